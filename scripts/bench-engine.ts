@@ -1,14 +1,14 @@
 // `npm run bench -- engine`: what the server costs beside a bare grpc-js pass-through of the same traffic. CPU per inbound frame
 // under paced calls, time to the first response, memory per session. docs/performance.md says how and what came out.
 import os from 'node:os';
-import { parseArgs } from 'node:util';
 import { compareProfiles } from './bench/cpu-profile.ts';
 import { median, percentile, rounded } from './bench/figures.ts';
 import { measureMemory } from './bench/memory.ts';
-import { measureRounds, measureRun, type Round, type RoundPlan } from './bench/paced-rounds.ts';
+import { countingRounds, measureRounds, measureRun, type Round, type RoundPlan, type Servers } from './bench/paced-rounds.ts';
 import { CORES, prepareGround, startParley, startPassThrough, type Ground, type Target } from './bench/servers.ts';
+import { command, number, progress, text, toggle } from './command-line.ts';
 
-const HELP = `usage: npm run bench -- engine [options]
+const help = `usage: npm run bench -- engine [options]
 
 Measures the build (run \`npm run build\` first) beside a bare grpc-js server that passes bytes through, both on one core
 with plaintext and the same traffic. Progress is on stderr; the last line of stdout is JSON.
@@ -23,59 +23,37 @@ with plaintext and the same traffic. Progress is on stderr; the last line of std
 
 example: npm run build && npm run bench -- engine --calls 500 --rounds 3`;
 
-const { values: flags } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    rounds: { type: 'string' },
-    calls: { type: 'string' },
-    seconds: { type: 'string' },
-    only: { type: 'string' },
-    profile: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-
-const log = (line: string): void => {
-  process.stderr.write(`${line}\n`);
-};
-
 /** Frames between the reports of a single call, so that the pass-through reports at the same moments. */
 async function reportFrames(parley: Target, ground: Ground): Promise<{ readonly start: number; readonly end: number }> {
   const { load } = await measureRun(1, parley, ground, { settleMs: 1000, windowMs: 13_000, probesPerSecond: 1, loadCore: CORES.load });
   const [start, end] = [median(load.starts), median(load.ends)].map(Math.round);
   if (start === undefined || end === undefined || !(start < end)) throw new Error('the server did not report start and end of speech');
-  log(`speech is reported after ${String(start)} frames, its end after ${String(end)}`);
+  progress(`speech is reported after ${String(start)} frames, its end after ${String(end)}`);
   return { start, end };
 }
 
-async function measureCpu(ground: Ground, parley: Target, passThrough: Target, plan: RoundPlan, sizes: readonly number[]): Promise<object> {
+async function measureCpu(ground: Ground, servers: Servers, plan: RoundPlan, sizes: readonly number[]): Promise<object> {
   const bySize = new Map<number, readonly Round[]>();
-  for (const calls of sizes) bySize.set(calls, await measureRounds(calls, { parley, passThrough }, ground, plan));
+  for (const calls of sizes) bySize.set(calls, await measureRounds(calls, servers, ground, plan));
   const each = <T>(figure: (rounds: readonly Round[]) => T): Record<string, T> =>
-    Object.fromEntries([...bySize].map(([calls, rounds]) => [String(calls), figure(counting(rounds))]));
-  const of500 = counting(bySize.get(500) ?? [...bySize.values()].at(-1) ?? []);
+    Object.fromEntries([...bySize].map(([calls, rounds]) => [String(calls), figure(countingRounds(rounds))]));
+  const of500 = countingRounds(bySize.get(500) ?? [...bySize.values()].at(-1) ?? []);
   return {
     ratioToPassThrough: each((rounds) => rounded(median(rounds.map(({ ratio }) => ratio)), 3)),
-    p99FirstResponseMs: firstResponseMs(of500, 'parley', 0.99),
-    p50FirstResponseMs: firstResponseMs(of500, 'parley', 0.5),
-    passThroughP99FirstResponseMs: firstResponseMs(of500, 'passThrough', 0.99),
+    p99FirstResponseMs: firstResponseMs(of500, 'ours', 0.99),
+    p50FirstResponseMs: firstResponseMs(of500, 'ours', 0.5),
+    passThroughP99FirstResponseMs: firstResponseMs(of500, 'reference', 0.99),
     ratioRange: each((rounds) => range(rounds.map(({ ratio }) => ratio))),
-    p99FirstResponseMsBySize: each((rounds) => firstResponseMs(rounds, 'parley', 0.99)),
-    cpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ parley: run }) => run.cpuPerFrameUs)), 1)),
-    passThroughCpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ passThrough: run }) => run.cpuPerFrameUs)), 1)),
-    serverCpuPart: each((rounds) => rounded(median(rounds.map(({ parley: run }) => run.serverCpuPart)), 2)),
-    saturated: each((rounds) => rounds.some(({ parley: run }) => run.isSaturated)),
+    p99FirstResponseMsBySize: each((rounds) => firstResponseMs(rounds, 'ours', 0.99)),
+    cpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ ours: run }) => run.cpuPerFrameUs)), 1)),
+    passThroughCpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ reference: run }) => run.cpuPerFrameUs)), 1)),
+    serverCpuPart: each((rounds) => rounded(median(rounds.map(({ ours: run }) => run.serverCpuPart)), 2)),
+    saturated: each((rounds) => rounds.some(({ ours: run }) => run.isSaturated)),
     voidRounds: [...bySize.values()].flat().filter(({ isVoid }) => isVoid).length,
   };
 }
 
-/** Rounds that count; all of them when none does, so that a check of the bench on a busy machine shows something. */
-function counting(rounds: readonly Round[]): readonly Round[] {
-  const valid = rounds.filter(({ isVoid }) => !isVoid);
-  return valid.length === 0 ? rounds : valid;
-}
-
-function firstResponseMs(rounds: readonly Round[], side: 'parley' | 'passThrough', part: number): number | null {
+function firstResponseMs(rounds: readonly Round[], side: keyof Servers, part: number): number | null {
   return rounded(
     percentile(
       rounds.flatMap((round) => round[side].load.firstResponseMs),
@@ -100,45 +78,48 @@ function machine(): object {
   };
 }
 
-async function main(): Promise<void> {
-  const isQuick = flags.quick;
-  const sizes = (flags.calls ?? (flags.profile ? '500' : '100,500,1000')).split(',').map(Number);
-  const windowMs = Number(flags.seconds ?? (isQuick ? 3 : 10)) * 1000;
-  const plan: RoundPlan = {
-    rounds: Number(flags.rounds ?? (isQuick ? 1 : 5)),
-    settleMs: isQuick ? 3000 : 7000,
-    windowMs,
-    probesPerSecond: 25,
-    loadCore: CORES.load,
-    log,
-  };
-  const ground = await prepareGround();
-  try {
-    const figures: object[] = [];
-    if (flags.only !== 'memory') {
-      const parley = await startParley(ground, CORES.server);
-      const passThrough = await startPassThrough(CORES.server, await reportFrames(parley, ground));
-      // Before the first round the code of both must be compiled as far as it ever will be.
-      for (const server of [parley, passThrough]) await measureRun(200, server, ground, { ...plan, windowMs: isQuick ? 4000 : 15_000 });
-      if (flags.profile) {
-        await compareProfiles(ground, { parley, passThrough }, { ...plan, calls: sizes[0] ?? 500 });
-      } else {
-        figures.push(await measureCpu(ground, parley, passThrough, plan, sizes));
+await command({
+  help,
+  options: {
+    quick: toggle,
+    rounds: number(undefined, 1),
+    calls: text,
+    seconds: number(undefined, 1),
+    only: text,
+    profile: toggle,
+  },
+  run: async ({ quick: isQuick, profile, only, ...given }) => {
+    const sizes = (given.calls ?? (profile ? '500' : '100,500,1000')).split(',').map(Number);
+    const plan: RoundPlan = {
+      rounds: given.rounds ?? (isQuick ? 1 : 5),
+      settleMs: isQuick ? 3000 : 7000,
+      windowMs: (given.seconds ?? (isQuick ? 3 : 10)) * 1000,
+      probesPerSecond: 25,
+      loadCore: CORES.load,
+      log: progress,
+    };
+    const ground = await prepareGround();
+    try {
+      let figures: object = {};
+      if (only !== 'memory') {
+        const parley = await startParley(ground, CORES.server);
+        const passThrough = await startPassThrough(CORES.server, await reportFrames(parley, ground));
+        // Before the first round the code of both must be compiled as far as it ever will be.
+        for (const server of [parley, passThrough]) await measureRun(200, server, ground, { ...plan, windowMs: isQuick ? 4000 : 15_000 });
+        if (profile) await compareProfiles(ground, { ours: parley, reference: passThrough }, { ...plan, calls: sizes[0] ?? 500 });
+        else figures = await measureCpu(ground, { ours: parley, reference: passThrough }, plan, sizes);
+        await parley.process.stop();
+        await passThrough.process.stop();
       }
-      await parley.process.stop();
-      await passThrough.process.stop();
+      if (only !== 'cpu' && !profile) {
+        const calls = isQuick ? { callsBefore: 2500, callsAfter: 5000 } : { callsBefore: 5000, callsAfter: 20_000 };
+        const idleSessions = isQuick ? 500 : 2000;
+        const memory = await measureMemory(ground, { ...calls, idleSessions, core: CORES.server, loadCore: CORES.load, log: progress });
+        figures = { ...figures, ...memory };
+      }
+      return { ...figures, isQuick, machine: machine() };
+    } finally {
+      await ground.close();
     }
-    if (flags.only !== 'cpu' && !flags.profile) {
-      const calls = isQuick ? { callsBefore: 2500, callsAfter: 5000 } : { callsBefore: 5000, callsAfter: 20_000 };
-      figures.push(
-        await measureMemory(ground, { ...calls, idleSessions: isQuick ? 500 : 2000, core: CORES.server, loadCore: CORES.load, log }),
-      );
-    }
-    console.log(JSON.stringify(Object.assign({}, ...figures, { isQuick, machine: machine() })));
-  } finally {
-    await ground.close();
-  }
-}
-
-if (flags.help) console.log(HELP);
-else await main();
+  },
+});

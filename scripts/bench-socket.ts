@@ -1,11 +1,11 @@
 // `npm run bench -- socket`: what a frame of caller audio over WebSocket costs the server beside a bare `ws` server that sends the
 // same envelopes back. docs/performance.md says how and what came out.
-import { parseArgs } from 'node:util';
 import { median, rounded } from './bench/figures.ts';
-import { AGENT_ID, CORES, prepareGround, startParleyWithSockets, startSocketEcho } from './bench/servers.ts';
-import { measureSocketRounds, measureSocketRun } from './bench/socket-rounds.ts';
+import { countingRounds, measureRounds, measureRun, type RoundPlan } from './bench/paced-rounds.ts';
+import { CORES, prepareGround, startParleyWithSockets, startSocketEcho } from './bench/servers.ts';
+import { command, number, progress, toggle } from './command-line.ts';
 
-const HELP = `usage: npm run bench -- socket [options]
+const help = `usage: npm run bench -- socket [options]
 
 Measures the build (run \`npm run build\` first) beside a bare \`ws\` server that sends every message back, both on one core with
 plaintext and the same paced calls. Progress is on stderr; the last line of stdout is JSON, with "ok": true when the ratio is at
@@ -22,58 +22,39 @@ example: npm run build && npm run bench -- socket --calls 500 --rounds 3`;
 /** Largest ratio that is wanted. */
 const MAX_RATIO = 1.6;
 
-const { values: flags } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    rounds: { type: 'string' },
-    calls: { type: 'string' },
-    seconds: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
-
-async function main(): Promise<void> {
-  const calls = Number(flags.calls ?? 500);
-  const ground = await prepareGround();
-  try {
-    const ours = await startParleyWithSockets(ground, CORES.server, calls);
-    const echo = await startSocketEcho(CORES.server);
-    const call = {
-      ...{ path: ours.path, token: ours.token, organizationId: ground.organizationId, agentId: AGENT_ID, calls },
-      settleMs: flags.quick ? 2000 : 7000,
-      windowMs: Number(flags.seconds ?? (flags.quick ? 3 : 10)) * 1000,
-    };
-    const plan = {
-      rounds: Number(flags.rounds ?? (flags.quick ? 1 : 5)),
-      loadCore: CORES.load,
-      log: (line: string) => {
-        process.stderr.write(`${line}\n`);
-      },
-    };
-    // Before the first round the code of both must be compiled as far as it ever will be.
-    for (const name of ['ours', 'echo'] as const)
-      await measureSocketRun({ ours, echo }, name, { ...call, calls: Math.min(calls, 200) }, plan);
-    const rounds = await measureSocketRounds({ ours, echo }, call, plan);
-    const valid = rounds.filter(({ isVoid }) => !isVoid);
-    // All of them when none counts, so that a check of the bench on a busy machine shows something.
-    const counting = valid.length === 0 ? rounds : valid;
-    const ratio = rounded(median(counting.map((round) => round.ratio)), 3);
-    await ours.process.stop();
-    await echo.process.stop();
-    console.log(
-      JSON.stringify({
-        ok: ratio !== null && ratio <= MAX_RATIO && valid.length === rounds.length,
+await command({
+  help,
+  options: { quick: toggle, rounds: number(undefined, 1), calls: number(500, 1), seconds: number(undefined, 1) },
+  run: async ({ quick, calls, ...given }) => {
+    const ground = await prepareGround();
+    try {
+      const ours = await startParleyWithSockets(ground, CORES.server, calls);
+      const reference = await startSocketEcho(CORES.server);
+      const plan: RoundPlan = {
+        rounds: given.rounds ?? (quick ? 1 : 5),
+        settleMs: quick ? 2000 : 7000,
+        windowMs: (given.seconds ?? (quick ? 3 : 10)) * 1000,
+        probesPerSecond: 0,
+        loadCore: CORES.load,
+        log: progress,
+      };
+      // Before the first round the code of both must be compiled as far as it ever will be.
+      for (const server of [ours, reference]) await measureRun(Math.min(calls, 200), server, ground, plan);
+      const rounds = await measureRounds(calls, { ours, reference }, ground, plan);
+      const counting = countingRounds(rounds);
+      const ratio = rounded(median(counting.map((round) => round.ratio)), 3);
+      await ours.process.stop();
+      await reference.process.stop();
+      return {
+        ok: ratio !== null && ratio <= MAX_RATIO && rounds.every(({ isVoid }) => !isVoid),
         calls,
         rounds: rounds.length,
         oursUsPerFrame: rounded(median(counting.map((round) => round.ours.cpuPerFrameUs)), 1),
-        echoUsPerFrame: rounded(median(counting.map((round) => round.echo.cpuPerFrameUs)), 1),
+        echoUsPerFrame: rounded(median(counting.map((round) => round.reference.cpuPerFrameUs)), 1),
         ratio,
-      }),
-    );
-  } finally {
-    await ground.close();
-  }
-}
-
-if (flags.help) console.log(HELP);
-else await main();
+      };
+    } finally {
+      await ground.close();
+    }
+  },
+});

@@ -3,13 +3,14 @@
 import path from 'node:path';
 import { loadSignalEngines } from '../src/app/signal-engines.ts';
 import { packageRoot } from '../src/base/package-root.ts';
+import { command, progress, toggle } from './command-line.ts';
 import { makeCorpus } from './speech-corpus.ts';
 import { costs } from './speech-cost.ts';
 import { score } from './speech-score.ts';
 import { asMarkdown, writeInto } from './speech-table.ts';
 import { espeakVoices, fliteVoices } from './speech-voices.ts';
 
-const USAGE = `usage: npm run bench -- speech [--write]
+const help = `usage: npm run bench -- speech [--write]
 Takes one to four minutes. The last line is JSON. Exit code 0: measured; 1: it could not be.
 
   --write   put the tables into docs/speech.md
@@ -17,42 +18,33 @@ Takes one to four minutes. The last line is JSON. Exit code 0: measured; 1: it c
 espeak-ng (Debian: apt-get install espeak-ng) adds four voices where it is installed; the table names the voices it was made with.
 example: npm run bench -- speech --write`;
 
-const known = new Set(['--write', '--help']);
-const flags = process.argv.slice(2);
-const unknown = flags.find((flag) => !known.has(flag));
-if (unknown !== undefined || flags.includes('--help')) {
-  console.log(unknown === undefined ? USAGE : `unknown: ${unknown}\n${USAGE}`);
-  process.exit(unknown === undefined ? 0 : 1);
-}
-
-const note = (text: string): void => void process.stderr.write(`${text}\n`);
-
-const voices = [...fliteVoices(), ...espeakVoices()];
-note(`speaking and mixing the corpus with ${String(voices.length)} voices`);
-const lines = await makeCorpus(voices);
-const hours = lines.reduce((sum, { mulaw }) => sum + mulaw.length / 8000, 0) / 3600;
-note(`listening to ${String(lines.length)} lines, ${hours.toFixed(1)} hours`);
-const engines = await loadSignalEngines();
-const rows = score(engines, lines);
-note('measuring the cost');
-const spent = costs(engines, lines);
-const made = asMarkdown(
-  rows,
-  spent,
-  voices.map(({ name }) => name),
-);
-console.log(made);
-if (flags.includes('--write')) await writeInto(path.join(packageRoot(), 'docs', 'speech.md'), made);
-console.log(
-  JSON.stringify({
-    lines: lines.length,
-    voices: voices.length,
-    usPerFrame: Object.fromEntries(spent.map(({ row, detectorUs, listenerUs }) => [row, { detector: detectorUs, listener: listenerUs }])),
-    rows: rows.map(({ startMs, endMs, ...counts }) => ({
-      ...counts,
-      startMs: startMs === undefined ? null : [startMs.half, startMs.most].map(Math.round),
-      // JSON has no infinity: an end that never came is null.
-      endMs: endMs === undefined ? null : [endMs.half, endMs.most].map((ms) => (ms === Infinity ? null : Math.round(ms))),
-    })),
-  }),
-);
+await command({
+  help,
+  options: { write: toggle },
+  run: async ({ write }) => {
+    const voices = [...fliteVoices(), ...espeakVoices()];
+    progress(`speaking and mixing the corpus with ${String(voices.length)} voices`);
+    const lines = await makeCorpus(voices);
+    const hours = lines.reduce((sum, { mulaw }) => sum + mulaw.length / 8000, 0) / 3600;
+    progress(`listening to ${String(lines.length)} lines, ${hours.toFixed(1)} hours`);
+    const engines = await loadSignalEngines();
+    const rows = score(engines, lines);
+    progress('measuring the cost');
+    const spent = costs(engines, lines);
+    const names = voices.map(({ name }) => name);
+    const made = asMarkdown(rows, spent, names);
+    console.log(made);
+    if (write) await writeInto(path.join(packageRoot(), 'docs', 'speech.md'), made);
+    return {
+      lines: lines.length,
+      voices: voices.length,
+      usPerFrame: Object.fromEntries(spent.map(({ row, detectorUs, listenerUs }) => [row, { detector: detectorUs, listener: listenerUs }])),
+      rows: rows.map(({ startMs, endMs, ...counts }) => ({
+        ...counts,
+        startMs: startMs === undefined ? null : [startMs.half, startMs.most].map(Math.round),
+        // JSON has no infinity: an end that never came is null.
+        endMs: endMs === undefined ? null : [endMs.half, endMs.most].map((ms) => (ms === Infinity ? null : Math.round(ms))),
+      })),
+    };
+  },
+});

@@ -37,8 +37,9 @@ export function docsOf(checker, symbol) {
  * @param {ts.TypeChecker} checker
  * @param {ts.Symbol} symbol
  * @param {string} name
+ * @param {{ name: string, omitted?: ReadonlySet<string> }} [shown] - a type that shows all members of an interface but the omitted ones
  */
-export function declarationText(checker, symbol, name) {
+export function declarationText(checker, symbol, name, shown) {
   const node = declarationOf(symbol);
   if (ts.isFunctionDeclaration(node)) return `${withoutBody(node, node.body)};`.replace(/^export /u, '');
   if (ts.isVariableDeclaration(node) && node.initializer !== undefined && ts.isArrowFunction(node.initializer)) {
@@ -50,7 +51,9 @@ export function declarationText(checker, symbol, name) {
     const heritage = node.heritageClauses?.map((clause) => ` ${clause.getText()}`).join('') ?? '';
     const generics = node.typeParameters === undefined ? '' : `<${node.typeParameters.map((each) => each.getText()).join(', ')}>`;
     const members = node.members.filter((member) => member.name === undefined || !ts.isComputedPropertyName(member.name));
-    return block(`interface ${name}${generics}${heritage}`, members.map(memberText));
+    const own = members.filter((member) => shown?.omitted?.has(member.name?.getText() ?? '') ?? true);
+    const parent = shown === undefined ? heritage : ` extends ${shown.name}`;
+    return block(`interface ${name}${generics}${parent}`, own.map(memberText));
   }
   if (ts.isClassDeclaration(node)) {
     const members = node.members.filter((member) => member.name === undefined || !ts.isPrivateIdentifier(member.name));
@@ -154,6 +157,19 @@ function withoutBody(node, body) {
  */
 function baseOf({ type }) {
   return ts.isTypeReferenceNode(type) && type.typeName.getText() === 'Omit' ? type.typeArguments?.[0] : undefined;
+}
+
+/**
+ * What an alias `Omit<Listen, 'kind'>` leaves out, and of which type; nothing for anything else.
+ *
+ * @param {ts.Symbol} symbol
+ * @returns {{ base?: string, omitted?: ReadonlySet<string> }}
+ */
+export function omissionOf(symbol) {
+  const node = declarationOf(symbol);
+  const base = ts.isTypeAliasDeclaration(node) ? baseOf(node) : undefined;
+  if (base === undefined || !ts.isTypeAliasDeclaration(node)) return {};
+  return { base: base.getText(), omitted: new Set([...node.type.getText().matchAll(/'(\w+)'/gu)].map(([, member = '']) => member)) };
 }
 
 /**

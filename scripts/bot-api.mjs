@@ -1,15 +1,15 @@
-// The page docs/bot-api.md: scripts/bot-api-page.md with the examples of docs/examples and everything that the doors of bot
-// authors export, in the words of its doc comments. Writes nothing itself; throws when the page would be incomplete.
+// The page docs/bot-api.md: scripts/bot-api-page.md with the examples of docs/examples and everything that `#bot` and
+// `#bot/testing` export, in the words of its doc comments. Writes nothing itself; throws when the page would be incomplete.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
-import { declarationText, docsOf, referencedTypes } from './bot-api-text.mjs';
+import { declarationText, docsOf, omissionOf, referencedTypes } from './bot-api-text.mjs';
 
 /** Where the page lies, relative to the project. */
 export const BOT_API_PAGE = 'docs/bot-api.md';
 const TEMPLATE = 'scripts/bot-api-page.md';
-const DOORS = ['src/bot/index.ts', 'src/bot/testing.ts'];
+const ENTRY_POINTS = ['src/bot/index.ts', 'src/bot/testing.ts'];
 
 /** Where each export is explained. Every export stands in exactly one group. */
 const GROUPS = /** @type {const} */ ([
@@ -25,11 +25,13 @@ const GROUPS = /** @type {const} */ ([
       ...['FlowEvent', 'TransferOptions', 'EndOptions', 'Reply', 'Answer', 'Handled'],
     ],
   ],
-  ['Events to be told of', ['TurnStarted', 'BargeIn', 'TurnEnded', 'SessionEnded', 'Noted']],
+  ['Events that notify', ['TurnStarted', 'BargeIn', 'TurnEnded', 'SessionEnded', 'Noted']],
   ['What surrounds a handler', ['BotContext', 'CallFacts', 'BotEar']],
   ['Testing', ['TestCall', 'SpeakOptions']],
 ]);
 
+/** Exports whose members no author reads. */
+const OPAQUE = new Set(['Bot']);
 /** Types of the exports that no author writes or reads. */
 const NOT_SHOWN = new Set(['Clock', 'LogFields', 'MustTravel']);
 
@@ -44,6 +46,7 @@ export async function botApiPage(root) {
   const template = readFileSync(path.join(root, TEMPLATE), 'utf8');
   const page = template
     .replace(/<!-- example (?<file>\S+) -->/gu, (_, /** @type {string} */ file) => example(root, file))
+    .replace(/<!-- link (?<file>\S+) -->/gu, (_, /** @type {string} */ file) => readExample(root, file).opening)
     .replace('<!-- reference -->', () => reference(exported));
   const options = await resolveConfig(path.join(root, BOT_API_PAGE));
   return format(page, { ...options, parser: 'markdown' });
@@ -75,18 +78,18 @@ export function exampleTags(root) {
  */
 function exportsOf(root) {
   const config = ts.readConfigFile(path.join(root, 'tsconfig.json'), (file) => ts.sys.readFile(file));
-  const { options } = ts.parseJsonConfigFileContent({ ...config.config, include: [], files: DOORS }, ts.sys, root);
+  const { options } = ts.parseJsonConfigFileContent({ ...config.config, include: [], files: ENTRY_POINTS }, ts.sys, root);
   const program = ts.createProgram(
-    DOORS.map((door) => path.join(root, door)),
+    ENTRY_POINTS.map((file) => path.join(root, file)),
     options,
   );
   const checker = program.getTypeChecker();
   /** @type {Map<string, ts.Symbol>} */
   const symbols = new Map();
-  for (const door of DOORS) {
-    const source = program.getSourceFile(path.join(root, door));
+  for (const file of ENTRY_POINTS) {
+    const source = program.getSourceFile(path.join(root, file));
     const module = source && checker.getSymbolAtLocation(source);
-    if (module === undefined) throw new Error(`${door} exports nothing`);
+    if (module === undefined) throw new Error(`${file} exports nothing`);
     for (const symbol of checker.getExportsOfModule(module)) {
       const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
       symbols.set(symbol.name, isAlias ? checker.getAliasedSymbol(symbol) : symbol);
@@ -104,8 +107,8 @@ function reference({ checker, symbols }) {
   const gone = grouped.filter((name) => !symbols.has(name));
   if (gone.length > 0) throw new Error(`scripts/bot-api.mjs groups ${gone.join(', ')}, which #bot does not export`);
 
-  const mute = [...symbols].filter(([, symbol]) => docsOf(checker, symbol).text === '').map(([name]) => name);
-  if (mute.length > 0) throw new Error(`these exports of #bot have no doc comment: ${mute.join(', ')}`);
+  const undocumented = [...symbols].filter(([, symbol]) => docsOf(checker, symbol).text === '').map(([name]) => name);
+  if (undocumented.length > 0) throw new Error(`these exports of #bot have no doc comment: ${undocumented.join(', ')}`);
 
   const behind = new Map([...referencedTypes(checker, [...symbols.values()], NOT_SHOWN)].filter(([name]) => !symbols.has(name)));
   const all = new Map([...symbols, ...behind]);
@@ -124,6 +127,9 @@ function entryOf(checker, name, all) {
   const symbol = all.get(name);
   if (symbol === undefined) throw new Error(`nothing is called ${name}`);
   const docs = docsOf(checker, symbol);
+  // A type of which an alias shows all but some members: `Listen` beside `ListenOptions`.
+  const alias = [...all].map(([known, other]) => ({ name: known, ...omissionOf(other) })).find(({ base }) => base === name);
+  const declaration = OPAQUE.has(name) ? '' : ['```ts', declarationText(checker, symbol, name, alias), '```'].join('\n');
   const details = [
     ...docs.params.map(({ param, text }) => `- \`${param}\`: ${text}`),
     ...docs.throws.map((text) => `- Throws ${text}`),
@@ -131,11 +137,9 @@ function entryOf(checker, name, all) {
   ].join('\n');
   // Perhaps a part of an object: the formatter would take it for statements.
   const examples = docs.examples.map((code) => `<!-- prettier-ignore -->\n\`\`\`ts\n${code}\n\`\`\``);
-  return [`#### ${name}`, linked(docs.text, all), '```ts', declarationText(checker, symbol, name), '```', linked(details, all), ...examples]
+  return [`#### ${name}`, linked(docs.text, all), declaration, linked(details, all), ...examples]
     .filter((part) => part !== '')
-    .join('\n\n')
-    .replace('```ts\n\n', '```ts\n')
-    .replace(/\n\n```(?=\n|$)/u, '\n```');
+    .join('\n\n');
 }
 
 /**
@@ -157,11 +161,21 @@ function linked(text, all) {
  * @param {string} file
  */
 function example(root, file) {
+  const { opening, code } = readExample(root, file);
+  return `${opening}\n\n\`\`\`ts\n${code}\n\`\`\``;
+}
+
+/**
+ * The opening comment of a file with a link to it, and the code below it.
+ *
+ * @param {string} root
+ * @param {string} file
+ */
+function readExample(root, file) {
   if (!existsSync(path.join(root, file))) throw new Error(`${TEMPLATE} names ${file}, which is not there`);
   const lines = readFileSync(path.join(root, file), 'utf8').trimEnd().split('\n');
   const start = lines.findIndex((line) => !line.startsWith('// '));
   const opening = lines.slice(0, start).map((line) => line.slice(3));
   const link = path.posix.relative('docs', file);
-  const text = [...opening, `([${link}](${link}))`].join(' ');
-  return `${text}\n\n\`\`\`ts\n${lines.slice(start).join('\n').trim()}\n\`\`\``;
+  return { opening: [...opening, `([${link}](${link}))`].join(' '), code: lines.slice(start).join('\n').trim() };
 }

@@ -3,7 +3,6 @@
 import { fork } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { systemClock } from '../src/base/clock.ts';
 import { loadContract } from '../src/contract/grpc.ts';
 import { loadProfile } from '../src/contract/profile.ts';
@@ -15,14 +14,14 @@ import type { Deeds, Orders } from './attack/attacker.ts';
 import { FORGERIES, forgedTokens } from './attack/forged-tokens.ts';
 import { ABUSES } from './attack/http2-abuses.ts';
 import { envelopesOf, messagesOf } from './attack/messages.ts';
-import { numberOption, progress, told } from './fleet-options.ts';
+import { command, number, progress, secondsSince, seed } from './command-line.ts';
 import { gauge } from './soak-watch.ts';
 
-const HELP = `Attacks a server on loopback from a process of its own while calls are placed over gRPC and WebSocket: ${String(ABUSES.length)} abuses of
+const help = `Attacks a server on loopback from a process of its own while calls are placed over gRPC and WebSocket: ${String(ABUSES.length)} abuses of
 HTTP/2, ${String(FORGERIES)} forged tokens, broken and silent connections, and mutated messages of somebody with a good token.
 
-  npm run check -- attack                      ten minutes
-  npm run check -- attack --minutes 1       shorter; what is begun is ended
+  npm run check -- attack               ten minutes
+  npm run check -- attack --minutes 1   shorter; what is begun is ended
 
   --minutes N     how long (default 10)
   --broken N      connections that break the protocol and go, in each round (default 1100)
@@ -33,21 +32,9 @@ HTTP/2, ${String(FORGERIES)} forged tokens, broken and silent connections, and m
 
 Run it on a machine that does nothing else. Progress is on stderr; the last line of stdout is JSON: {"ok", "calls",
 "slowestFirstAudioMs", "accepted", "gotThrough", "seconds", …}. The exit code is 1 when a call failed or its first sound came too late, a
-forged token was let in, or something got through: an error in the log, a line of another hand on its outputs, a connection that
-stayed, a stream or call that was left open, or the end of the server.
+forged token was accepted, or something got through: an error in the log, a foreign line on its outputs, a connection that stayed, a stream or
+call that was left open, or the end of the server.
 `;
-
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '10' },
-    broken: { type: 'string', default: '1100' },
-    silent: { type: 'string', default: '1050' },
-    callers: { type: 'string', default: '4' },
-    'limit-ms': { type: 'string', default: '1000' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    help: { type: 'boolean', default: false },
-  },
-});
 
 /** Between two calls of one caller, ms. */
 const BETWEEN_CALLS_MS = 300;
@@ -149,12 +136,13 @@ function loggedFaults(output: string): readonly string[] {
   });
 }
 
-async function check(): Promise<number> {
-  const [seed, seconds, limitMs] = [
-    numberOption('seed', values.seed),
-    numberOption('minutes', values.minutes) * 60,
-    numberOption('limit-ms', values['limit-ms']),
-  ];
+/** How hard the server is attacked, and how long its callers may wait. */
+interface Attack extends Pick<Orders, 'seconds' | 'seed' | 'broken' | 'silent'> {
+  readonly callers: number;
+  readonly limitMs: number;
+}
+
+async function check({ seconds, seed: drawn, broken, silent, callers: atOnce, limitMs }: Attack) {
   const issuer = await startIssuer({ profile: PROFILE });
   const server = await serve(issuer);
   try {
@@ -175,14 +163,12 @@ async function check(): Promise<number> {
     };
     // A server that has just started speaks its first prompts a little later.
     await call(`grpc://127.0.0.1:${String(server.port)}`, token, organizationId, { calls: 0, slowestMs: 0, failed: [] });
-    const startedMs = systemClock.monotonicMs();
-    const callers = Array.from({ length: numberOption('callers', values.callers, 1) }, (_, number) => caller(number));
+    const startedMs = performance.now();
+    const callers = Array.from({ length: atOnce }, (_, number) => caller(number));
     const deeds = await attacked({
-      ...{ port: server.port, socketPort: server.socketPort, seed, seconds, token, socketToken },
+      ...{ port: server.port, socketPort: server.socketPort, seed: drawn, seconds, token, socketToken, broken, silent },
       callerInputPath: loadContract(PROFILE).media.processCallerInputPath,
-      broken: numberOption('broken', values.broken),
-      silent: numberOption('silent', values.silent),
-      forged: await forgedTokens(issuer, PROFILE, socketToken, seed),
+      forged: await forgedTokens(issuer, PROFILE, socketToken, drawn),
       messages: messagesOf(PROFILE, organizationId),
       envelopes: envelopesOf(organizationId),
     });
@@ -195,23 +181,26 @@ async function check(): Promise<number> {
     const slowestFirstAudioMs = Math.round(heard.slowestMs);
     const isComplete = done.abuses >= ABUSES.length && done.forged >= FORGERIES && heard.calls > 0;
     const ok = isComplete && heard.failed.length + accepted.length + gotThrough.length === 0 && slowestFirstAudioMs <= limitMs;
-    const result = {
+    return {
       ok,
+      described: [...heard.failed, ...accepted, ...gotThrough],
       calls: heard.calls,
       failedCalls: heard.failed.length,
       slowestFirstAudioMs,
       accepted: accepted.length,
       gotThrough: gotThrough.length,
+      ...done,
+      seconds: secondsSince(startedMs),
+      seed: drawn,
     };
-    return told(
-      { ...result, described: [...heard.failed, ...accepted, ...gotThrough] },
-      { ...done, seconds: Math.round((systemClock.monotonicMs() - startedMs) / 1000), seed },
-    );
   } finally {
     await server.process.kill();
     await issuer.close();
   }
 }
 
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await check();
+await command({
+  help,
+  options: { minutes: number(10), broken: number(1100), silent: number(1050), callers: number(4, 1), 'limit-ms': number(1000), seed },
+  run: ({ minutes, 'limit-ms': limitMs, ...attack }) => check({ ...attack, limitMs, seconds: minutes * 60 }),
+});

@@ -1,9 +1,7 @@
 // `npm run check -- barge-in`: does the server know what its callers have heard? The fake platform places calls that
 // interrupt the welcome at random moments, by voice and by key, and knows to the sample what it played; the server's own
 // estimate stands in its log. Real sockets, real speech, real time, loopback only.
-import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { createApp } from '../src/app/app.ts';
 import { loadSettings } from '../src/app/config/load-settings.ts';
 import { createLogger } from '../src/base/log.ts';
@@ -12,8 +10,9 @@ import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { loadProfile } from '../src/contract/profile.ts';
 import { placeCall, type CallResult } from '../src/fake-platform/caller/caller.ts';
 import type { Step } from '../src/fake-platform/caller/script.ts';
-import { encodeMulaw } from '../src/speech/g711.ts';
-import { readWav } from '../src/speech/wav.ts';
+import { recorded } from '../test/support/line-signals.ts';
+import { percentile } from './bench/figures.ts';
+import { command, number, progress, secondsSince } from './command-line.ts';
 
 /** The aim: no estimate is further from the truth, ms. */
 const LIMIT_MS = 250;
@@ -22,17 +21,16 @@ const CONCURRENT_CALLS = 40;
 /** The welcome of the bundled front desk plays longer than this, ms; interruptions lie between both. */
 const [EARLIEST_MS, LATEST_MS] = [200, 6000];
 
-const USAGE = `usage: npm run check -- barge-in [-- --calls 1000] [--seed 1]
-Interrupts so many welcomes at random moments and compares what the server believes was heard with what was played.
-The last line is JSON; exit code 1 when one estimate is off by more than ${String(LIMIT_MS)} ms or a call was lost.
-example: npm run check -- barge-in --calls 100`;
+const help = `Interrupts many welcomes at random moments and compares what the server believes was heard with what was played.
 
-function numberOf(flag: string, otherwise: number): number {
-  const at = process.argv.indexOf(flag);
-  const value = at === -1 ? otherwise : Number(process.argv[at + 1]);
-  if (!Number.isInteger(value) || value < 1) throw new Error(`${flag} wants a whole number from 1`);
-  return value;
-}
+  npm run check -- barge-in                 1,000 calls
+  npm run check -- barge-in --calls 100     fewer of them
+
+  --calls N   calls to place (default 1000)
+  --seed N    draws who interrupts when (default 1)
+
+The last line is JSON; exit code 1 when one estimate is off by more than ${String(LIMIT_MS)} ms or a call was lost.
+`;
 
 /** What the caller has really heard of the welcome, ms; undefined when nothing was cut. */
 function truthOf(result: CallResult): number | undefined {
@@ -42,13 +40,7 @@ function truthOf(result: CallResult): number | undefined {
   return cut === undefined || audioMs === undefined || Number.isNaN(unheardMs) ? undefined : audioMs - unheardMs;
 }
 
-function quantile(sorted: readonly number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-}
-
-async function main(): Promise<boolean> {
-  const calls = numberOf('--calls', 1000);
-  const seed = numberOf('--seed', 1);
+async function check(calls: number, seed: number) {
   const random = seededNumbers(seed);
   const startedAtMs = performance.now();
   const believed = new Map<string, number>();
@@ -69,7 +61,7 @@ async function main(): Promise<boolean> {
     cwd: packageRoot(),
   });
   const app = await createApp({ settings, log: createLogger({ level: 'info', destination }) });
-  const sentence = encodeMulaw(readWav(readFileSync(path.join(packageRoot(), 'test/fixtures/speech/sentence.wav'))).samples);
+  const sentence = recorded('sentence');
   const errors: Record<'voice' | 'key', number[]> = { voice: [], key: [] };
   let [begun, done, lost] = [0, 0, 0];
   const one = async (): Promise<void> => {
@@ -89,7 +81,7 @@ async function main(): Promise<boolean> {
     if (truth === undefined || estimate === undefined) lost += 1;
     else errors[by].push(estimate - truth);
     done += 1;
-    if (done % 50 === 0) process.stderr.write(`${String(done)} of ${String(calls)} calls\n`);
+    if (done % 50 === 0) progress(`${String(done)} of ${String(calls)} calls`);
   };
   const worker = async (): Promise<void> => {
     for (; begun < calls;) {
@@ -105,22 +97,21 @@ async function main(): Promise<boolean> {
   }
   const all = [...errors.voice, ...errors.key].sort((a, b) => a - b);
   const sizes = all.map(Math.abs).sort((a, b) => a - b);
-  const ok = lost === 0 && (sizes.at(-1) ?? Infinity) <= LIMIT_MS;
-  console.log(
-    JSON.stringify({
-      ok,
-      bargeIns: all.length,
-      byVoice: errors.voice.length,
-      byKey: errors.key.length,
-      lost,
-      errorMs: { least: all[0], median: quantile(all, 0.5), largest: all.at(-1), p99Size: quantile(sizes, 0.99) },
-      limitMs: LIMIT_MS,
-      seed,
-      seconds: Math.round((performance.now() - startedAtMs) / 1000),
-    }),
-  );
-  return ok;
+  return {
+    ok: lost === 0 && (sizes.at(-1) ?? Infinity) <= LIMIT_MS,
+    bargeIns: all.length,
+    byVoice: errors.voice.length,
+    byKey: errors.key.length,
+    lost,
+    errorMs: { least: all[0], median: percentile(all, 0.5), largest: all.at(-1), p99Size: percentile(sizes, 0.99) },
+    limitMs: LIMIT_MS,
+    seed,
+    seconds: secondsSince(startedAtMs),
+  };
 }
 
-if (process.argv.includes('--help')) console.log(USAGE);
-else process.exitCode = (await main()) ? 0 : 1;
+await command({
+  help,
+  options: { calls: number(1000, 1), seed: number(1) },
+  run: ({ calls, seed }) => check(calls, seed),
+});

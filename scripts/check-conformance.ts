@@ -23,21 +23,17 @@ import {
   examineSocket,
   examineSocketReference,
   tokenRules,
+  type ExamineOptions,
 } from '../test/support/conformance.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../test/support/server-flags.ts';
 import { socketDataSource, WITH_SOCKETS } from '../test/support/socket-peer.ts';
+import { command, progress, type CommandResult } from './command-line.ts';
 
-/** Broken servers at once: few, because a busy machine is late and lateness is a breach. */
-const SERVERS_AT_ONCE = 3;
-/** Of sockets more: each takes some eight seconds, of which it works for less than one. */
-const SOCKET_SERVERS_AT_ONCE = 6;
-
-const USAGE = `usage: npm run check -- conformance [-- BREACH ...]
+const help = `usage: npm run check -- conformance [-- BREACH ...]
 Runs every conformance check on our server, then on the reference server, whole, with each freedom that the contract leaves, on
 well-behaved servers in another style, and on the reference server with each breach (or the ones named).
-The last line is JSON; exit code 1 when a whole server fails a check or gets advice, when a server
-in another style fails one, when another check than expected does not apply to
-it, or when a broken server is not named exactly.
+The last line is JSON; exit code 1 when a whole server fails a check or gets advice, when a server in another style fails one, when
+another check than expected does not apply to it, or when a broken server is not named exactly.
 example: npm run check -- conformance chunks_too_small`;
 
 const MODES = ['chunk', 'wav'] as const;
@@ -56,7 +52,7 @@ const OF_WAVS = ['wav-has-header', 'wav-is-playable'];
 /** Our server runs one bot here, whose welcome may be cut and who sends no event for the flow. */
 const OF_MORE_BOTS = ['unnamed-call-gets-default', 'start-waits-for-uncuttable-prompt', 'custom-event-has-name'];
 
-/** The checks that do not apply to a server as it is started here: any other one that finds nothing to look at is a gap. */
+/** The checks that do not apply to a server as it is started here: any other one that finds nothing to check is a gap. */
 const NOT_APPLICABLE: Readonly<Record<'ours' | 'reference', Readonly<Record<Mode, readonly string[]>>>> = {
   ours: {
     chunk: [...OF_WAVS, ...OF_STREAMS, ...OF_MORE_BOTS],
@@ -68,16 +64,46 @@ const NOT_APPLICABLE: Readonly<Record<'ours' | 'reference', Readonly<Record<Mode
   },
 };
 
-/** Checks that no issuer, no second bot and no streamed welcome of ours lets apply over WebSocket. */
-const SOCKET_NOT_APPLICABLE: Readonly<Record<'ours' | 'reference', readonly string[]>> = {
-  ours: ['interrupted-reply-stops'],
-  reference: [],
-};
+/** What an interruption shows needs a reply that is streamed, and ours is short. */
+const NOT_APPLICABLE_TO_OUR_SOCKETS = ['interrupted-reply-stops'];
 /** Sockets wait more than they work. */
 const SOCKET_JOBS = 16;
+/** What our test bot takes. */
+const OUR_BOT: NonNullable<ExamineOptions['suspect']> = {
+  press: ['1'],
+  endPress: ['2'],
+  transferPress: ['3'],
+  timing: { answerMs: 15_000, pace: 4, newKeyMs: 40_000 },
+};
+
+/** The servers that are broken on purpose, of one transport. */
+interface BrokenServers<Name extends string> {
+  readonly what: string;
+  readonly transport: Transport;
+  /** Few, because a busy machine is late and lateness is a breach. */
+  readonly atOnce: number;
+  readonly breaches: Readonly<Record<Name, { readonly rule: string; readonly check: string }>>;
+  readonly examine: (breach: Name, issuer: Issuer) => Promise<Conformance>;
+}
+
+const BROKEN: BrokenServers<Breach> = {
+  what: 'broken servers',
+  transport: 'grpc',
+  atOnce: 3,
+  breaches: BREACHES,
+  examine: (breach, issuer) => examineBroken(breach, issuer),
+};
+const BROKEN_SOCKETS: BrokenServers<SocketBreach> = {
+  what: 'broken servers of sockets',
+  transport: 'websocket',
+  // Each takes some eight seconds, of which it works for less than one.
+  atOnce: 6,
+  breaches: SOCKET_BREACHES,
+  examine: (breach, issuer) => examineBrokenSocket(breach, issuer, { jobs: SOCKET_JOBS }),
+};
 
 /** A new issuer for each server: some checks make new keys. */
-async function withIssuer<Result>(work: (issuer: Issuer) => Promise<Result>, transport: Transport = 'grpc'): Promise<Result> {
+async function withIssuer<Result>(transport: Transport, work: (issuer: Issuer) => Promise<Result>): Promise<Result> {
   const profile = loadProfile('fake');
   const url = transport === 'grpc' ? 'https://voice.example' : 'wss://localhost';
   const issuer = await startIssuer({ profile, url, schemaId: profile.schemas[transport] });
@@ -88,130 +114,77 @@ async function withIssuer<Result>(work: (issuer: Issuer) => Promise<Result>, tra
   }
 }
 
-/** Every check on our server. */
-function examineOurs(mode: Mode): Promise<Conformance> {
-  return withIssuer(async (issuer) => {
-    const { settings } = loadSettings({
-      argv: [...serverFlags(issuer, undefined, [dataSource(issuer)]), ...WITH_TEST_BOTS, `--media.mode=${mode}`],
-      env: {},
-      cwd: packageRoot(),
-    });
+/** Every check on our server, over one transport. */
+function examineOurs(transport: Transport, flags: readonly string[]): Promise<Conformance> {
+  return withIssuer(transport, async (issuer) => {
+    const source = transport === 'grpc' ? dataSource(issuer) : socketDataSource(issuer);
+    const argv = [...serverFlags(issuer, undefined, [source]), ...WITH_TEST_BOTS, ...flags];
+    const { settings } = loadSettings({ argv, env: {}, cwd: packageRoot() });
     const app = await createApp({ settings, log: createLogger({ level: 'silent' }) });
     try {
       await app.warmed;
-      return await examine(`grpc://127.0.0.1:${String(app.ready.port)}`, {
-        issuer,
-        suspect: { press: ['1'], endPress: ['2'], transferPress: ['3'], timing: { answerMs: 15_000, pace: 4, newKeyMs: 40_000 } },
-      });
+      const { port, websocket } = app.ready;
+      if (transport === 'grpc') return await examine(`grpc://127.0.0.1:${String(port)}`, { issuer, suspect: OUR_BOT });
+      return await examineSocket(`ws://127.0.0.1:${String(websocket?.port)}`, { issuer, jobs: SOCKET_JOBS, suspect: OUR_BOT });
     } finally {
       await app.close();
     }
   });
 }
 
-/** Every check on our server over WebSocket. */
-function examineOurSockets(): Promise<Conformance> {
-  return withIssuer(async (issuer) => {
-    const { settings } = loadSettings({
-      argv: [...serverFlags(issuer, undefined, [socketDataSource(issuer)]), ...WITH_SOCKETS, ...WITH_TEST_BOTS],
-      env: {},
-      cwd: packageRoot(),
-    });
-    const app = await createApp({ settings, log: createLogger({ level: 'silent' }) });
+/** A well-behaved server in another style, which is not ours: advice does not count. @returns whether it breaks no rule that has a source. */
+async function isOtherStyleRight(mode: Mode | 'sockets'): Promise<boolean> {
+  const found = await withIssuer(mode === 'sockets' ? 'websocket' : 'grpc', async (issuer) => {
+    const tokens = tokenRules(issuer);
+    const server = await (mode === 'sockets' ? startOtherStyleSocket({ tokens }) : startOtherStyleServer({ mode, tokens }));
     try {
-      await app.warmed;
-      return await examineSocket(`ws://127.0.0.1:${String(app.ready.websocket?.port)}`, {
-        issuer,
-        jobs: SOCKET_JOBS,
-        suspect: { press: ['1'], endPress: ['2'], transferPress: ['3'], timing: { answerMs: 15_000, pace: 4, newKeyMs: 40_000 } },
-      });
-    } finally {
-      await app.close();
-    }
-  }, 'websocket');
-}
-
-/**
- * Every check on the well-behaved servers in another style, which are not ours. @returns whether none of them breaks a rule that has
- * a source; advice is told.
- */
-async function areOthersRight(): Promise<boolean> {
-  let areRight = true;
-  const judge = (name: string, found: Conformance): void => {
-    tell(name, found);
-    areRight = found.ok && areRight;
-  };
-  for (const mode of MODES) {
-    await withIssuer(async (issuer) => {
-      const server = await startOtherStyleServer({ mode, tokens: tokenRules(issuer) });
-      try {
-        judge(`server in another style, ${mode} mode`, await examine(server.target, { issuer, isOurs: false }));
-      } finally {
-        server.close();
-      }
-    });
-  }
-  await withIssuer(async (issuer) => {
-    const server = await startOtherStyleSocket({ tokens: tokenRules(issuer) });
-    try {
-      judge('server of sockets in another style', await examineSocket(server.target, { issuer, isOurs: false, jobs: SOCKET_JOBS }));
+      if (mode !== 'sockets') return await examine(server.target, { issuer, isOurs: false });
+      return await examineSocket(server.target, { issuer, isOurs: false, jobs: SOCKET_JOBS });
     } finally {
       server.close();
     }
-  }, 'websocket');
-  return areRight;
+  });
+  describe(`server in another style, ${mode}`, found);
+  return found.ok;
 }
 
-function tell(name: string, { passed, failed, notApplicable, finding, results }: Conformance): void {
+function describe(name: string, { passed, failed, notApplicable, finding, results }: Conformance): void {
   const counts = `${String(passed)} passed, ${String(failed)} failed, ${String(notApplicable)} not applicable`;
-  process.stderr.write(`${name}: ${finding === undefined ? counts : finding.message}\n`);
+  progress(`${name}: ${finding === undefined ? counts : finding.message}`);
   for (const { verdict, rules, id, reason } of results)
-    if (verdict === 'fail' || verdict === 'advice') process.stderr.write(`  ${rules[0] ?? ''} ${id}: ${reason}\n`);
+    if (verdict === 'fail' || verdict === 'advice') progress(`  ${rules[0] ?? ''} ${id}: ${reason}`);
 }
 
-/** Whether a whole server passed without advice, and no check went without something to look at but the ones that are known for it. */
+/** Whether a whole server passed without advice, and no check but the expected ones did not apply. */
 function isWhole(name: string, found: Conformance, expected: readonly string[]): boolean {
-  tell(name, found);
+  describe(name, found);
   const skipped = found.results.filter(({ verdict }) => verdict === 'not_applicable');
-  // What a busy machine leaves open is told, and is no gap of the checks.
+  // What a busy machine leaves open is no gap of the checks.
   const gaps = skipped.filter(({ id, reason }) => !expected.includes(id) && !reason.includes('too busy'));
   const applied = expected.filter((id) => !skipped.some((each) => each.id === id));
-  for (const { id, reason } of gaps) process.stderr.write(`  ${id} should apply, and does not: ${reason}\n`);
-  for (const id of applied) process.stderr.write(`  ${id} should not apply, and does\n`);
+  for (const { id, reason } of gaps) progress(`  ${id} should apply, and does not: ${reason}`);
+  for (const id of applied) progress(`  ${id} should not apply, and does`);
   return found.ok && found.advisedRules.length === 0 && gaps.length === 0 && applied.length === 0;
 }
 
-/** Rules that were broken or advised, each once. */
-function namedRules({ brokenRules, advisedRules }: Conformance): readonly string[] {
-  return [...new Set([...brokenRules, ...advisedRules])];
-}
-
-/** Whether a broken server is named by exactly the rule that it breaks, and by the check that is there for it. */
-async function isNamed(breach: Breach): Promise<boolean> {
-  const { rule, check } = BREACHES[breach];
-  const look = (): Promise<Conformance> => withIssuer((issuer) => examineBroken(breach, issuer));
-  let found = await look();
-  // What a busy machine leaves open is looked at once more.
-  if (found.results.some(({ id, reason }) => id === check && reason.includes('too busy'))) found = await look();
-  const failed = found.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'advice').map(({ id }) => id);
-  const rules = namedRules(found);
-  const named = rules.length === 1 && rules[0] === rule && failed.some((id) => id === check);
-  if (!named) tell(`broken server ${breach} should break ${rule} alone, and fail ${check}`, found);
+/** Examines each broken server. @returns the rules of those that were named by exactly their rule, and by the check that is there for it. */
+async function namedRules<Name extends string>(
+  names: readonly Name[],
+  { what, transport, atOnce, breaches, examine: examineServer }: BrokenServers<Name>,
+): Promise<readonly string[]> {
+  const named: string[] = [];
+  await eachOf(names, what, atOnce, async (breach) => {
+    const { rule, check } = breaches[breach];
+    const once = (): Promise<Conformance> => withIssuer(transport, (issuer) => examineServer(breach, issuer));
+    let found = await once();
+    // What a busy machine leaves open is tried once more.
+    if (found.results.some(({ id, reason }) => id === check && reason.includes('too busy'))) found = await once();
+    const failed = found.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'advice').map(({ id }) => id);
+    const rules = new Set([...found.brokenRules, ...found.advisedRules]);
+    if (rules.size === 1 && rules.has(rule) && failed.includes(check)) named.push(rule);
+    else describe(`${what}: ${breach} should break ${rule} alone, and fail ${check}`, found);
+  });
   return named;
-}
-
-/** As {@link isNamed}, of sockets. @returns the rule, or undefined when it is not named. */
-async function namedSocketRule(breach: SocketBreach): Promise<string | undefined> {
-  const { rule, check } = SOCKET_BREACHES[breach];
-  const look = (): Promise<Conformance> => withIssuer((issuer) => examineBrokenSocket(breach, issuer, { jobs: SOCKET_JOBS }), 'websocket');
-  let found = await look();
-  // What a busy machine leaves open is looked at once more.
-  if (found.results.some(({ id, reason }) => id === check && reason.includes('too busy'))) found = await look();
-  const failed = found.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'advice').map(({ id }) => id);
-  const rules = namedRules(found);
-  if (rules.length === 1 && rules[0] === rule && failed.some((id) => id === check)) return rule;
-  tell(`broken server of sockets ${breach} should break ${rule} alone, and fail ${check}`, found);
-  return undefined;
 }
 
 /** Does this for each, `atOnce` at a time. */
@@ -222,83 +195,79 @@ async function eachOf<Name>(names: readonly Name[], what: string, atOnce: number
       for (let name = left.shift(); name !== undefined; name = left.shift()) {
         await work(name);
         const done = names.length - left.length;
-        if (done % 10 === 0) process.stderr.write(`${String(done)} of ${String(names.length)} ${what}\n`);
+        if (done % 10 === 0) progress(`${String(done)} of ${String(names.length)} ${what}`);
       }
     }),
   );
 }
 
-function isSocketBreach(text: string): text is SocketBreach {
-  return Object.hasOwn(SOCKET_BREACHES, text);
+/** The names of a table, or those of the given ones that it has. */
+function chosen<Name extends string>(table: Readonly<Record<Name, unknown>>, given: readonly string[]): readonly Name[] {
+  // Object.keys of a literal has exactly its keys.
+  const names = Object.keys(table) as Name[];
+  return given.length === 0 ? names : names.filter((name) => given.includes(name));
 }
 
-function isBreach(text: string): text is Breach {
-  return Object.hasOwn(BREACHES, text);
-}
-
-async function main(given: readonly string[]): Promise<boolean> {
-  const breaches = (given.length > 0 ? given : Object.keys(BREACHES)).filter(isBreach);
-  const socketBreaches = (given.length > 0 ? given : Object.keys(SOCKET_BREACHES)).filter(isSocketBreach);
-  const unknown = given.filter((name) => !isBreach(name) && !isSocketBreach(name));
+async function check(given: readonly string[]): Promise<CommandResult> {
+  const breaches = chosen(BREACHES, given);
+  const socketBreaches = chosen(SOCKET_BREACHES, given);
+  const unknown = given.filter((name) => !Object.hasOwn(BREACHES, name) && !Object.hasOwn(SOCKET_BREACHES, name));
   if (unknown.length > 0) throw new Error(`no such breach: ${unknown.join(', ')}`);
   const ours: Conformance[] = [];
-  let areWhole = true;
+  const areGood: boolean[] = [];
+  const areOthersRight: boolean[] = [];
   for (const mode of MODES) {
-    const found = await examineOurs(mode);
-    areWhole = isWhole(`our server, ${mode} mode`, found, NOT_APPLICABLE.ours[mode]) && areWhole;
+    const found = await examineOurs('grpc', [`--media.mode=${mode}`]);
+    areGood.push(isWhole(`our server, ${mode} mode`, found, NOT_APPLICABLE.ours[mode]));
     ours.push(found);
   }
+  const overSockets = await examineOurs('websocket', WITH_SOCKETS);
+  areGood.push(isWhole('our server over WebSocket', overSockets, NOT_APPLICABLE_TO_OUR_SOCKETS));
+  ours.push(overSockets);
   for (const mode of MODES) {
-    const found = await withIssuer((issuer) => examineReference({ mode }, { issuer }));
-    areWhole = isWhole(`reference server, whole, ${mode} mode`, found, NOT_APPLICABLE.reference[mode]) && areWhole;
+    const found = await withIssuer('grpc', (issuer) => examineReference({ mode }, { issuer }));
+    areGood.push(isWhole(`reference server, whole, ${mode} mode`, found, NOT_APPLICABLE.reference[mode]));
   }
+  const socketReference = (freedom?: (typeof SOCKET_FREEDOMS)[number]): Promise<Conformance> =>
+    withIssuer('websocket', (issuer) => examineSocketReference(freedom, { issuer, jobs: SOCKET_JOBS }));
+  areGood.push(isWhole('reference server of sockets, whole', await socketReference(), []));
   for (const freedom of FREEDOMS) {
-    const found = await withIssuer((issuer) => examineReference({ breach: freedom }, { issuer }));
-    tell(`reference server, ${freedom}`, found);
-    areWhole = found.ok && areWhole;
+    const found = await withIssuer('grpc', (issuer) => examineReference({ breach: freedom }, { issuer }));
+    describe(`reference server, ${freedom}`, found);
+    areGood.push(found.ok);
   }
-  const areRight = await areOthersRight();
-  const ourSockets = await examineOurSockets();
-  areWhole = isWhole('our server over WebSocket', ourSockets, SOCKET_NOT_APPLICABLE.ours) && areWhole;
-  ours.push(ourSockets);
-  const overSocket = await withIssuer((issuer) => examineSocketReference(undefined, { issuer, jobs: SOCKET_JOBS }), 'websocket');
-  areWhole = isWhole('reference server of sockets, whole', overSocket, SOCKET_NOT_APPLICABLE.reference) && areWhole;
-  await eachOf(SOCKET_FREEDOMS, 'free servers of sockets', SOCKET_SERVERS_AT_ONCE, async (freedom) => {
-    const found = await withIssuer((issuer) => examineSocketReference(freedom, { issuer, jobs: SOCKET_JOBS }), 'websocket');
-    tell(`reference server of sockets, ${freedom}`, found);
-    areWhole = found.ok && found.advisedRules.length === 0 && areWhole;
+  await eachOf(SOCKET_FREEDOMS, 'free servers of sockets', BROKEN_SOCKETS.atOnce, async (freedom) => {
+    const found = await socketReference(freedom);
+    describe(`reference server of sockets, ${freedom}`, found);
+    areGood.push(found.ok && found.advisedRules.length === 0);
   });
-  let named = 0;
-  await eachOf(breaches, 'broken servers', SERVERS_AT_ONCE, async (breach) => {
-    if (await isNamed(breach)) named += 1;
-  });
-  const rules: string[] = [];
-  await eachOf(socketBreaches, 'broken servers of sockets', SOCKET_SERVERS_AT_ONCE, async (breach) => {
-    const rule = await namedSocketRule(breach);
-    if (rule !== undefined) rules.push(rule);
-  });
+  for (const style of [...MODES, 'sockets'] as const) areOthersRight.push(await isOtherStyleRight(style));
+  const named = await namedRules(breaches, BROKEN);
+  const socketRules = await namedRules(socketBreaches, BROKEN_SOCKETS);
+  const [brokenServers, brokenServersNamed] = [breaches.length + socketBreaches.length, named.length + socketRules.length];
   const sum = (count: (found: Conformance) => number): number => ours.reduce((all, found) => all + count(found), 0);
-  const ok = areWhole && areRight && named === breaches.length && rules.length === socketBreaches.length;
-  console.log(
-    JSON.stringify({
-      ok,
-      otherStyleRight: areRight,
-      passed: sum(({ passed }) => passed),
-      failed: sum(({ failed }) => failed),
-      notApplicable: sum(({ notApplicable }) => notApplicable),
-      brokenServers: breaches.length + socketBreaches.length,
-      brokenServersNamed: named + rules.length,
-      websocketRules: new Set(rules.filter((rule) => rule.startsWith('W-'))).size,
-    }),
-  );
-  return ok;
+  const otherStyleRight = !areOthersRight.includes(false);
+  return {
+    ok: !areGood.includes(false) && otherStyleRight && brokenServersNamed === brokenServers,
+    otherStyleRight,
+    passed: sum(({ passed }) => passed),
+    failed: sum(({ failed }) => failed),
+    notApplicable: sum(({ notApplicable }) => notApplicable),
+    brokenServers,
+    brokenServersNamed,
+    websocketRules: new Set(socketRules.filter((rule) => rule.startsWith('W-'))).size,
+  };
 }
 
-if (process.argv.includes('--help')) console.log(USAGE);
-else
-  try {
-    process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1;
-  } catch (thrown) {
-    console.log(JSON.stringify({ ok: false, error: thrown instanceof Error ? thrown.message : String(thrown) }));
-    process.exitCode = 1;
-  }
+await command({
+  help,
+  options: {},
+  takesWords: true,
+  run: async (_, words) => {
+    try {
+      return await check(words);
+    } catch (thrown) {
+      return { ok: false, error: thrown instanceof Error ? thrown.message : String(thrown) };
+    }
+  },
+});

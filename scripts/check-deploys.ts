@@ -1,11 +1,11 @@
 // `npm run check -- deploys`: does a caller notice a rolling restart? Replicas behind a load balancer are stopped in good order and
-// started again, one after the other, while calls run, and nobody says a turn again. See test/fleet.
+// started again, one after the other, while calls run, and no turn is repeated. See test/fleet.
 import { deploys } from '../test/fleet/failover.ts';
 import { disturbedRun } from './fleet/disturbed-run.ts';
 
-const HELP = `Restarts one server after the other while calls run over three of them behind HAProxy, with a Redis server that they share.
+const help = `Restarts one server after the other while calls run over three of them behind HAProxy, with a Redis server that they share.
 
-  npm run check -- deploys                                        five minutes, 100 calls at once, a restart every 20 s
+  npm run check -- deploys                                     five minutes, 100 calls at once, a restart every 20 s
   npm run check -- deploys --minutes 1 --calls 20 --every 10   shorter
 
   --minutes N     how long new calls begin (default 5); --seconds N likewise
@@ -21,4 +21,4 @@ Progress and what callers heard are on stderr; the last line of stdout is JSON: 
 rule of the contract was broken, or a server did not end well.
 `;
 
-process.exitCode = await disturbedRun({ help: HELP, minutes: 5, everySeconds: 20, prove: deploys });
+await disturbedRun({ help, minutes: 5, everySeconds: 20, prove: deploys });

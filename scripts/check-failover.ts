@@ -1,5 +1,5 @@
 // `npm run check -- failover`: is any call lost when servers die? Replicas behind a load balancer are killed with `kill -9` while
-// calls run, and a turn that is cut is said again by the fake platform. Redis is restarted and goes away meanwhile, of which nobody may
+// calls run, and the fake platform repeats a turn that is cut. Redis is restarted and goes away meanwhile, of which nobody may
 // hear anything. See test/fleet.
 import { failover, type FailoverPlan, type FailoverResult } from '../test/fleet/failover.ts';
 import { disturbedRun } from './fleet/disturbed-run.ts';
@@ -8,10 +8,10 @@ import { disturbedRun } from './fleet/disturbed-run.ts';
 const OUTAGE_SECONDS = 60;
 const PART_OF_RUN = 0.25;
 
-const HELP = `Kills servers while calls run over three of them behind HAProxy, with a Redis server that they share. Between two kills Redis is
+const help = `Kills servers while calls run over three of them behind HAProxy, with a Redis server that they share. Between two kills Redis is
 restarted once, and once it is away for 60 s, or for a quarter of a shorter run.
 
-  npm run check -- failover                                       ten minutes, 100 calls at once, a kill every 15 s
+  npm run check -- failover                                    ten minutes, 100 calls at once, a kill every 15 s
   npm run check -- failover --minutes 1 --calls 20 --every 5   shorter
 
   --minutes N     how long new calls begin (default 10); --seconds N likewise
@@ -30,4 +30,4 @@ Redis was away (a reply over 2 s late, an apology, a transfer, a turn that broke
 const prove = (plan: FailoverPlan): Promise<FailoverResult> =>
   failover({ ...plan, outageSeconds: Math.round(Math.min(OUTAGE_SECONDS, plan.seconds * PART_OF_RUN)) });
 
-process.exitCode = await disturbedRun({ help: HELP, minutes: 10, everySeconds: 15, prove });
+await disturbedRun({ help, minutes: 10, everySeconds: 15, prove });

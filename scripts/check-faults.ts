@@ -1,19 +1,19 @@
 // `npm run check -- faults`: what do callers hear when something breaks? Each fault is done to a fleet of its own while calls run.
 // See scripts/fleet/faults.ts and docs/faults.md.
-import { parseArgs } from 'node:util';
-import { fleetAdministration, type AwayAdministration } from './fleet/administration.ts';
 import { heardTable, type HeardSum } from '../test/fleet/callers.ts';
-import { FAULTS, type Fault } from './fleet/faults.ts';
 import { Fleet } from '../test/fleet/fleet.ts';
+import type { Program } from '../test/fleet/replica.ts';
 import { runTrial } from '../test/fleet/trial.ts';
-import { numberOption, programToStart, progress, told } from './fleet-options.ts';
+import { command, number, progress, seed, source, type CommandOption } from './command-line.ts';
+import { fleetAdministration, type AwayAdministration } from './fleet/administration.ts';
+import { FAULTS, type Fault } from './fleet/faults.ts';
 
 const NAMES = FAULTS.map(({ name }) => name).join(', ');
 
-const HELP = `Breaks one thing after the other while calls run over three servers behind HAProxy, with a Redis server that they share.
+const help = `Breaks one thing after the other while calls run over three servers behind HAProxy, with a Redis server that they share.
 
-  npm run check -- faults                                        every fault, 20 s each, 20 calls at once
-  npm run check -- faults --only kill,stop --seconds 30       some of them
+  npm run check -- faults                                 every fault, 20 s each, 20 calls at once
+  npm run check -- faults --only kill,stop --seconds 30   some of them
 
   --only LIST     faults: ${NAMES}
   --seconds N     how long new calls begin, for each fault (default 20)
@@ -25,17 +25,6 @@ Needs Debian's redis-server and haproxy, and faketime for clock_jump. Progress a
 last line of stdout is JSON: {"ok", "faults": [{"name", "calls", "answers", "turnsRepeated", "callsLost", …}], …}. The exit code is 1
 when a call was lost, a rule of the contract was broken, or a fault could not be done.
 `;
-
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    seconds: { type: 'string', default: '20' },
-    calls: { type: 'string', default: '20' },
-    source: { type: 'boolean', default: false },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    help: { type: 'boolean', default: false },
-  },
-});
 
 /** What one fault did to callers. */
 interface Row {
@@ -53,22 +42,34 @@ interface Row {
   readonly failure: string;
 }
 
-function chosenFaults(): readonly Fault[] {
-  if (values.only === undefined) return FAULTS;
-  return values.only.split(',').map((name) => {
-    const fault = FAULTS.find((each) => each.name === name);
-    if (fault === undefined) throw new Error(`there is no fault "${name}"; there are ${NAMES}`);
-    return fault;
-  });
+/** How calls run while a fault is there. */
+interface Trial {
+  readonly calls: number;
+  readonly seconds: number;
+  readonly seed: number;
+  readonly program: Program;
 }
 
-async function tried(fault: Fault, seed: number): Promise<Row> {
+/** The faults of a list of names, all of them without one. */
+const faultList: CommandOption<readonly Fault[]> = {
+  type: 'string',
+  read: (given) => {
+    if (typeof given !== 'string') return FAULTS;
+    return given.split(',').map((name) => {
+      const fault = FAULTS.find((each) => each.name === name);
+      if (fault === undefined) throw new Error(`there is no fault "${name}"; there are ${NAMES}`);
+      return fault;
+    });
+  },
+};
+
+async function tried(fault: Fault, { program, ...trial }: Trial): Promise<Row> {
   const missing = fault.missing?.();
   if (missing !== undefined) return rowOf(fault.name, undefined, missing);
   let administration: AwayAdministration | undefined;
   const fleet = await Fleet.start({
     replicas: 3,
-    program: programToStart(values.source),
+    program,
     ...(fault.needsAdministration === undefined
       ? {}
       : { administration: async (parts) => (administration = await fleetAdministration(parts)) }),
@@ -78,9 +79,7 @@ async function tried(fault: Fault, seed: number): Promise<Row> {
     if (replica === undefined) throw new Error('a fleet has a server');
     let failure = '';
     const { sum, stories } = await runTrial({
-      ...{ fleet, seed, repeatsLostTurns: true, inputs: 4 },
-      calls: numberOption('calls', values.calls, 1),
-      seconds: numberOption('seconds', values.seconds, 1),
+      ...{ fleet, ...trial, repeatsLostTurns: true, inputs: 4 },
       disturb: async (signal) => {
         const adminLine = administration === undefined ? {} : { adminLine: administration.line };
         // What breaks ends no trial: what callers heard is wanted all the same.
@@ -123,16 +122,16 @@ function tableOf(rows: readonly Row[]): readonly string[] {
   return [head, ...lines].map(([name = '', ...cells]) => `${name.padEnd(16)}${cells.map((cell) => cell.padStart(9)).join('')}`);
 }
 
-async function check(): Promise<number> {
-  const seed = numberOption('seed', values.seed);
-  const rows: Row[] = [];
-  for (const fault of chosenFaults()) {
-    progress(`${fault.name}: ${fault.told}`);
-    rows.push(await tried(fault, seed));
-  }
-  const ok = rows.every(({ calls, callsLost, rulesBroken, failure }) => calls > 0 && callsLost + rulesBroken === 0 && failure === '');
-  return told({ ok, described: tableOf(rows) }, { faults: rows, seed });
-}
-
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await check();
+await command({
+  help,
+  options: { only: faultList, seconds: number(20, 1), calls: number(20, 1), source, seed },
+  run: async ({ only, source: program, ...trial }) => {
+    const faults: Row[] = [];
+    for (const fault of only) {
+      progress(`${fault.name}: ${fault.what}`);
+      faults.push(await tried(fault, { ...trial, program }));
+    }
+    const ok = faults.every(({ calls, callsLost, rulesBroken, failure }) => calls > 0 && callsLost + rulesBroken === 0 && failure === '');
+    return { ok, described: tableOf(faults), faults, seed: trial.seed };
+  },
+});

@@ -1,17 +1,16 @@
 // `npm run check -- home`: has each call one home, and what does it cost when its turns come to other servers? See scripts/fleet/home-proof.ts.
-import { parseArgs } from 'node:util';
 import { HomeStage } from '../test/fleet/home-stage.ts';
 import { hundredths } from './bench/figures.ts';
+import { command, number, progress, source } from './command-line.ts';
 import { forwardCost } from './fleet/forward-cost.ts';
 import { countCalls, cutPeerPort, firstAudio } from './fleet/home-proof.ts';
-import { numberOption, programToStart, progress, told } from './fleet-options.ts';
 
 /** Most CPU time of a forwarded frame at the server that forwards it, as a multiple of a bare pass-through. */
 const MAX_RATIO = 1.45;
 
-const HELP = `Sends every RPC of a call to the next of several servers, and counts the calls of all of them four times a second.
+const help = `Sends every RPC of a call to the next of several servers, and counts the calls of all of them four times a second.
 
-  npm run check -- home                                about two minutes, three servers, 24 calls at once
+  npm run check -- home                             about two minutes, three servers, 24 calls at once
   npm run check -- home --replicas 2 --seconds 10   shorter
 
   --replicas N    servers, 2 to 4 (default 3)
@@ -31,49 +30,33 @@ frames of one connection together; the median of five rounds, one server right a
 ${String(MAX_RATIO)}, the aim; a busy machine makes a frame dearer.
 `;
 
-const { values } = parseArgs({
-  options: {
-    replicas: { type: 'string', default: '3' },
-    calls: { type: 'string', default: '24' },
-    seconds: { type: 'string', default: '40' },
-    source: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-
-async function check(): Promise<number> {
-  const replicas = Math.min(4, numberOption('replicas', values.replicas, 2));
-  const program = programToStart(values.source);
-  progress(`starting ${String(replicas)} servers (${program})`);
-  const stage = await HomeStage.start(replicas, ['--log.level=warn'], { program });
-  try {
-    progress(`counting calls for ${values.seconds} s`);
-    const { described, ...counted } = await countCalls(
-      stage,
-      numberOption('calls', values.calls, 1),
-      numberOption('seconds', values.seconds, 1),
-    );
-    progress('first audio, at home and forwarded');
-    const { turns, ...firstAudioMs } = await firstAudio(stage);
-    progress('CPU of a forwarded frame');
-    const { ratio, ...cpuPerFrameUs } = await forwardCost(stage);
-    progress('a peer port that is cut off');
-    const { described: stories, ...peerPortCut } = await cutPeerPort(stage);
-    const ok = counted.wrongInARow + counted.badCalls === 0 && counted.calls > 0 && counted.samples > 0 && peerPortCut.ok;
-    return told(
-      { ok, described: [...described, ...stories] },
-      {
+await command({
+  help,
+  options: { replicas: number(3, 2), calls: number(24, 1), seconds: number(40, 1), source },
+  run: async ({ calls, seconds, source: program, ...given }) => {
+    const replicas = Math.min(4, given.replicas);
+    progress(`starting ${String(replicas)} servers (${program})`);
+    const stage = await HomeStage.start(replicas, ['--log.level=warn'], { program });
+    try {
+      progress(`counting calls for ${String(seconds)} s`);
+      const { described, ...counted } = await countCalls(stage, calls, seconds);
+      progress('first audio, at home and forwarded');
+      const { turns, ...firstAudioMs } = await firstAudio(stage);
+      progress('CPU of a forwarded frame');
+      const { ratio, ...cpuPerFrameUs } = await forwardCost(stage);
+      progress('a peer port that is cut off');
+      const { described: stories, ...peerPortCut } = await cutPeerPort(stage);
+      return {
+        ok: counted.wrongInARow + counted.badCalls === 0 && counted.calls > 0 && counted.samples > 0 && peerPortCut.ok,
+        described: [...described, ...stories],
         ...{ replicas, ...counted, firstAudioMs, measuredTurns: turns },
         addedP50Ms: hundredths(firstAudioMs.forwarded.p50 - firstAudioMs.direct.p50),
         addedP99Ms: hundredths(firstAudioMs.forwarded.p99 - firstAudioMs.direct.p99),
         cpuPerFrameUs: { forwarder: hundredths(cpuPerFrameUs.forwarderUs), passThrough: hundredths(cpuPerFrameUs.passThroughUs) },
         ...{ cpuRatio: hundredths(ratio), isCheap: ratio <= MAX_RATIO, peerPortCut },
-      },
-    );
-  } finally {
-    await stage.close();
-  }
-}
-
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await check();
+      };
+    } finally {
+      await stage.close();
+    }
+  },
+});

@@ -1,12 +1,11 @@
 // `npm run check -- overload`: what becomes of calls when three times as many arrive as the server takes? See scripts/fleet/overload.ts.
-import { parseArgs } from 'node:util';
+import { command, number, progress, source } from './command-line.ts';
 import { overload } from './fleet/overload.ts';
-import { numberOption, programToStart, progress, told } from './fleet-options.ts';
 
-const HELP = `Lets as many calls arrive as a server takes (sessions.max), and then three times as many.
+const help = `Lets as many calls arrive as a server takes (sessions.max), and then three times as many.
 
-  npm run check -- overload                                   100 calls, three times as many, a minute each
-  npm run check -- overload --capacity 20 --seconds 20     shorter
+  npm run check -- overload                              100 calls, three times as many, a minute each
+  npm run check -- overload --capacity 20 --seconds 20   shorter
 
   --capacity N    calls that the server takes at once (default 100)
   --times N       how many times as many arrive (default 3)
@@ -20,28 +19,8 @@ is on stderr; the last line of stdout is JSON: {"ok", "atCapacity", "overloaded"
 for a word, a call that was taken was lost, or memory grew by more than 100 MB.
 `;
 
-const { values } = parseArgs({
-  options: {
-    capacity: { type: 'string', default: '100' },
-    times: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '60' },
-    source: { type: 'boolean', default: false },
-    seed: { type: 'string', default: '1' },
-    help: { type: 'boolean', default: false },
-  },
+await command({
+  help,
+  options: { capacity: number(100, 1), times: number(3, 1), seconds: number(60, 1), source, seed: number(1) },
+  run: async ({ source: program, ...plan }) => ({ ...(await overload({ ...plan, program, onProgress: progress })) }),
 });
-
-async function check(): Promise<number> {
-  const result = await overload({
-    capacity: numberOption('capacity', values.capacity, 1),
-    times: numberOption('times', values.times, 1),
-    seconds: numberOption('seconds', values.seconds, 1),
-    program: programToStart(values.source),
-    seed: numberOption('seed', values.seed),
-    onProgress: progress,
-  });
-  return told(result);
-}
-
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await check();

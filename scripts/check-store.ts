@@ -1,11 +1,11 @@
 // `npm run check -- store`: does the sealed store survive kills at any moment? Processes that write without end are killed,
-// and the next start looks at what they left. See test/support/store-kills.ts.
-import { parseArgs } from 'node:util';
+// and the next start checks what they left. See test/support/store-kills.ts.
 import { killWriters } from '../test/support/store-kills.ts';
+import { command, number, progress, secondsSince } from './command-line.ts';
 
-const HELP = `Kills processes while they write to the sealed store, and opens it again.
+const help = `Kills processes while they write to the sealed store, and opens it again.
 
-  npm run check -- store                       500 kills
+  npm run check -- store                    500 kills
   npm run check -- store --kills 50         fewer of them
 
   --kills N           kills to make (default 500)
@@ -15,24 +15,14 @@ code is 1 when a store lacked something that was said to be on disk (lost), did 
 when a half-written file outlived the next start (leftFiles), or when the processes wrote too little to prove anything.
 `;
 
-const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '500' }, help: { type: 'boolean', default: false } },
+await command({
+  help,
+  options: { kills: number(500, 1) },
+  run: async ({ kills }) => {
+    const startedMs = performance.now();
+    const result = await killWriters(kills, (line) => {
+      progress(`${line}, ${String(secondsSince(startedMs))} s`);
+    });
+    return { ...result, seconds: secondsSince(startedMs) };
+  },
 });
-
-async function check(): Promise<number> {
-  const startedMs = performance.now();
-  const seconds = (): number => Math.round((performance.now() - startedMs) / 1000);
-  const result = await killWriters(wholeNumber('kills', values.kills), (line) => {
-    process.stderr.write(`${line}, ${String(seconds())} s\n`);
-  });
-  process.stdout.write(`${JSON.stringify({ ...result, seconds: seconds() })}\n`);
-  return result.ok ? 0 : 1;
-}
-
-function wholeNumber(name: string, given: string): number {
-  if (!/^[1-9]\d{0,5}$/u.test(given)) throw new Error(`--${name} wants a whole number from 1`);
-  return Number(given);
-}
-
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await check();

@@ -1,9 +1,6 @@
 // `npm run check -- walk`: how far must a person walk through the sources to follow one spoken answer? The fake platform calls
 // a server of this process over a real socket, and the functions of the server say in which order they run.
-import { readFileSync } from 'node:fs';
 import { register } from 'node:module';
-import path from 'node:path';
-import { parseArgs } from 'node:util';
 import type * as AppModule from '../src/app/app.ts';
 import { loadSettings } from '../src/app/config/load-settings.ts';
 import { packageRoot } from '../src/base/package-root.ts';
@@ -12,15 +9,15 @@ import { placeCall } from '../src/fake-platform/caller/caller.ts';
 import type { Line } from '../src/fake-platform/lines/line.ts';
 import type { Step } from '../src/fake-platform/caller/script.ts';
 import { wrappedLine, wrappedListener, wrappedTurn } from '../src/fake-platform/lines/wrapped-line.ts';
-import { encodeMulaw } from '../src/speech/g711.ts';
-import { readWav } from '../src/speech/wav.ts';
+import { recorded } from '../test/support/line-signals.ts';
+import { command, toggle } from './command-line.ts';
 
 const MAX_FILES = 30;
 const MAX_CHANGES = 60;
 /** What any room may use without leaving its way, and what watches it. */
 const BESIDE_THE_WAY: readonly string[] = ['base', 'contract', 'speech', 'telemetry'];
 
-const HELP = `Follows one spoken answer through the sources of the server.
+const help = `Follows one spoken answer through the sources of the server.
 
   npm run check -- walk             counts
   npm run check -- walk --files     lists the files first, in the order of the walk
@@ -54,21 +51,20 @@ interface TurnWalk {
   readonly answerFrom: number;
 }
 
-const { values } = parseArgs({ options: { help: { type: 'boolean', default: false }, files: { type: 'boolean', default: false } } });
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = report(await secondAnswer(), values.files) ? 0 : 1;
-
-/** @returns whether the walk is short enough. */
-function report({ all, answerFrom }: TurnWalk, listsFiles: boolean): boolean {
-  const answer = all.slice(answerFrom);
-  const way = stations(answer.filter(({ file }) => !BESIDE_THE_WAY.includes(file.split('/')[1] ?? '')));
-  if (listsFiles) console.log(way.join('\n'));
-  const { files, changes } = counted(way);
-  const ok = files <= MAX_FILES && changes <= MAX_CHANGES;
-  const [everywhere, wholeTurn] = [counted(stations(answer)), counted(stations(all))];
-  console.log(JSON.stringify({ ok, files, changes, maxFiles: MAX_FILES, maxChanges: MAX_CHANGES, everywhere, wholeTurn }));
-  return ok;
-}
+await command({
+  help,
+  options: { files: toggle },
+  run: async ({ files: listsFiles }) => {
+    const { all, answerFrom } = await secondAnswer();
+    const answer = all.slice(answerFrom);
+    const way = stations(answer.filter(({ file }) => !BESIDE_THE_WAY.includes(file.split('/')[1] ?? '')));
+    if (listsFiles) console.log(way.join('\n'));
+    const { files, changes } = counted(way);
+    const [everywhere, wholeTurn] = [counted(stations(answer)), counted(stations(all))];
+    const ok = files <= MAX_FILES && changes <= MAX_CHANGES;
+    return { ok, files, changes, maxFiles: MAX_FILES, maxChanges: MAX_CHANGES, everywhere, wholeTurn };
+  },
+});
 
 /** The files in the order of the walk, each as often as the walk comes to a new function of it from elsewhere. */
 function stations(beginnings: readonly Beginning[]): readonly string[] {
@@ -115,7 +111,7 @@ async function secondAnswer(): Promise<TurnWalk> {
   register('./walk-loader.mjs', import.meta.url);
   const { createApp } = (await import(new URL('../src/app/app.ts?walk', import.meta.url).href)) as typeof AppModule;
   const app = await createApp({ settings: settings() });
-  const sentence = encodeMulaw(readWav(readFileSync(path.join(packageRoot(), 'test/fixtures/speech/sentence.wav'))).samples);
+  const sentence = recorded('sentence');
   const say: Step = { kind: 'say', label: 'a sentence', mulaw: sentence };
   try {
     const call = await placeCall({

@@ -175,7 +175,7 @@ async function tests() {
     const file = path.join(folder, 'tests.json');
     const reporters = ['--reporter=default', `--reporter=${path.join(ROOT, 'scripts/test-report.mjs')}`];
     const run = await script('test', ['--allowOnly=false', ...reporters], { live: true, env: { TEST_REPORT_FILE: file } });
-    return existsSync(file) ? judge(JSON.parse(readFileSync(file, 'utf8')), run) : failedStep('The test run broke off.');
+    return existsSync(file) ? outcomeOf(JSON.parse(readFileSync(file, 'utf8')), run) : failedStep('The test run broke off.');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -186,7 +186,7 @@ async function tests() {
  * @param {Outcome} run
  * @returns {Outcome}
  */
-function judge(report, run) {
+function outcomeOf(report, run) {
   const unreasoned = report.skipped.filter(({ reason }) => reason === undefined).map(({ test }) => `${test} (skipped without a reason)`);
   const skipped = report.skipped.flatMap(({ test, reason }) => (reason === undefined ? [] : [{ test, reason }]));
   const bad = [...report.failed, ...unreasoned, ...report.problems];

@@ -1,6 +1,6 @@
 // Writes what is generated: the TypeScript types of proto/ to src/contract/gen, docs/protocol.md, docs/bot-api.md and
-// docs/scenario.schema.json, which are committed, and docs/generated, which is not. With a folder as the first argument it writes the types there, and nothing else. The folder is deleted
-// first; nothing that is written depends on time or machine.
+// docs/scenario.schema.json, which are committed, and docs/generated, which is not. With a folder as the first argument it
+// writes the types there, and nothing else. The folder is deleted first; nothing that is written depends on time or machine.
 // Knows the message names of the platform; that is why the neutral names in gen/wire.ts are made here.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fileDescriptors } from './descriptors.mjs';
-import { CITATIONS_PAGE, citationsPage, PROTOCOL_PAGE, protocolPage } from './protocol-table.mjs';
+import { PROTOCOL_PAGE, protocolPage } from './protocol-table.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const PROTOS = ['voicevirtualagent.proto', 'health.proto'];
@@ -118,9 +118,9 @@ if (folder === undefined) {
   // The compiler and the formatter take seconds to load; whoever wants the types alone need not wait.
   const { BOT_API_PAGE, botApiPage } = await import('./bot-api.mjs');
   writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
-  mkdirSync(path.join(ROOT, path.dirname(CITATIONS_PAGE)), { recursive: true });
-  writeFileSync(path.join(ROOT, CITATIONS_PAGE), citationsPage(ROOT));
-  const { SCENARIO_SCHEMA, scenarioSchema } = await import('./scenario-schema.mjs');
+  const { CONFORMANCE_PAGE, conformancePage, SCENARIO_SCHEMA, scenarioSchema } = await import('./fake-platform-pages.mjs');
   writeFileSync(path.join(ROOT, BOT_API_PAGE), await botApiPage(ROOT));
   writeFileSync(path.join(ROOT, SCENARIO_SCHEMA), await scenarioSchema(ROOT));
+  mkdirSync(path.join(ROOT, path.dirname(CONFORMANCE_PAGE)), { recursive: true });
+  writeFileSync(path.join(ROOT, CONFORMANCE_PAGE), conformancePage(ROOT));
 }

@@ -58,7 +58,7 @@ async function production(start) {
  */
 function problemOf(name, licence) {
   if (DECIDED.get(name)?.licence === licence) return undefined;
-  if (licence.endsWith('*')) return 'guessed from a file; look at it and decide';
+  if (licence.endsWith('*')) return 'guessed from a file; read it and decide';
   const isFree = licence
     .replaceAll(/[()]/gu, '')
     .split(' OR ')

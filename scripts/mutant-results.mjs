@@ -52,7 +52,7 @@ export function readReport(report) {
 
 /**
  * @param {{ files: Record<string, { mutants: readonly { status: string }[] }> }} report
- * @param {readonly string[]} [only] - the files to look at; all of them when left out
+ * @param {readonly string[]} [only] - the files that count; all of them when left out
  * @returns {object} the report as if its survivors had not been tested
  */
 export function withoutSurvivors(report, only) {

@@ -158,7 +158,7 @@ class MutantRunner {
       const failure = await runFile(file, isWanted, watch, patience);
       if (failure !== undefined) return failure;
     }
-    // Rejections nobody handles are told a turn later.
+    // Rejections nobody handles are reported a turn later.
     await turn();
     await turn();
     return this.#strays.length === 0 ? undefined : { test: undefined, error: this.#strays[0] };

@@ -10,17 +10,17 @@ const REASONS = z.record(z.string(), z.record(z.string(), z.string().min(1)));
 
 /**
  * @typedef {import('./mutant-results.mjs').Survivor} Survivor
- * @typedef {Survivor & { reason: string | undefined }} Judged
+ * @typedef {Survivor & { reason: string | undefined }} Explained
  */
 
 /**
  * @param {readonly string[]} patterns - the files of the area
  * @param {readonly Survivor[]} survivors
- * @returns {{ survivors: Judged[], outdated: string[] }} `outdated` are reasons that no survivor needs
+ * @returns {{ survivors: Explained[], outdated: string[] }} `outdated` are reasons that no survivor needs
  */
 export function addReasons(patterns, survivors) {
   const reasons = REASONS.parse(JSON.parse(readFileSync(REASONS_FILE, 'utf8')));
-  const judged = survivors.map((survivor) => ({ ...survivor, reason: reasons[survivor.file]?.[mutationOf(survivor)] }));
+  const explained = survivors.map((survivor) => ({ ...survivor, reason: reasons[survivor.file]?.[mutationOf(survivor)] }));
   const outdated = Object.entries(reasons)
     .filter(([file]) => patterns.some((pattern) => file.startsWith(pattern.replace('**/*.ts', ''))))
     .flatMap(([file, given]) =>
@@ -28,7 +28,7 @@ export function addReasons(patterns, survivors) {
         .filter((mutation) => !survivors.some((survivor) => survivor.file === file && mutationOf(survivor) === mutation))
         .map((mutation) => `${file}: ${mutation}`),
     );
-  return { survivors: judged, outdated };
+  return { survivors: explained, outdated };
 }
 
 /** @param {Survivor} survivor */

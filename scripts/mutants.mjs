@@ -122,7 +122,7 @@ function run(area, { files, full, concurrency }) {
   });
 }
 
-/** @param {{ area: Area, counts: import('./mutant-results.mjs').Counts, slow: readonly string[], survivors: readonly import('./mutant-survivors.mjs').Judged[], outdated: readonly string[] }} result */
+/** @param {{ area: Area, counts: import('./mutant-results.mjs').Counts, slow: readonly string[], survivors: readonly import('./mutant-survivors.mjs').Explained[], outdated: readonly string[] }} result */
 function print({ area, counts, slow, survivors, outdated }) {
   const lines = [`${area}: ${String(scoreOf(counts))} % killed, ${String(survivors.length)} survivors`];
   for (const { file, line, column, kind, before, after, covered, reason } of survivors) {

@@ -1,5 +1,5 @@
-// Two pages of docs/protocol-rules.yaml: docs/protocol.md, every rule and how it is obeyed, and for whoever works on the code every
-// rule with the files and tests that cite it. Reads files and judges nothing; test/rules/protocol.test.ts does.
+// The page docs/protocol.md, made of docs/protocol-rules.yaml: every rule and how it is obeyed. Checks nothing:
+// test/rules/protocol.test.ts does, with the files and tests that cite each rule.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
@@ -7,8 +7,6 @@ import { testTitles } from './test-titles.mjs';
 
 /** The page of the rules, relative to the project. */
 export const PROTOCOL_PAGE = 'docs/protocol.md';
-/** The page of who cites them; it changes with every test and is not committed. */
-export const CITATIONS_PAGE = 'docs/generated/protocol-citations.md';
 const RULES = 'docs/protocol-rules.yaml';
 /** Anything that looks like the id of a rule, so that a slip of the pen is found too. */
 const RULE_ID = /\b[GW]-\d[0-9A-Z]*\b/gu;
@@ -86,7 +84,7 @@ export function protocolPage(root) {
     'A rule of the **server** is ours: at least one test of the server names it in its title, or the build fails. A rule of the',
     '**platform** is the other side’s: the fake platform plays it, and the server is ready for it. What is **not known** binds',
     'nobody; the page says what the server does in its place. Rules that begin with G are those of gRPC; those that begin with W say',
-    `what is different on WebSocket. \`npm run generate\` also writes \`${CITATIONS_PAGE}\`: which code and which tests cite each rule.`,
+    'what is different on WebSocket. `git grep -w G-38 src test` shows which code and which tests cite a rule.',
     '',
     '<!-- prettier-ignore-start -->',
   ];
@@ -100,59 +98,9 @@ export function protocolPage(root) {
   return [...lines, '', '<!-- prettier-ignore-end -->', ''].join('\n');
 }
 
-/**
- * The page of who cites which rule.
- *
- * @param {string} root
- */
-export function citationsPage(root) {
-  const { code, tests } = protocolCitations(root);
-  const lines = [
-    '# Who cites the rules',
-    '',
-    'Files and tests of the fake platform stand in _italics_: they show what the platform does, not that the server obeys.',
-    ...['', '| Rule | Code | Tests |', '| --- | --- | --- |'],
-  ];
-  for (const { id } of protocolRules(root).flatMap(({ rules }) => rules)) {
-    // Each file once, with all of its titles behind it.
-    /** @type {Map<string, string[]>} */
-    const byFile = new Map();
-    for (const { file, title } of tests.get(id) ?? []) listOf(byFile, file).push(title);
-    const cited = ours(code.get(id) ?? []).map((file) => link(file));
-    const proofs = ours([...byFile.keys()]).map((file) => `${link(file)}: ${(byFile.get(file) ?? []).map(plain).join(' · ')}`);
-    lines.push(`| ${[`**${id}**`, cell(cited), cell(proofs)].join(' | ')} |`);
-  }
-  return [...lines, ''].join('\n');
-}
-
-/**
- * The server's files first.
- *
- * @param {readonly string[]} files
- */
-function ours(files) {
-  return [...files.filter((file) => !isOfFakePlatform(file)), ...files.filter(isOfFakePlatform)];
-}
-
 /** @param {readonly string[]} lines */
 function cell(lines) {
-  return lines.length === 0 ? '–' : lines.map((line) => line.trim()).join('<br>');
-}
-
-/** @param {string} file */
-function link(file) {
-  const name = file.replace(/^(?:src|test)\//u, '').replace(/(?:\.test)?\.ts$/u, '');
-  const linked = `[${name}](../../${file})`;
-  return isOfFakePlatform(file) ? `_${linked}_` : linked;
-}
-
-/**
- * Titles are plain text: nothing in them may become layout.
- *
- * @param {string} title
- */
-function plain(title) {
-  return title.replace(/[\\|*_<>`[\]]/gu, (sign) => `\\${sign}`).replace(/\s+/gu, ' ');
+  return lines.map((line) => line.trim()).join('<br>');
 }
 
 /**

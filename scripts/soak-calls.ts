@@ -8,8 +8,6 @@ import { placeRoughCall } from './soak-rough-call.ts';
 /** Longest wait for an RPC's answer, ms: the machine may do other things beside. */
 const ANSWER_LIMIT_MS = 20_000;
 const CALL_LIMIT_MS = 180_000;
-/** Last words are played to their end before the RPC is completed (G-7A). */
-const COMPLETION_LIMIT_MS = 60_000;
 
 /** Where to call and who to be. */
 export interface CallAccess {
@@ -42,13 +40,6 @@ export async function placePlanned(plan: FairPlan | RoughPlan, access: CallAcces
 }
 
 async function placeFair(plan: FairPlan, { port, certificatePem, token, organizationId }: CallAccess): Promise<CallOutcome> {
-  const stop = new AbortController();
-  const timer =
-    plan.breakAtMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          stop.abort();
-        }, plan.breakAtMs);
   const result = await placeCall({
     target: `grpcs://localhost:${String(port)}`,
     profile: loadProfile('fake'),
@@ -60,10 +51,9 @@ async function placeFair(plan: FairPlan, { port, certificatePem, token, organiza
     script: plan.script,
     habits: plan.habits,
     limits: { answerMs: ANSWER_LIMIT_MS, callMs: CALL_LIMIT_MS, connectMs: ANSWER_LIMIT_MS },
-    signal: stop.signal,
+    ...(plan.breakAtMs === undefined ? {} : { signal: AbortSignal.timeout(plan.breakAtMs) }),
     ...(plan.hangUpAtMs === undefined ? {} : { hangUpAtMs: plan.hangUpAtMs }),
   });
-  clearTimeout(timer);
   return {
     turns: Math.max(0, ...result.timeline.map(({ turn }) => turn ?? 0)),
     wrong: result.findings.map(wrongLine),
@@ -73,12 +63,7 @@ async function placeFair(plan: FairPlan, { port, certificatePem, token, organiza
 }
 
 async function placeRough(plan: RoughPlan, access: CallAccess): Promise<CallOutcome> {
-  const target = `localhost:${String(access.port)}`;
-  const { turns, findings, timeline } = await placeRoughCall(
-    plan,
-    { ...access, target, completionLimitMs: COMPLETION_LIMIT_MS },
-    access.phrases,
-  );
+  const { turns, findings, timeline } = await placeRoughCall(plan, access);
   return { turns, wrong: findings.map(wrongLine), isFailed: false, timeline };
 }
 

@@ -2,12 +2,14 @@
 // comes back is checked by the rules of each RPC; who may speak when is left open, because such a call has no right order.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, credentials, Metadata, status, type ClientDuplexStream, type StatusObject } from '@grpc/grpc-js';
-import { DTMF_KEY, EVENT_INPUT, loadContract, VOICE_ENCODING, type MediaRequest, type MediaResponse } from '../src/contract/grpc.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { loadProfile } from '../src/contract/profile.ts';
-import { answerFromWire } from '../src/fake-platform/lines/from-wire.ts';
 import { TurnCheck, type CallMemory, type TurnKind } from '../src/fake-platform/caller/turn-check.ts';
-import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../src/speech/audio-format.ts';
+import { GrpcConnection } from '../src/fake-platform/lines/grpc-line.ts';
+import type { Line, LineTurn, PlatformInput } from '../src/fake-platform/lines/line.ts';
+import { parseTarget } from '../src/fake-platform/lines/target.ts';
+import { FRAME_MS, FRAME_SAMPLES } from '../src/speech/audio-format.ts';
+import type { CallAccess } from './soak-calls.ts';
 import type { RoughAction, RoughPlan } from './soak-plans.ts';
 
 /** One thing that was wrong. */
@@ -25,241 +27,186 @@ export interface RoughResult {
   readonly timeline: readonly string[];
 }
 
-/** Where to call and who to be. */
-export interface RoughAccess {
-  /** `localhost:PORT`. */
-  readonly target: string;
-  readonly certificatePem: string;
-  readonly token: string;
-  readonly organizationId: string;
-  /** Longest wait for the completion of an RPC, ms: the last words are played to their end before it (G-7A). */
-  readonly completionLimitMs: number;
-}
-
-const contract = loadContract(loadProfile('fake'));
-const rpc = contract.media.definition.ProcessCallerInput;
-/** Statuses that a call without manners may get: too many streams at once, a stream without a message, a stopped server. */
-const FAIR_REFUSALS: ReadonlySet<status> = new Set([status.RESOURCE_EXHAUSTED]);
+/** Longest wait for the completion of an RPC, ms: a farewell is played to its end before it (G-7A). */
+const COMPLETION_LIMIT_MS = 60_000;
+const CONNECT_LIMIT_MS = 20_000;
+const START = { kind: 'session_start', name: '', parameters: {} } as const;
+const SILENCE = new Uint8Array(0);
 
 /** Places one such call. */
-export async function placeRoughCall(plan: RoughPlan, access: RoughAccess, phrases: readonly Uint8Array[]): Promise<RoughResult> {
-  const call = new RoughCall(plan, access);
+export async function placeRoughCall(plan: RoughPlan, access: CallAccess): Promise<RoughResult> {
+  const connection = new GrpcConnection({
+    target: parseTarget(`grpcs://localhost:${String(access.port)}`),
+    profile: loadProfile('fake'),
+    clock: systemClock,
+    token: access.token,
+    certificateAuthority: Buffer.from(access.certificatePem),
+    connectLimitMs: CONNECT_LIMIT_MS,
+  });
+  const { organizationId } = access;
+  const call = new RoughCall(
+    connection.line({ conversationId: randomUUID(), organizationId, agentId: plan.agentId, vendorConfig: '', allowPartial: false }),
+    access.phrases,
+  );
   try {
-    await call.run(plan, phrases);
+    await call.run(plan);
   } finally {
-    call.close();
+    call.cancelAll();
+    await connection.close();
   }
   return { turns: call.turns, findings: call.findings, timeline: call.timeline };
+}
+
+/** One RPC of such a call. */
+interface RoughTurn extends Pick<LineTurn, 'send' | 'halfClose' | 'cancel'> {
+  /** Sends frames at the caller's pace until they are over or the server has ended the RPC; silence when the sound is over. */
+  speak(mulaw: Uint8Array, frames: number): Promise<void>;
+  /** Waits until the server has ended it; takes it up when it does not. */
+  completed(): Promise<void>;
 }
 
 class RoughCall {
   readonly findings: RoughFinding[] = [];
   readonly timeline: string[] = [];
   turns = 0;
-  readonly #client: Client;
-  readonly #access: RoughAccess;
-  readonly #common: MediaRequest;
+  readonly #line: Line;
+  readonly #phrases: readonly Uint8Array[];
   readonly #memory: CallMemory = { mode: undefined, hasEnded: false, allowPartial: false };
   readonly #open = new Set<RoughTurn>();
   readonly #startedAtMs = performance.now();
 
-  constructor({ agentId }: RoughPlan, access: RoughAccess) {
-    this.#access = access;
-    this.#common = { conversation_id: randomUUID(), customer_org_id: access.organizationId, virtual_agent_id: agentId };
-    this.#client = new Client(access.target, credentials.createSsl(Buffer.from(access.certificatePem)), {
-      'grpc.use_local_subchannel_pool': 1,
-      'grpc.enable_retries': 0,
-    });
+  constructor(line: Line, phrases: readonly Uint8Array[]) {
+    this.#line = line;
+    this.#phrases = phrases;
   }
 
-  async run(plan: RoughPlan, phrases: readonly Uint8Array[]): Promise<void> {
-    await this.#event('session_start', EVENT_INPUT.SESSION_START).completed();
-    for (const action of plan.actions) {
+  async run({ actions, end }: RoughPlan): Promise<void> {
+    await this.#says(START).completed();
+    for (const action of actions) {
       if (this.#memory.hasEnded) break;
-      await this.#act(action, phrases);
+      await this.#act(action);
     }
-    if (plan.end === 'cancel') for (const turn of this.#open) turn.cancel();
-    if (plan.end === 'hang_up') await this.#event('session_end', EVENT_INPUT.SESSION_END).completed();
+    if (end === 'cancel') this.cancelAll();
+    if (end === 'hang_up') await this.#says({ kind: 'session_end' }).completed();
     for (const turn of this.#open) await turn.completed();
   }
 
-  close(): void {
+  cancelAll(): void {
     for (const turn of this.#open) turn.cancel();
-    this.#client.close();
   }
 
-  async #act(action: RoughAction, phrases: readonly Uint8Array[]): Promise<void> {
+  async #act(action: RoughAction): Promise<void> {
     switch (action.kind) {
       case 'start_again':
-        await this.#event('session_start', EVENT_INPUT.SESSION_START).completed();
-        return;
+        return this.#says(START).completed();
       case 'custom_event':
-        await this.#event('no_input', EVENT_INPUT.CUSTOM_EVENT, 'from_the_flow').completed();
-        return;
+        return this.#says({ kind: 'custom_event', name: 'from_the_flow', parameters: {} }).completed();
       case 'no_input':
-        await this.#event('no_input', EVENT_INPUT.NO_INPUT).completed();
-        return;
-      case 'keys': {
-        if (action.isAnnounced) await this.#event('dtmf_start', EVENT_INPUT.START_OF_DTMF).completed();
-        const turn = this.#turn('dtmf');
-        turn.send({ dtmf_input: { dtmf_events: action.keys.map((key) => DTMF_KEY[key]) } });
-        turn.halfClose();
-        await turn.completed();
-        return;
-      }
+        return this.#says({ kind: 'no_input' }).completed();
+      case 'keys':
+        if (action.isAnnounced) await this.#says({ kind: 'dtmf_start' }).completed();
+        return this.#says({ kind: 'dtmf', keys: action.keys }).completed();
       case 'speech': {
         const turn = this.#turn('speech');
-        await turn.speak(phrases[action.phrase] ?? new Uint8Array(0), action.frames);
+        await turn.speak(this.#phrases[action.phrase] ?? SILENCE, action.frames);
         if (action.end === 'cancel') turn.cancel();
         else turn.halfClose();
-        await turn.completed();
-        return;
+        return turn.completed();
       }
-      case 'open_and_cancel': {
-        const turn = this.#turn('speech');
-        await pause(action.afterMs);
-        turn.cancel();
-        await turn.completed();
-        return;
-      }
+      case 'open_and_cancel':
       case 'cancel_reply': {
-        const turn = this.#event('no_input', EVENT_INPUT.NO_INPUT);
+        const turn = action.kind === 'cancel_reply' ? this.#says({ kind: 'no_input' }) : this.#turn('speech');
         await pause(action.afterMs);
         turn.cancel();
-        await turn.completed();
-        return;
+        return turn.completed();
       }
       case 'overlap': {
-        const older = this.#turn('speech');
-        const newer = this.#turn('speech');
-        await Promise.all([older.speak(new Uint8Array(0), action.frames), newer.speak(new Uint8Array(0), action.frames)]);
-        newer.halfClose();
-        older.halfClose();
-        await Promise.all([older.completed(), newer.completed()]);
+        const turns = [this.#turn('speech'), this.#turn('speech')];
+        await Promise.all(turns.map((turn) => turn.speak(SILENCE, action.frames)));
+        for (const turn of turns.toReversed()) turn.halfClose();
+        await Promise.all(turns.map((turn) => turn.completed()));
       }
     }
   }
 
-  #event(kind: TurnKind, event_type: number, name = ''): RoughTurn {
-    const turn = this.#turn(kind);
-    turn.send({ event_input: { event_type, name } });
+  /** A whole input on an RPC of its own. */
+  #says(input: PlatformInput & { readonly kind: TurnKind }): RoughTurn {
+    const turn = this.#turn(input.kind);
+    turn.send(input);
     turn.halfClose();
     return turn;
   }
 
   #turn(kind: TurnKind): RoughTurn {
-    this.turns += 1;
-    const number = this.turns;
-    const metadata = new Metadata();
-    metadata.set('authorization', this.#access.token);
-    const stream = this.#client.makeBidiStreamRequest<MediaRequest, MediaResponse>(
-      rpc.path,
-      rpc.requestSerialize,
-      rpc.responseDeserialize,
-      metadata,
-    );
+    const number = (this.turns += 1);
+    let [isCancelled, isOver] = [false, false];
     const note = (what: string): void => {
       this.timeline.push(`${(performance.now() - this.#startedAtMs).toFixed(0).padStart(7)}  #${String(number)} ${kind}  ${what}`);
     };
-    const turn = new RoughTurn(stream, {
-      kind,
-      common: this.#common,
-      memory: this.#memory,
-      completionLimitMs: this.#access.completionLimitMs,
-      note,
-      find: (finding) => {
-        note(`finds ${finding.code}: ${finding.message}`);
-        this.findings.push({ ...finding, turn: number });
-      },
-      onOver: () => this.#open.delete(turn),
-    });
-    this.#open.add(turn);
-    return turn;
-  }
-}
-
-interface TurnParts {
-  readonly kind: TurnKind;
-  readonly common: MediaRequest;
-  readonly memory: CallMemory;
-  readonly completionLimitMs: number;
-  readonly note: (what: string) => void;
-  readonly find: (finding: Omit<RoughFinding, 'turn'>) => void;
-  readonly onOver: () => void;
-}
-
-/** One RPC of such a call. */
-class RoughTurn {
-  readonly #stream: ClientDuplexStream<MediaRequest, MediaResponse>;
-  readonly #parts: TurnParts;
-  readonly #over: Promise<void>;
-  #isCancelled = false;
-  #isOver = false;
-
-  constructor(stream: ClientDuplexStream<MediaRequest, MediaResponse>, parts: TurnParts) {
-    const { kind, memory, note, find } = parts;
-    this.#stream = stream;
-    this.#parts = parts;
-    const check = new TurnCheck(memory, (code, rule, message) => {
+    const find = (finding: Omit<RoughFinding, 'turn'>): void => {
+      note(`finds ${finding.code}: ${finding.message}`);
+      this.findings.push({ ...finding, turn: number });
+    };
+    const check = new TurnCheck(this.#memory, (code, rule, message) => {
       // Two streams of one call may both be answered; the other one's farewell may come first.
       if (code !== 'prompt_after_terminal' && code !== 'second_terminal') find({ code, rule, message });
     });
-    stream.on('data', (response: MediaResponse) => {
-      const answer = answerFromWire(response);
-      note(`${answer.type} ${answer.event?.kind ?? ''} ${String(answer.prompts.length)} prompts`);
-      // A cancelled stream may still bring what was on its way.
-      if (!this.#isCancelled) check.checkAnswer(kind, answer);
+    let finish = (): void => undefined;
+    const over = new Promise<'over'>((resolve) => {
+      finish = () => {
+        resolve('over');
+      };
     });
-    stream.on('error', () => undefined);
-    this.#over = new Promise((resolve) => {
-      stream.on('status', ({ code, details }: StatusObject) => {
-        this.#isOver = true;
-        note(`status ${status[code]} ${details}`);
-        const isFair = code === status.OK || this.#isCancelled || FAIR_REFUSALS.has(code);
-        if (!isFair) find({ code: 'rpc_failed', message: `${status[code]} ${details}` });
-        parts.onOver();
-        resolve();
-      });
+    const sent = this.#line.open({
+      answered: (answer) => {
+        note(`${answer.type} ${answer.event?.kind ?? ''} ${String(answer.prompts.length)} prompts`);
+        // A cancelled stream may still bring what was on its way.
+        if (!isCancelled) check.checkAnswer(kind, answer);
+      },
+      ended: (end) => {
+        isOver = true;
+        note(end.kind === 'broken' ? `broken: ${end.failure.message}` : 'completed');
+        // Too many streams at once are refused, and a cancelled one ends as it likes.
+        if (end.kind === 'broken' && !isCancelled && end.failure.code !== 'overloaded')
+          find({ code: 'rpc_failed', message: end.failure.message });
+        this.#open.delete(turn);
+        finish();
+      },
     });
-  }
-
-  send(message: MediaRequest): void {
-    if (!this.#isOver) this.#stream.write({ ...this.#parts.common, ...message });
-  }
-
-  halfClose(): void {
-    this.#parts.note('half-close');
-    this.#stream.end();
-  }
-
-  cancel(): void {
-    this.#parts.note('cancel');
-    this.#isCancelled = true;
-    this.#stream.cancel();
-  }
-
-  /** Sends frames at the caller's pace until they are over or the server has ended the RPC; silence when the sound is over. */
-  async speak(mulaw: Uint8Array, frames: number): Promise<void> {
-    const startMs = performance.now();
-    for (let frame = 0; frame < frames && !this.#isOver; frame += 1) {
-      const caller_audio = new Uint8Array(FRAME_SAMPLES).fill(0xff);
-      caller_audio.set(mulaw.subarray(frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES));
-      this.send({ audio_input: { caller_audio, encoding: VOICE_ENCODING.MULAW_FORMAT, sample_rate_hertz: LINE_RATE_HZ } });
-      await pause(Math.max(0, startMs + (frame + 1) * FRAME_MS - performance.now()));
-    }
-  }
-
-  /** Waits until the server has ended it; takes it up when it does not. */
-  async completed(): Promise<void> {
-    const limit = AbortSignal.timeout(this.#parts.completionLimitMs);
-    const late = new Promise<'late'>((resolve) => {
-      limit.addEventListener('abort', () => {
-        resolve('late');
-      });
-    });
-    if ((await Promise.race([this.#over, late])) === 'late') {
-      this.#parts.find({ code: 'not_completed', message: `the RPC was not over after ${String(this.#parts.completionLimitMs)} ms` });
-      this.cancel();
-    }
+    const turn: RoughTurn = {
+      send: (input) => {
+        sent.send(input);
+      },
+      halfClose: () => {
+        note('half-close');
+        sent.halfClose();
+      },
+      cancel: () => {
+        note('cancel');
+        isCancelled = true;
+        sent.cancel();
+      },
+      speak: async (mulaw, frames) => {
+        const startMs = performance.now();
+        sent.send({ kind: 'audio_format' });
+        for (let frame = 0; frame < frames && !isOver; frame += 1) {
+          const audio = new Uint8Array(FRAME_SAMPLES).fill(0xff);
+          audio.set(mulaw.subarray(frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES));
+          sent.send({ kind: 'audio', audio });
+          await pause(Math.max(0, startMs + (frame + 1) * FRAME_MS - performance.now()));
+        }
+      },
+      completed: async () => {
+        const patience = new AbortController();
+        const late = pause(COMPLETION_LIMIT_MS, 'late', { signal: patience.signal }).catch(() => 'over');
+        const first = await Promise.race([over, late]);
+        patience.abort();
+        if (first === 'over') return;
+        find({ code: 'not_completed', message: `the RPC was not over after ${String(COMPLETION_LIMIT_MS)} ms` });
+        turn.cancel();
+      },
+    };
+    this.#open.add(turn);
+    return turn;
   }
 }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { median, trend } from './bench/figures.ts';
 import type { MeasuredProcess } from './bench/measured-process.ts';
 
-/** One look at the server. */
+/** One reading of the server. */
 interface Sample {
   readonly atMs: number;
   readonly heapBytes: number;
@@ -81,7 +81,7 @@ export interface MemoryVerdict {
   readonly isFlat: boolean;
 }
 
-/** Looks at the server's memory every ten seconds. `stop` must be called. */
+/** Reads the server's memory every ten seconds. `stop` must be called. */
 export class MemoryWatch {
   readonly #process: MeasuredProcess;
   readonly #samples: Sample[] = [];
@@ -91,7 +91,7 @@ export class MemoryWatch {
   constructor(process: MeasuredProcess) {
     this.#process = process;
     this.#timer = setInterval(() => {
-      this.#look().catch(() => undefined);
+      this.#sample().catch(() => undefined);
     }, SAMPLE_MS);
   }
 
@@ -116,7 +116,7 @@ export class MemoryWatch {
     };
   }
 
-  async #look(): Promise<void> {
+  async #sample(): Promise<void> {
     const { heapUsed, external, rss } = await this.#process.ask('memory');
     this.#samples.push({ atMs: performance.now() - this.#startedAtMs, heapBytes: heapUsed + external, rssBytes: rss });
   }
@@ -136,17 +136,17 @@ function stretchMeans(samples: readonly Sample[], bytesOf: (sample: Sample) => n
 /** What keeps the server's process alive, by kind. */
 export type Handles = ReadonlyMap<string, number>;
 
-/** Its handles now; the middle of a few looks, because a timer of the moment is no leak. */
+/** Its handles now; the median of a few readings, because a timer of the moment is no leak. */
 export async function handlesOf(process: MeasuredProcess): Promise<Handles> {
-  const looks: Handles[] = [];
-  for (let look = 0; look < 5; look += 1) {
+  const readings: Handles[] = [];
+  for (let nth = 0; nth < 5; nth += 1) {
     const counts = new Map<string, number>();
     for (const kind of await process.ask('resources')) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    looks.push(counts);
+    readings.push(counts);
     await pause(50);
   }
-  const kinds = new Set(looks.flatMap((counts) => [...counts.keys()]));
-  return new Map([...kinds].map((kind) => [kind, median(looks.map((counts) => counts.get(kind) ?? 0))]));
+  const kinds = new Set(readings.flatMap((counts) => [...counts.keys()]));
+  return new Map([...kinds].map((kind) => [kind, median(readings.map((counts) => counts.get(kind) ?? 0))]));
 }
 
 /** Handles that are there beyond those of before. */

@@ -4,22 +4,20 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { packageRoot } from '../src/base/package-root.ts';
 import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { callerVoice } from '../src/cli/caller-voice.ts';
-import { prepareSurroundings, type Surroundings } from './surroundings.ts';
-import { builtMain } from './bench/built-main.ts';
 import { rounded } from './bench/figures.ts';
-import { MeasuredProcess } from './bench/measured-process.ts';
+import { command, number, progress, type CommandResult } from './command-line.ts';
 import { placePlanned, type CallAccess } from './soak-calls.ts';
 import { AGENTS, PHRASES, planCall, planText } from './soak-plans.ts';
 import { gauge, handlesOf, LogWatch, MemoryWatch, moreHandles } from './soak-watch.ts';
+import { prepareSurroundings, startBuilt, type BuiltServer, type Surroundings } from './surroundings.ts';
 
-const HELP = `usage: npm run soak -- [options]
+const help = `usage: npm run soak -- [options]
 
 Holds mixed random calls against the build (run \`npm run build\` first). Progress is on stderr every 30 s; the last line of
-stdout is JSON, and the exit code is 0 only when nothing was wrong. The calls that went wrong are told in coverage/soak.
+stdout is JSON, and the exit code is 0 only when nothing was wrong. The calls that went wrong are written to coverage/soak.
 
   --minutes N   how long new calls begin (default 60)
   --calls N     calls at once (default 20)
@@ -29,19 +27,9 @@ stdout is JSON, and the exit code is 0 only when nothing was wrong. The calls th
 
 example: npm run build && npm run soak -- --minutes 5 --calls 10 --seed 7`;
 
-const { values: flags } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '60' },
-    calls: { type: 'string', default: '20' },
-    seed: { type: 'string' },
-    only: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
-
 /** Sessions of callers who vanished are ended after half a minute, ended ones forgotten after a minute. */
 const CLEAN_LIMIT_MS = 150_000;
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const PROGRESS_MS = 30_000;
 /**
  * Before, memory must grow: what is over is remembered for a minute, prompts are spoken for the first time, and code is compiled for
@@ -63,40 +51,37 @@ const SERVER_FLAGS = [
   '--synthesizer.cache_max_bytes=2097152',
   '--synthesizer.cache_folder=',
   '--telemetry.timeline_calls=20',
-  // A busy machine is no reason to turn calls away here.
+  // A busy machine is no reason to refuse calls here.
   '--overload.max_loop_delay_ms=0',
   '--sessions.max_per_organization=0',
   '--sessions.max_new_per_s_per_organization=0',
 ];
-
-const log = (line: string): void => {
-  process.stderr.write(`${line}\n`);
-};
 
 /** What the calls have brought so far. */
 const total = { calls: 0, running: 0, turns: 0, protocolErrors: 0, failedCalls: 0 };
 
 type Access = Omit<CallAccess, 'token'> & { readonly tokens: readonly string[]; readonly seed: number };
 
-async function placeOne(number: number, access: Access): Promise<void> {
-  const plan = planCall(access.seed, number, access.phrases);
+/** @returns the story of the call. */
+async function placeOne(nth: number, access: Access): Promise<string> {
+  const plan = planCall(access.seed, nth, access.phrases);
   total.running += 1;
   const { turns, wrong, isFailed, timeline } = await placePlanned(plan, {
     ...access,
-    token: access.tokens[number % access.tokens.length] ?? '',
+    token: access.tokens[nth % access.tokens.length] ?? '',
   });
   total.running -= 1;
   total.calls += 1;
   total.turns += turns;
   total.protocolErrors += wrong.length;
   if (isFailed) total.failedCalls += 1;
-  const title = `seed ${String(access.seed)}, call ${String(number)}: ${planText(plan)}`;
+  const title = `seed ${String(access.seed)}, call ${String(nth)}: ${planText(plan)}`;
   const story = [title, ...wrong.map((line) => `  ${line}`), ...timeline, ''].join('\n');
-  if (flags.only !== undefined) console.log(story);
-  if (wrong.length === 0 && !isFailed) return;
-  log(`WRONG  ${title}\n  ${wrong.join('\n  ')}`);
+  if (wrong.length === 0 && !isFailed) return story;
+  progress(`WRONG  ${title}\n  ${wrong.join('\n  ')}`);
   await mkdir(FOLDER, { recursive: true });
-  await writeFile(path.join(FOLDER, `call-${String(number)}.txt`), story);
+  await writeFile(path.join(FOLDER, `call-${String(nth)}.txt`), story);
+  return story;
 }
 
 /** Callers who place one call after the other, until `untilMs`. */
@@ -127,23 +112,9 @@ async function prepareAccess({ issuer, certificatePem }: Surroundings, port: num
   }
 }
 
-interface Server {
-  readonly process: MeasuredProcess;
-  readonly port: number;
-  readonly opsPort: number;
-}
-
-async function startServer({ configFile }: Surroundings, onStderr: (line: string) => void): Promise<Server> {
-  const args = [builtMain(), 'serve', '--json', `--config=${configFile}`, ...SERVER_FLAGS];
-  const child = new MeasuredProcess({ args, core: undefined, onStderr });
-  const ready = await child.line();
-  if (typeof ready !== 'object' || ready === null || !('port' in ready) || !('opsPort' in ready)) throw new Error('no ready line came');
-  return { process: child, port: Number(ready.port), opsPort: Number(ready.opsPort) };
-}
-
 /** Waits until nothing is open any more, or long enough. */
 async function settled(
-  { process: child, opsPort }: Server,
+  { process: child, opsPort }: BuiltServer,
   handles: (left: readonly string[]) => boolean,
   before: ReadonlyMap<string, number>,
 ) {
@@ -153,11 +124,11 @@ async function settled(
     const openTurns = await gauge(opsPort, 'parley_turns_open');
     const left = moreHandles(before, await handlesOf(child));
     if ((openSessions === 0 && openTurns === 0 && handles(left)) || performance.now() > untilMs) return { openSessions, openTurns, left };
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 }
 
-async function soak(server: Server, logged: LogWatch, access: Access): Promise<boolean> {
+async function soak(server: BuiltServer, logged: LogWatch, access: Access, callers: number, forMinutes: number): Promise<CommandResult> {
   // One call to each bot, so that what is made once is there.
   for (const [index, agentId] of AGENTS.entries()) {
     const step = { kind: 'say', label: 'hello', mulaw: access.phrases[0] ?? new Uint8Array(0) } as const;
@@ -170,23 +141,23 @@ async function soak(server: Server, logged: LogWatch, access: Access): Promise<b
 
   const startedAtMs = performance.now();
   const watch = new MemoryWatch(server.process);
-  const progress = setInterval(() => {
+  const reports = setInterval(() => {
     const { heapBytes = 0, rssBytes = 0 } = watch.latest ?? {};
-    log(
+    progress(
       `${((performance.now() - startedAtMs) / 60_000).toFixed(1).padStart(5)} min  calls ${String(total.calls)} + ${String(total.running)}  ` +
         `turns ${String(total.turns)}  wrong ${String(total.protocolErrors)}  failed ${String(total.failedCalls)}  ` +
         `heap ${(heapBytes / 2 ** 20).toFixed(1)} MB  resident ${(rssBytes / 2 ** 20).toFixed(0)} MB`,
     );
   }, PROGRESS_MS);
-  const untilMs = startedAtMs + Number(flags.minutes) * 60_000;
-  await Promise.race([placeMany(access, Number(flags.calls), untilMs), server.process.ended()]);
-  clearInterval(progress);
+  const untilMs = startedAtMs + forMinutes * 60_000;
+  await Promise.race([placeMany(access, callers, untilMs), server.process.ended()]);
+  clearInterval(reports);
   watch.stop();
   if (server.process.isOver) throw new Error('the server ended in the middle of the soak');
   const minutes = (performance.now() - startedAtMs) / 60_000;
   const memory = watch.verdict(Math.max(MIN_WARM_UP_MS, minutes * 60_000 * WARM_UP_PART));
 
-  log('no new calls; waiting until the server has forgotten the old ones');
+  progress('no new calls; waiting until the server has forgotten the old ones');
   const { openSessions, openTurns, left } = await settled(server, (handles) => handles.length === 0, handlesBefore);
   const after = await server.process.ask('memory');
   const exit = await server.process.stop();
@@ -197,52 +168,50 @@ async function soak(server: Server, logged: LogWatch, access: Access): Promise<b
     memory.isFlat &&
     isStopClean &&
     calls > 0;
-  console.log(
-    JSON.stringify({
-      ok,
-      minutes: rounded(minutes, 1),
-      calls,
-      turns,
-      protocolErrors,
-      failedCalls,
-      rssSlopeMbPerHour: rounded(memory.rssSlopeMbPerHour, 1),
-      heapSlopeMbPerHour: rounded(memory.heapSlopeMbPerHour, 1),
-      openSessionsAtEnd: openSessions,
-      leakedHandles: left.length,
-      openTurnsAtEnd: openTurns,
-      leakedHandleKinds: left,
-      heapGrowthMb: rounded((after.heapUsed + after.external - before.heapUsed - before.external) / 2 ** 20, 2),
-      loggedErrors: logged.errors,
-      warnings: logged.warnings,
-      exitCode: exit.code,
-      seed: access.seed,
-      node: process.version,
-    }),
-  );
-  return ok;
+  return {
+    ok,
+    minutes: rounded(minutes, 1),
+    calls,
+    turns,
+    protocolErrors,
+    failedCalls,
+    rssSlopeMbPerHour: rounded(memory.rssSlopeMbPerHour, 1),
+    heapSlopeMbPerHour: rounded(memory.heapSlopeMbPerHour, 1),
+    openSessionsAtEnd: openSessions,
+    leakedHandles: left.length,
+    openTurnsAtEnd: openTurns,
+    leakedHandleKinds: left,
+    heapGrowthMb: rounded((after.heapUsed + after.external - before.heapUsed - before.external) / 2 ** 20, 2),
+    loggedErrors: logged.errors,
+    warnings: logged.warnings,
+    exitCode: exit.code,
+    seed: access.seed,
+    node: process.version,
+  };
 }
 
-async function main(): Promise<void> {
-  const seed = flags.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(flags.seed);
-  log(`seed ${String(seed)}`);
-  await rm(FOLDER, { recursive: true, force: true });
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-soak-'));
-  const surroundings = await prepareSurroundings(folder);
-  const logged = new LogWatch((line) => {
-    log(`SERVER  ${line}`);
-  });
-  try {
-    const server = await startServer(surroundings, logged.take);
-    const access = await prepareAccess(surroundings, server.port, seed);
-    if (flags.only !== undefined) {
-      await placeOne(Number(flags.only), access);
+await command({
+  help,
+  options: { minutes: number(60), calls: number(20, 1), seed: number(undefined), only: number(undefined) },
+  run: async ({ minutes, calls, only, ...given }) => {
+    const seed = given.seed ?? Math.floor(Math.random() * 2 ** 31);
+    progress(`seed ${String(seed)}`);
+    await rm(FOLDER, { recursive: true, force: true });
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-soak-'));
+    const surroundings = await prepareSurroundings(folder);
+    const logged = new LogWatch((line) => {
+      progress(`SERVER  ${line}`);
+    });
+    try {
+      const server = await startBuilt(surroundings, SERVER_FLAGS, logged.take);
+      const access = await prepareAccess(surroundings, server.port, seed);
+      if (only === undefined) return await soak(server, logged, access, calls, minutes);
+      console.log(await placeOne(only, access));
       await server.process.stop();
-    } else if (!(await soak(server, logged, access))) process.exitCode = 1;
-  } finally {
-    await surroundings.issuer.close();
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-if (flags.help) console.log(HELP);
-else await main();
+      return undefined;
+    } finally {
+      await surroundings.issuer.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+});

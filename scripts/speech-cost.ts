@@ -2,6 +2,7 @@
 import { FRAME_SAMPLES } from '../src/speech/audio-format.ts';
 import type { SignalEngines } from '../src/speech/engines.ts';
 import { decodeMulaw } from '../src/speech/g711.ts';
+import { median } from './bench/figures.ts';
 import type { Line } from './speech-corpus.ts';
 import { hear } from './speech-score.ts';
 
@@ -48,8 +49,4 @@ function cpuUs(work: () => void): number {
   work();
   const { user, system } = process.cpuUsage(before);
   return user + system;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -1,4 +1,4 @@
-// Writes what the bench found as Markdown, laid out as prettier would, and puts it into docs/speech.md.
+// Writes what the bench found as Markdown, and puts it into docs/speech.md.
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Cost } from './speech-cost.ts';
 import type { Percentiles, Row } from './speech-score.ts';
@@ -39,7 +39,7 @@ function delays(percentiles: Percentiles | undefined): string {
 }
 
 function table(head: readonly string[], body: readonly (readonly string[])[]): string {
-  const widths = head.map((cell, column) => Math.max(cell.length, ...body.map((cells) => (cells[column] ?? '').length)));
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n');
+  const line = (cells: readonly string[]): string => `|${cells.map((cell) => (cell === '' ? ' ' : ` ${cell} `)).join('|')}|`;
+  const lines = [line(head), line(head.map(() => '---')), ...body.map(line)];
+  return `<!-- prettier-ignore-start -->\n\n${lines.join('\n')}\n\n<!-- prettier-ignore-end -->`;
 }

@@ -4,8 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { systemClock } from '../src/base/clock.ts';
 import { loadProfile } from '../src/fake-platform/platform/profile.ts';
+import { dataSource } from '../test/support/server-flags.ts';
 import { startIssuer, type Issuer } from '../src/fake-platform/platform/issuer.ts';
 import { writeThrowAwayCertificate, type ThrowAwayCertificate } from '../src/cli/throw-away-certificate.ts';
+import { builtMain } from './bench/built-main.ts';
+import { MeasuredProcess } from './bench/measured-process.ts';
 
 const ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
 
@@ -32,24 +35,37 @@ export async function prepareSurroundings(folder: string): Promise<Surroundings>
   return { issuer, certificatePem: certificate.certificatePem, configFile };
 }
 
-function configuration({ issuer, claims }: Issuer, { certificateFile, keyFile }: ThrowAwayCertificate): object {
-  const { organizationId, url, schemaId, audience, subject, nonce } = claims;
-  const dataSource = {
-    id: 'laptop',
-    organization_id: organizationId,
-    url,
-    schema_id: schemaId,
-    audience,
-    subject,
-    nonce,
-    transport: 'grpc',
-  };
+/** The built program, serving calls with TLS and the token check on. Whoever starts it stops it. */
+export interface BuiltServer {
+  readonly process: MeasuredProcess;
+  readonly port: number;
+  readonly opsPort: number;
+}
+
+/**
+ * Starts it and waits until it is ready.
+ *
+ * @param onStderr - gets every line of its log; default: passed on.
+ */
+export async function startBuilt(
+  { configFile }: Surroundings,
+  flags: readonly string[] = [],
+  onStderr?: (line: string) => void,
+): Promise<BuiltServer> {
+  const args = [builtMain(), 'serve', '--json', `--config=${configFile}`, ...flags];
+  const child = new MeasuredProcess({ args, core: undefined, ...(onStderr === undefined ? {} : { onStderr }) });
+  const ready = await child.line();
+  if (typeof ready !== 'object' || ready === null || !('port' in ready) || !('opsPort' in ready)) throw new Error('no ready line came');
+  return { process: child, port: Number(ready.port), opsPort: Number(ready.opsPort) };
+}
+
+function configuration(issuer: Issuer, { certificateFile, keyFile }: ThrowAwayCertificate): object {
   return {
-    platform: { profile: 'fake', extra_issuers: [issuer] },
+    platform: { profile: 'fake', extra_issuers: [issuer.issuer] },
     grpc: { host: '127.0.0.1', port: 0 },
     ops: { port: 0 },
     tls: { mode: 'files', certificate_file: certificateFile, key_file: keyFile },
-    auth: { data_sources: [dataSource] },
+    auth: { data_sources: [dataSource(issuer)] },
     // So that a timeline can show what was said; never in production.
     media: { reveal_prompt_text: true },
     log: { level: 'warn' },

@@ -101,7 +101,7 @@ function install() {
   });
   if (result.error !== undefined) return `npm could not be started: ${result.error.message}`;
   if (result.status !== 0) return `npm ci failed (${result.signal ?? `exit code ${String(result.status)}`}); its messages stand above.`;
-  return packagesMatch() ? undefined : 'npm ci ended well, but node_modules is not what package-lock.json says; run `npm ci` by hand.';
+  return packagesMatch() ? undefined : 'npm ci ended well, but node_modules is not what package-lock.json says; run `npm ci` manually.';
 }
 
 /**

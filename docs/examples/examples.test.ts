@@ -5,7 +5,7 @@ import { TestCall } from '#bot/testing';
 import accountNumber from './account-number.ts';
 import directory from './directory.ts';
 import flowEvents from './flow-events.ts';
-import handOver from './hand-over.ts';
+import transfer from './transfer.ts';
 import interrupted from './interrupted.ts';
 import orderStatus from './order-status.ts';
 import recordings from './recordings.ts';
@@ -53,7 +53,7 @@ describe('account number', () => {
 describe('order status', () => {
   it('speaks before it answers', async () => {
     const call = await new TestCall(orderStatus).start();
-    (await call.press('4711')).hears(/^One moment.*packed and leaves today/).ended('told');
+    (await call.press('4711')).hears(/^One moment.*packed and leaves today/).ended('answered');
   });
 
   it('asks again for an order that is not there', async () => {
@@ -65,13 +65,13 @@ describe('order status', () => {
     const asked = call.press('4711');
     await call.interrupt();
     expect((await asked).heard).toBe('One moment, I am looking that up.');
-    (await call.press('4711')).hears('packed and leaves today').ended('told');
+    (await call.press('4711')).hears('packed and leaves today').ended('answered');
   });
 });
 
-describe('hand-over', () => {
+describe('transfer', () => {
   it('hands over what is known', async () => {
-    const call = await new TestCall(handOver, { parameters: { language: 'de' } }).start();
+    const call = await new TestCall(transfer, { parameters: { language: 'de' } }).start();
     (await call.press('2')).transferred({
       reason: 'fault',
       summary: 'The caller has chosen: fault.',

@@ -1,5 +1,5 @@
 // Knows what the caller has heard: every event of the caller says how much of the last reply that was. Here somebody who
-// interrupts the conditions without having heard them to the end is asked again. `barge_in` is told, not asked.
+// interrupts the conditions without having heard them to the end is asked again. `barge_in` notifies; it has no reply.
 import { bot, go, say } from '#bot';
 
 interface State {

@@ -3,7 +3,7 @@ import { TestCall } from '#bot/testing';
 import menu from './menu.ts';
 
 describe('menu', () => {
-  it('tells the opening hours and offers the menu again', async () => {
+  it('says the opening hours and offers the menu again', async () => {
     const call = (await new TestCall(menu).start()).hears('Welcome');
     (await call.press('1')).hears(/nine to five.*Press 1/);
   });

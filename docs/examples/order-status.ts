@@ -18,7 +18,7 @@ export default bot<null>({
     // Never log what was typed or said; what came of it is fine.
     log.info({ wasFound: found !== undefined }, 'an order was looked up');
     if (found === undefined) return go(state, say('I cannot find that order. Please try again.').listen({ digits: 4 }));
-    return go(state, say(`Your order is ${found}. Goodbye.`).end('told'));
+    return go(state, say(`Your order is ${found}. Goodbye.`).end('answered'));
   },
 
   otherwise: (state) => go(state, ask),

@@ -1,7 +1,7 @@
-// The process of an attacker: is told what to do, and tells what it has done.
+// The process of an attacker: its orders come as a message, and what it has done goes out as messages.
 import { attack, type Deeds, type Orders } from './attacker.ts';
 
 const orders = await new Promise<Orders>((resolve) => process.once('message', resolve));
-const tell = (deeds: Deeds): void => void process.send?.(deeds);
-tell(await attack(orders, tell));
+const report = (deeds: Deeds): void => void process.send?.(deeds);
+report(await attack(orders, report));
 process.disconnect();

@@ -9,7 +9,7 @@ import type { ForgedToken } from './forged-tokens.ts';
 import { ABUSES, type Abuse } from './http2-abuses.ts';
 import { mutated, mutatedText } from './mutations.ts';
 
-/** What an attacker is told. */
+/** What an attacker is to do. */
 export interface Orders {
   readonly port: number;
   readonly socketPort: number;
@@ -34,7 +34,7 @@ export interface Deeds {
   abuses: number;
   forged: number;
   mutated: number;
-  /** Names of forged tokens that were let in. */
+  /** Names of forged tokens that were accepted. */
   accepted: string[];
   /** Names of abuses whose connection was still open long after. */
   left: string[];
@@ -53,12 +53,12 @@ const LEFT_MS = 15_000;
 const ABUSES_AT_ONCE = 3;
 const ANSWER_MS = 15_000;
 
-/** Attacks until its time is over; tells what it has done from time to time. */
-export async function attack(orders: Orders, tell: (deeds: Deeds) => void): Promise<Deeds> {
+/** Attacks until its time is over; reports what it has done from time to time. */
+export async function attack(orders: Orders, report: (deeds: Deeds) => void): Promise<Deeds> {
   const deeds: Deeds = { broken: 0, silent: 0, abuses: 0, forged: 0, mutated: 0, accepted: [], left: [] };
   const untilMs = performance.now() + orders.seconds * 1000;
-  const telling = setInterval(() => {
-    tell(deeds);
+  const reports = setInterval(() => {
+    report(deeds);
   }, 10_000);
   const again = async (work: () => Promise<void>): Promise<void> => {
     while (performance.now() < untilMs) await work();
@@ -73,7 +73,7 @@ export async function attack(orders: Orders, tell: (deeds: Deeds) => void): Prom
     again(() => mutateStreams(orders, deeds)),
     again(() => mutateSockets(orders, deeds)),
   ]);
-  clearInterval(telling);
+  clearInterval(reports);
   return deeds;
 }
 
@@ -145,14 +145,14 @@ async function abuse({ pieces, isReading = true }: Abuse, port: number): Promise
 async function forgeAll({ forged, port, socketPort, callerInputPath }: Orders, untilMs: number, deeds: Deeds): Promise<void> {
   for (const { name, value, onSocket = value } of forged) {
     if (performance.now() > untilMs) return;
-    if (await streamLetIn(port, callerInputPath, value)) deeds.accepted.push(`gRPC: ${name}`);
-    if (await socketLetIn(socketPort, onSocket)) deeds.accepted.push(`WebSocket: ${name}`);
+    if (await streamAccepted(port, callerInputPath, value)) deeds.accepted.push(`gRPC: ${name}`);
+    if (await socketAccepted(socketPort, onSocket)) deeds.accepted.push(`WebSocket: ${name}`);
     deeds.forged += 1;
   }
 }
 
 /** Whether a stream gets another answer than UNAUTHENTICATED, or none. */
-async function streamLetIn(port: number, path: string, authorization: string | undefined): Promise<boolean> {
+async function streamAccepted(port: number, path: string, authorization: string | undefined): Promise<boolean> {
   const session = http2.connect(`http://127.0.0.1:${String(port)}`).on('error', () => undefined);
   try {
     const head = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' };
@@ -162,12 +162,12 @@ async function streamLetIn(port: number, path: string, authorization: string | u
       .resume()
       .end();
     return await new Promise<boolean>((resolve) => {
-      const judge = (headers: http2.IncomingHttpHeaders): void => {
+      const readStatus = (headers: http2.IncomingHttpHeaders): void => {
         const code = headers['grpc-status'];
         if (code !== undefined) resolve(code !== '16');
       };
-      stream.on('response', judge).on('trailers', judge);
-      // Refused before anybody looked at a token, which lets nobody in.
+      stream.on('response', readStatus).on('trailers', readStatus);
+      // Refused before any token was checked, which accepts nobody.
       stream.once('close', () => {
         resolve(false);
       });
@@ -183,7 +183,7 @@ async function streamLetIn(port: number, path: string, authorization: string | u
   }
 }
 
-async function socketLetIn(port: number, authorization: string | undefined): Promise<boolean> {
+async function socketAccepted(port: number, authorization: string | undefined): Promise<boolean> {
   const socket = connect(port);
   const lines = ['GET /v1/va HTTP/1.1', 'Host: h', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
   const given = authorization === undefined ? [] : [`Authorization: ${/^Bearer/iu.test(authorization) ? '' : 'Bearer '}${authorization}`];

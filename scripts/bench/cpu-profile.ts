@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
-import { measureRun, type RoundPlan } from './paced-rounds.ts';
+import { measureRun, type RoundPlan, type Servers } from './paced-rounds.ts';
 import type { Ground, Target } from './servers.ts';
 
 /** What we use of a profile in the format of Chrome's tools. Times are µs. */
@@ -26,13 +26,9 @@ const LEAST_US = 0.05;
 const LEFT_OUT = new Set(['(idle)', '(root)', 'dispatch']);
 
 /** Writes both profiles to `coverage/` and prints the tables on stdout. */
-export async function compareProfiles(
-  ground: Ground,
-  servers: { readonly parley: Target; readonly passThrough: Target },
-  plan: RoundPlan & { readonly calls: number },
-): Promise<void> {
-  const parley = await profile('parley', servers.parley, ground, plan);
-  const passThrough = await profile('pass-through', servers.passThrough, ground, plan);
+export async function compareProfiles(ground: Ground, servers: Servers, plan: RoundPlan & { readonly calls: number }): Promise<void> {
+  const parley = await profile('parley', servers.ours, ground, plan);
+  const passThrough = await profile('pass-through', servers.reference, ground, plan);
   console.log(`\nself time by place, µs per frame at ${String(plan.calls)} calls`);
   print(parley.byPlace, passThrough.byPlace, 100);
   console.log('\nself time by function, µs per frame, those that differ most');

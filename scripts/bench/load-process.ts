@@ -1,22 +1,25 @@
-// The load, in a process of its own: opens connections to one server and does what it is told, command by command. Reports
-// its own CPU and lateness, because a load that cannot keep its own pace measures itself.
+// The load, in a process of its own: opens connections to one server and obeys, command by command. Reports its own CPU and
+// lateness, because a load that cannot keep its own pace measures itself.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FRAME_MS, FRAME_SAMPLES } from '../../src/speech/audio-format.ts';
-import { Http2Line } from './http2-line.ts';
-import type { Command, CommandResult, WindowResult } from './load.ts';
-import { PacedCall, type Counted } from './paced-call.ts';
-import { audioMessage, eventMessage, turnSound, type CallName } from './traffic.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { RpcConnection, type Rpc, type RpcListener } from '../../src/fake-platform/lines/rpc-connection.ts';
+import type { Command, CommandResult, LoadTarget, WindowResult } from './load.ts';
+import { RpcCall, type Counted, type PacedCall } from './paced-call.ts';
+import { SocketCall } from './socket-call.ts';
+import { SOUND_FRAMES } from './socket-traffic.ts';
+import { audioMessagesOf, eventMessage, turnSound, type CallName } from './traffic.ts';
 
 /** Short calls that are open at once. */
 const SHORT_CALLS_AT_ONCE = 64;
+const CONNECT_LIMIT_MS = 10_000;
 
 const sound = turnSound();
-const lines: Http2Line[] = [];
+const connections: RpcConnection[] = [];
 const slots: PacedCall[][] = Array.from({ length: FRAME_MS }, () => []);
 const idle: CallName[] = [];
-let organizationId = '';
-let agentId = '';
+let target: LoadTarget | undefined;
 let counted = nothingCounted();
 let latenessMs: number[] = [];
 let firstResponseMs: number[] = [];
@@ -29,42 +32,51 @@ function nothingCounted(): Counted {
   return { frames: 0, turns: 0, blocked: 0, failed: 0, starts: [], ends: [] };
 }
 
+function connected(): LoadTarget {
+  if (target === undefined) throw new Error('no server is named');
+  return target;
+}
+
 function newCall(): CallName {
+  const { organizationId, agentId } = connected();
   return { conversationId: randomUUID(), organizationId, agentId };
 }
 
-function lineOf(index: number): Http2Line {
-  const line = lines[index % lines.length];
-  if (line === undefined) throw new Error('no connection is open');
-  return line;
+/** Opens an RPC. @param index - of its call: neighbours have different connections. */
+function open(index: number, listener: RpcListener): Rpc {
+  const { access } = connected();
+  const connection = connections[index % connections.length];
+  if (connection === undefined || access.kind !== 'grpc') throw new Error('no connection is open');
+  return connection.open(access.headers, listener);
 }
 
 /** Opens an RPC, sends an event alone and waits until it is completed. */
-function ask(line: Http2Line, call: CallName, event: 'SESSION_START' | 'SESSION_END', onFirst?: () => void): Promise<void> {
+function ask(index: number, call: CallName, event: 'SESSION_START' | 'SESSION_END', onFirst?: () => void): Promise<void> {
   return new Promise((resolve) => {
     let isFirst = true;
-    const stream = line.open({
+    const rpc = open(index, {
       message: () => {
         if (isFirst) onFirst?.();
         isFirst = false;
       },
-      ended: (isWhole) => {
-        if (!isWhole || isFirst) counted.failed += 1;
+      ended: ({ kind }) => {
+        if (kind === 'broken' || isFirst) counted.failed += 1;
         resolve();
       },
     });
-    line.sendWhole(stream, eventMessage(call, event));
+    rpc.send(eventMessage(call, event));
+    rpc.halfClose();
   });
 }
 
 /** A call that only starts and ends, at its own time whatever the others do; latency counts from that time. */
 async function probe(dueMs: number): Promise<void> {
   probes += 1;
-  const line = lineOf(probes);
+  const index = probes;
   const call = newCall();
   const latencies = firstResponseMs;
-  await ask(line, call, 'SESSION_START', () => latencies.push(performance.now() - dueMs));
-  await ask(line, call, 'SESSION_END');
+  await ask(index, call, 'SESSION_START', () => latencies.push(performance.now() - dueMs));
+  await ask(index, call, 'SESSION_END');
 }
 
 const startedAtMs = performance.now();
@@ -77,14 +89,12 @@ function tick(): void {
     for (const call of slots[nextSlot % FRAME_MS] ?? []) call.tick();
   }
   for (; nextProbeMs <= nowMs; nextProbeMs += probeIntervalMs) void probe(nextProbeMs);
-  for (const line of lines) line.flush();
   if (isPaced) setTimeout(tick, 1);
 }
 
 function pace(calls: number, probesPerSecond: number, turnSpreadMs: number): void {
   for (let index = 0; index < calls; index += 1) {
-    const waitTicks = Math.floor(((index / calls) * turnSpreadMs) / FRAME_MS);
-    const call = new PacedCall(lineOf(index), newCall(), sound, waitTicks, () => counted);
+    const call = pacedCall(index, index / calls, turnSpreadMs);
     // Neighbours on one connection stand in different slots.
     slots[Math.floor(index * 7.3) % FRAME_MS]?.push(call);
     setTimeout(
@@ -95,17 +105,30 @@ function pace(calls: number, probesPerSecond: number, turnSpreadMs: number): voi
     );
   }
   probeIntervalMs = 1000 / probesPerSecond;
-  nextProbeMs = performance.now() + 2000;
+  if (probesPerSecond > 0) nextProbeMs = performance.now() + 2000;
   nextSlot = Math.ceil(performance.now() - startedAtMs);
   isPaced = true;
   tick();
+}
+
+/** @param part - of the calls that come before it: none is in step with another. */
+function pacedCall(index: number, part: number, turnSpreadMs: number): PacedCall {
+  const { access, port } = connected();
+  if (access.kind === 'websocket') return new SocketCall(port, access, newCall(), Math.floor(part * SOUND_FRAMES), () => counted);
+  const waitTicks = Math.floor((part * turnSpreadMs) / FRAME_MS);
+  return new RpcCall(
+    (listener) => open(index, listener),
+    newCall(),
+    sound,
+    waitTicks,
+    () => counted,
+  );
 }
 
 async function hangUp(): Promise<void> {
   nextProbeMs = Number.POSITIVE_INFINITY;
   const over = slots.flatMap((calls) => calls.map((call) => call.hangUp()));
   for (const calls of slots) calls.length = 0;
-  for (const line of lines) line.flush();
   await Promise.race([Promise.all(over), pause(5000)]);
   isPaced = false;
 }
@@ -121,9 +144,7 @@ async function inParallel(count: number, width: number, work: (index: number) =>
   const worker = async (): Promise<void> => {
     while (next < count) {
       next += 1;
-      const done = work(next);
-      lineOf(next).flush();
-      await done;
+      await work(next);
     }
   };
   await Promise.all(Array.from({ length: width }, worker));
@@ -131,46 +152,46 @@ async function inParallel(count: number, width: number, work: (index: number) =>
 
 async function shortCall(index: number): Promise<void> {
   const call = newCall();
-  const line = lineOf(index);
-  await ask(line, call, 'SESSION_START');
-  const ended = ask(line, call, 'SESSION_END');
-  line.flush();
-  await ended;
+  await ask(index, call, 'SESSION_START');
+  await ask(index, call, 'SESSION_END');
 }
 
 /** Every idle session opens an RPC and sends its line's noise as fast as it is taken; the RPC stays open. */
 async function listen(frames: number): Promise<void> {
   for (const [index, call] of idle.entries()) {
-    const line = lineOf(index);
     const state = { isOver: false };
-    const stream = line.open({
+    const rpc = open(index, {
       message: () => undefined,
       ended: () => {
         state.isOver = true;
         counted.failed += 1;
       },
     });
-    const message = audioMessage(call, true);
-    message.frame.set(sound.subarray(0, FRAME_SAMPLES), message.audioAt);
-    for (let frame = 0; frame < frames && !state.isOver;) {
-      if (line.send(stream, message)) frame += 1;
-      else await pause(1);
-    }
-    line.flush();
+    const message = audioMessagesOf(call, true)(sound.subarray(0, FRAME_SAMPLES));
+    for (let frame = 0; frame < frames; frame += 1) rpc.send(message);
+    while (rpc.isHeldBack() && !state.isOver) await pause(1);
+  }
+}
+
+function connect(to: LoadTarget): void {
+  target = to;
+  if (to.access.kind === 'websocket') return;
+  const server = { host: '127.0.0.1', port: to.port, isSecure: false };
+  for (let index = 0; index < to.access.connections; index += 1) {
+    connections.push(new RpcConnection({ target: server, clock: systemClock, connectLimitMs: CONNECT_LIMIT_MS }));
   }
 }
 
 async function obey(command: Command): Promise<CommandResult> {
   switch (command.kind) {
     case 'connect':
-      ({ organizationId, agentId } = command);
-      for (let index = 0; index < command.connections; index += 1) lines.push(await Http2Line.connect(command.port, command.headers));
+      connect(command.target);
       return undefined;
     case 'pace':
       pace(command.calls, command.probesPerSecond, command.turnSpreadMs);
       return undefined;
     case 'begin_window':
-      counted = nothingCounted();
+      counted = { ...nothingCounted(), failed: counted.failed };
       latenessMs = [];
       firstResponseMs = [];
       window = { startMs: performance.now(), cpu: process.cpuUsage() };
@@ -184,7 +205,7 @@ async function obey(command: Command): Promise<CommandResult> {
       await inParallel(command.count, SHORT_CALLS_AT_ONCE, async (index) => {
         const call = newCall();
         idle.push(call);
-        await ask(lineOf(index), call, 'SESSION_START');
+        await ask(index, call, 'SESSION_START');
       });
       return undefined;
     case 'listen':

@@ -1,19 +1,27 @@
 // The load as the one who measures sees it: a child process that takes commands one after the other.
 import { fork, spawnSync, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
+import { canBind } from './measured-process.ts';
 import type { Counted } from './paced-call.ts';
+import type { SocketAccess } from './socket-call.ts';
 
-/** What the load can be told. */
+/** Where calls go: over gRPC on so many connections with these headers, or over WebSocket. */
+export interface LoadTarget {
+  readonly port: number;
+  readonly organizationId: string;
+  readonly agentId: string;
+  readonly access:
+    | { readonly kind: 'grpc'; readonly connections: number; readonly headers: Readonly<Record<string, string>> }
+    | ({ readonly kind: 'websocket' } & SocketAccess);
+}
+
+/** What the load can be ordered to do. */
 export type Command =
-  | {
-      readonly kind: 'connect';
-      readonly port: number;
-      readonly connections: number;
-      readonly headers: Readonly<Record<string, string>>;
-      readonly organizationId: string;
-      readonly agentId: string;
-    }
-  /** Holds so many calls, and places further ones that only start and end. Begins at once; calls begin their first turn within `turnSpreadMs`. */
+  | { readonly kind: 'connect'; readonly target: LoadTarget }
+  /**
+   * Holds so many calls, and places further ones (over gRPC only) that only start and end. Begins at once; calls begin their first
+   * turn within `turnSpreadMs`.
+   */
   | { readonly kind: 'pace'; readonly calls: number; readonly probesPerSecond: number; readonly turnSpreadMs: number }
   | { readonly kind: 'begin_window' }
   | { readonly kind: 'end_window' }
@@ -36,19 +44,19 @@ export interface WindowResult extends Counted {
 /** What a command brings. */
 export type CommandResult = WindowResult | undefined;
 
-const canBind = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
-
 /** A running load. Whoever starts it stops it. */
 export class Load {
   readonly #child: ChildProcess;
 
   /** @param core - the core it is bound to, where the machine can do that. */
   constructor(core: number | undefined) {
-    this.#child = fork(path.join(import.meta.dirname, 'load-process.ts'), { execArgv: ['--import=tsx', '--conditions=development'] });
+    this.#child = fork(path.join(import.meta.dirname, 'load-process.ts'), {
+      execArgv: ['--single-threaded-gc', '--import=tsx', '--conditions=development'],
+    });
     if (core !== undefined && canBind) spawnSync('taskset', ['-a', '-p', '-c', String(core), String(this.#child.pid)]);
   }
 
-  /** Tells it something and waits until it is done. @throws Error when it failed. */
+  /** Gives it an order and waits until it is done. @throws Error when it failed. */
   do(command: Command & { readonly kind: 'end_window' }): Promise<WindowResult>;
   do(command: Command): Promise<CommandResult>;
   do(command: Command): Promise<CommandResult> {

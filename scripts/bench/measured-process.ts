@@ -42,7 +42,8 @@ process.once('exit', () => {
   for (const child of running) child.kill();
 });
 
-const canBind = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
+/** Whether processes can be bound to a core on this machine. */
+export const canBind = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
 
 /** One such process. Whoever starts it stops it; those left are killed when this process ends. */
 export class MeasuredProcess {

@@ -5,8 +5,10 @@ import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { prepareSurroundings, type Surroundings } from '../surroundings.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
+import { rpcHeaders } from '../../src/fake-platform/lines/rpc-connection.ts';
 import { builtMain } from './built-main.ts';
 import { MeasuredProcess } from './measured-process.ts';
+import type { SocketAccess } from './socket-call.ts';
 import { promptFiles, RPC_PATH } from './traffic.ts';
 
 /** The agent that is called. */
@@ -24,6 +26,10 @@ export interface Target {
   readonly opsPort: number | undefined;
   /** Where it takes calls over WebSocket; undefined: nowhere. */
   readonly socketPort?: number | undefined;
+  /** Given: calls come over WebSocket, to this path with this token. */
+  readonly sockets?: SocketAccess;
+  /** Whether it sends back what it gets, and hears nobody. Default false. */
+  readonly isEcho?: boolean;
 }
 
 /** What the servers share: a folder for files, the issuer and its token. `close` must be called. */
@@ -48,17 +54,10 @@ export async function prepareGround(): Promise<Ground> {
     surroundings,
     promptsFolder,
     organizationId: surroundings.issuer.claims.organizationId,
-    headers: {
-      ':method': 'POST',
-      ':scheme': 'http',
-      ':path': RPC_PATH,
-      ':authority': 'localhost',
-      te: 'trailers',
-      'content-type': 'application/grpc',
-      'user-agent': 'parley-bench',
+    headers: rpcHeaders(RPC_PATH, {
       [metadata.authorization]: await surroundings.issuer.issueToken({ lifetimeMinutes: 600 }),
       [metadata.trackingId]: 'bench',
-    },
+    }),
     close: async () => {
       await surroundings.issuer.close();
       await rm(folder, { recursive: true, force: true });
@@ -81,14 +80,8 @@ export function startParley(ground: Ground, core: number | undefined, flags: rea
   return start([...server, ...bot, ...noLimits, ...flags], core);
 }
 
-/** Where a server takes calls over WebSocket, and the token that they need. */
-export interface SocketTarget extends Target {
-  readonly path: string;
-  readonly token: string;
-}
-
 /** As {@link startParley}, for calls over WebSocket. @param calls - at once. */
-export async function startParleyWithSockets(ground: Ground, core: number | undefined, calls: number): Promise<SocketTarget> {
+export async function startParleyWithSockets(ground: Ground, core: number | undefined, calls: number): Promise<Target> {
   const { issuer } = ground.surroundings;
   const { schemas, websocket } = loadProfile('fake');
   if (websocket === undefined) throw new Error('the platform of the bench does not call over WebSocket');
@@ -104,12 +97,13 @@ export async function startParleyWithSockets(ground: Ground, core: number | unde
   ]);
   if (target.socketPort === undefined) throw new Error('the server did not say where it takes calls over WebSocket');
   const token = await issuer.issueToken({ url: source.url, schemaId: schemas.websocket, lifetimeMinutes: 600 });
-  return { ...target, port: target.socketPort, path: websocket.voicePath, token };
+  return { ...target, port: target.socketPort, sockets: { path: websocket.voicePath, token } };
 }
 
-/** Starts the reference for calls over WebSocket. */
-export function startSocketEcho(core: number | undefined): Promise<Target> {
-  return start(['--import=tsx', '--conditions=development', path.join(import.meta.dirname, 'socket-echo.ts')], core);
+/** Starts the reference for calls over WebSocket. It takes every path and token. */
+export async function startSocketEcho(core: number | undefined): Promise<Target> {
+  const echo = await start(['--import=tsx', '--conditions=development', path.join(import.meta.dirname, 'socket-echo.ts')], core);
+  return { ...echo, sockets: { path: '/', token: 'none' }, isEcho: true };
 }
 
 /** Starts the reference. @param frames - after which start and end of speech are reported. */

@@ -15,7 +15,7 @@ import { loadProfile } from '../../src/contract/profile.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../src/speech/audio-format.ts';
 import { mulawWav } from '../../src/speech/wav.ts';
 import { mixed, noise, recorded } from '../../test/support/line-signals.ts';
-import { readyMessage, type ReadyMessage } from './http2-line.ts';
+import { audioMessages, framed } from '../../src/fake-platform/lines/grpc-framing.ts';
 
 const contract = loadContract(loadProfile('fake'));
 const rpc = contract.media.definition.ProcessCallerInput;
@@ -61,9 +61,9 @@ function promptSound(seed: number): Uint8Array {
   return noise(PROMPT_BYTES / 8, -30, seed + 1);
 }
 
-/** A message that is an event alone. */
-export function eventMessage(call: CallName, event: 'SESSION_START' | 'SESSION_END'): ReadyMessage {
-  return ready({ ...identity(call), event_input: { event_type: EVENT_INPUT[event] } });
+/** A framed message that is an event alone. */
+export function eventMessage(call: CallName, event: 'SESSION_START' | 'SESSION_END'): Buffer {
+  return framed(rpc.requestSerialize({ ...identity(call), event_input: { event_type: EVENT_INPUT[event] } }));
 }
 
 /** Whether the bytes of an event message, which are few and end with the event's number, say SESSION_START. */
@@ -74,26 +74,18 @@ export function saysStart(bytes: Uint8Array): boolean {
 /** Messages shorter than this carry no frame of audio. */
 export const MIN_AUDIO_MESSAGE_BYTES = 200;
 
-/** A message with one frame of audio, whose bytes are filled in before each send. */
-export interface AudioMessage extends ReadyMessage {
-  /** Where the 160 bytes of audio stand. */
-  readonly audioAt: number;
-}
-
-/** @param namesFormat - the first frame of a call names its encoding and rate, later ones do not. */
-export function audioMessage(call: CallName, namesFormat: boolean): AudioMessage {
-  const marked = new Uint8Array(FRAME_SAMPLES).fill(0x5a);
-  const format = { encoding: VOICE_ENCODING.MULAW_FORMAT, sample_rate_hertz: LINE_RATE_HZ };
-  const message = ready({ ...identity(call), audio_input: { caller_audio: marked, ...(namesFormat ? format : {}) } });
-  return { ...message, audioAt: message.frame.indexOf(marked) };
+/**
+ * Makes framed messages with one frame of audio.
+ *
+ * @param namesFormat - the first frame of a call names its encoding and rate, later ones do not.
+ */
+export function audioMessagesOf(call: CallName, namesFormat: boolean): (audio: Uint8Array) => Buffer {
+  const format = namesFormat ? { encoding: VOICE_ENCODING.MULAW_FORMAT, sample_rate_hertz: LINE_RATE_HZ } : {};
+  return audioMessages((audio) => rpc.requestSerialize({ ...identity(call), audio_input: { caller_audio: audio, ...format } }));
 }
 
 function identity({ conversationId, organizationId, agentId }: CallName): MediaRequest {
   return { conversation_id: conversationId, customer_org_id: organizationId, virtual_agent_id: agentId };
-}
-
-function ready(request: MediaRequest): ReadyMessage {
-  return readyMessage(rpc.requestSerialize(request));
 }
 
 /** What the load understands of an answer: prompts are large and left alone. */

@@ -19,7 +19,7 @@ import type { KeptRedis } from '../../test/fleet/kept-redis.ts';
 import { LineRelay } from '../../test/fleet/line-relay.ts';
 
 const ORGANIZATION = 'ce861fba-6e2f-49f9-9a84-b354008fac9e';
-/** What all keys of a server begin with unless it is told otherwise. */
+/** What all keys of a server begin with by default. */
 const KEY_PREFIX = 'parley';
 const TIMEOUT_MS = 5000;
 

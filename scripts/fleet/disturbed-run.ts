@@ -1,11 +1,10 @@
-// The run that `npm run check -- failover` and `npm run check -- deploys` are, from the options to the last line: a fleet of its own, and
-// calls over it while its servers are disturbed every so often. How they are, and what may not come of it, is told from outside.
-import { parseArgs } from 'node:util';
+// `npm run check -- failover` and `npm run check -- deploys`, from the options to the last line: a fleet of its own, and calls over it
+// while its servers are disturbed every so often. How they are disturbed, and what must not come of it, each command says itself.
 import type { FailoverPlan } from '../../test/fleet/failover.ts';
 import { Fleet } from '../../test/fleet/fleet.ts';
-import { numberOption, programToStart, progress, told } from '../fleet-options.ts';
+import { command, number, progress, seed, source } from '../command-line.ts';
 
-/** What tells one such command from the other. */
+/** What differs between such commands. */
 export interface DisturbedRun {
   readonly help: string;
   /** Default of `--minutes`. */
@@ -15,38 +14,29 @@ export interface DisturbedRun {
   readonly prove: (plan: FailoverPlan) => Promise<{ readonly ok: boolean; readonly described: readonly string[] }>;
 }
 
-/** Does what the command line asks for. @returns the exit code. @throws Error with a sentence for the user. */
-export async function disturbedRun({ help, minutes, everySeconds, prove }: DisturbedRun): Promise<number> {
-  const { values } = parseArgs({
+/** Does what the command line asks for. */
+export function disturbedRun({ help, minutes, everySeconds, prove }: DisturbedRun): Promise<void> {
+  return command({
+    help,
     options: {
-      minutes: { type: 'string', default: String(minutes) },
-      seconds: { type: 'string' },
-      calls: { type: 'string', default: '100' },
-      every: { type: 'string', default: String(everySeconds) },
-      replicas: { type: 'string', default: '3' },
-      source: { type: 'boolean', default: false },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      help: { type: 'boolean', default: false },
+      minutes: number(minutes),
+      seconds: number(undefined, 1),
+      calls: number(100, 1),
+      every: number(everySeconds, 1),
+      replicas: number(3, 1),
+      source,
+      seed,
+    },
+    run: async ({ source: program, replicas, ...given }) => {
+      const seconds = given.seconds ?? 60 * given.minutes;
+      progress(`seed ${String(given.seed)}, starting ${String(replicas)} servers (${program})`);
+      const fleet = await Fleet.start({ replicas, program });
+      try {
+        const plan = { fleet, seconds, calls: given.calls, everySeconds: given.every, seed: given.seed, onProgress: progress };
+        return { ...(await prove(plan)), seed: given.seed, seconds };
+      } finally {
+        await fleet.close();
+      }
     },
   });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
-  const seconds = values.seconds === undefined ? 60 * numberOption('minutes', values.minutes) : numberOption('seconds', values.seconds, 1);
-  const plan = {
-    seconds,
-    calls: numberOption('calls', values.calls, 1),
-    everySeconds: numberOption('every', values.every, 1),
-    seed: numberOption('seed', values.seed),
-  };
-  const replicas = numberOption('replicas', values.replicas, 1);
-  const program = programToStart(values.source);
-  progress(`seed ${String(plan.seed)}, starting ${values.replicas} servers (${program})`);
-  const fleet = await Fleet.start({ replicas, program });
-  try {
-    return told(await prove({ ...plan, fleet, onProgress: progress }), { seed: plan.seed, seconds });
-  } finally {
-    await fleet.close();
-  }
 }

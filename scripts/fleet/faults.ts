@@ -24,7 +24,7 @@ export interface Stage {
 export interface Fault {
   readonly name: string;
   /** What happens, for people. */
-  readonly told: string;
+  readonly what: string;
   /** Whether the servers look after their data sources themselves. */
   readonly needsAdministration?: true;
   /** Why it cannot be done on this machine; undefined when it can. */
@@ -47,12 +47,12 @@ const CLOCK_TOLERANCE_MS = 3000;
 export const FAULTS: readonly Fault[] = [
   {
     name: 'none',
-    told: 'nothing happens',
+    what: 'nothing happens',
     breakIt: () => Promise.resolve(),
   },
   {
     name: 'kill',
-    told: 'kill -9 of a server; it is started again after a moment',
+    what: 'kill -9 of a server; it is started again after a moment',
     breakIt: async ({ replica, signal }) => {
       await replica.kill();
       await waited(AWAY_MS, signal);
@@ -61,7 +61,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'stop',
-    told: 'a server stands still for 4 s (SIGSTOP, SIGCONT)',
+    what: 'a server stands still for 4 s (SIGSTOP, SIGCONT)',
     breakIt: async ({ replica, signal }) => {
       replica.signal('SIGSTOP');
       await waited(STOPPED_MS, signal);
@@ -70,17 +70,17 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'redis_restart',
-    told: 'Redis is killed and started again with what it kept',
+    what: 'Redis is killed and started again with what it kept',
     breakIt: async ({ fleet, signal }) => {
       await fleet.redis.kill();
       await waited(AWAY_MS, signal);
       await fleet.redis.again();
     },
   },
-  { name: 'redis_failover', told: 'Redis dies, and its copy takes its place behind the same address', breakIt: redisFailover },
+  { name: 'redis_failover', what: 'Redis dies, and its copy takes its place behind the same address', breakIt: redisFailover },
   {
     name: 'key_server_down',
-    told: 'the key server is away for 8 s',
+    what: 'the key server is away for 8 s',
     breakIt: async ({ fleet, signal }) => {
       await fleet.keyLine.down();
       await waited(LONG_AWAY_MS, signal);
@@ -89,7 +89,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'start_without_keys',
-    told: 'a server is killed and started again while the key server is away',
+    what: 'a server is killed and started again while the key server is away',
     breakIt: async ({ fleet, replica, signal }) => {
       await fleet.keyLine.down();
       await replica.kill();
@@ -100,7 +100,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'admin_api_down',
-    told: 'the administration of the platform is away while a server is restarted',
+    what: 'the administration of the platform is away while a server is restarted',
     needsAdministration: true,
     breakIt: async ({ adminLine, replica, signal }) => {
       await adminLine?.down();
@@ -112,13 +112,13 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'clock_jump',
-    told: 'the clock of a server jumps by an hour, and back',
+    what: 'the clock of a server jumps by an hour, and back',
     missing: () => (clockLibrary() === undefined ? 'libfaketime is missing: apt-get install -y faketime' : undefined),
     breakIt: clockJump,
   },
   {
     name: 'log_disk_full',
-    told: 'a server logs to a disk that is full (/dev/full)',
+    what: 'a server logs to a disk that is full (/dev/full)',
     breakIt: (stage) => {
       const full = openSync('/dev/full', 'w');
       return loggingTo(full, stage);
@@ -126,7 +126,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'log_unread',
-    told: 'a server logs to a pipe that nobody reads',
+    what: 'a server logs to a pipe that nobody reads',
     breakIt: (stage) => {
       const pipe = path.join(stage.fleet.folder, 'unread');
       if (!existsSync(pipe)) execFileSync('mkfifo', [pipe]);
@@ -136,7 +136,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'slow_network',
-    told: 'every answer of Redis takes 80 ms for 8 s',
+    what: 'every answer of Redis takes 80 ms for 8 s',
     breakIt: async ({ fleet, signal }) => {
       fleet.redisLine.slowTo(SLOW_MS);
       await waited(LONG_AWAY_MS, signal);

@@ -4,13 +4,14 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '../../src/base/clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
+import { rpcHeaders, RpcConnection } from '../../src/fake-platform/lines/rpc-connection.ts';
 import { FRAME_MS, FRAME_SAMPLES } from '../../src/speech/audio-format.ts';
 import type { HomeStage } from '../../test/fleet/home-stage.ts';
 import { median } from '../bench/figures.ts';
-import { Http2Line } from '../bench/http2-line.ts';
 import { startPassThrough } from '../bench/servers.ts';
-import { audioMessage, eventMessage, RPC_PATH, type CallName } from '../bench/traffic.ts';
+import { audioMessagesOf, eventMessage, RPC_PATH, type CallName } from '../bench/traffic.ts';
 
 /** CPU time of a frame, µs. */
 export interface ForwardCost {
@@ -31,7 +32,8 @@ const WINDOW_MS = 4000;
 const TICK_US = 10_000;
 /** The pass-through must hear no start of speech. */
 const NEVER_FRAME = 1_000_000_000;
-const MULAW_SILENCE = 0xff;
+const SILENCE = new Uint8Array(FRAME_SAMPLES).fill(0xff);
+const CONNECT_LIMIT_MS = 10_000;
 
 /** @param stage - its first server becomes the home of the calls, its second one forwards. */
 export async function forwardCost(stage: HomeStage): Promise<ForwardCost> {
@@ -61,19 +63,21 @@ async function costPerFrame(
   port: number,
   { startPort, pid }: { readonly startPort: number; readonly pid: number },
 ): Promise<number> {
-  const headers = headersFor(stage);
-  const starting = await Http2Line.connect(startPort, headers);
-  const carrying = await Promise.all(Array.from({ length: CONNECTIONS }, () => Http2Line.connect(port, headers)));
+  const headers = rpcHeaders(RPC_PATH, { [loadProfile('fake').metadata.authorization]: stage.fleet.access.token });
+  const starting = connectionTo(startPort);
+  const carrying = Array.from({ length: CONNECTIONS }, () => connectionTo(port));
   const calls = Array.from({ length: CALLS }, (): CallName => ({
     ...{ conversationId: randomUUID(), organizationId: stage.fleet.access.organizationId, agentId: 'counter' },
   }));
   try {
-    await all(starting, calls, 'SESSION_START');
+    await all(starting, headers, calls, 'SESSION_START');
     const streams = calls.map((call, index) => {
-      const [first, frame] = [audioMessage(call, true), audioMessage(call, false)];
-      for (const { frame: bytes, audioAt } of [first, frame]) bytes.fill(MULAW_SILENCE, audioAt, audioAt + FRAME_SAMPLES);
-      const line = carrying[Math.floor(index / CALLS_PER_CONNECTION)] ?? starting;
-      return { line, id: line.open({ message: () => undefined, ended: () => undefined }), first, frame };
+      const connection = carrying[Math.floor(index / CALLS_PER_CONNECTION)] ?? starting;
+      return {
+        rpc: connection.open(headers, { message: () => undefined, ended: () => undefined }),
+        first: audioMessagesOf(call, true)(SILENCE),
+        frame: audioMessagesOf(call, false)(SILENCE),
+      };
     });
     let frames = 0;
     let slot = 0;
@@ -83,9 +87,10 @@ async function costPerFrame(
       for (; startedAtMs + slot <= performance.now(); slot += 1) {
         for (let index = slot % FRAME_MS; index < streams.length; index += FRAME_MS) {
           const stream = streams[index];
-          if (stream?.line.send(stream.id, slot < FRAME_MS ? stream.first : stream.frame) === true) frames += 1;
+          if (stream === undefined || stream.rpc.isHeldBack()) continue;
+          stream.rpc.send(slot < FRAME_MS ? stream.first : stream.frame);
+          frames += 1;
         }
-        for (const line of carrying) line.flush();
       }
     }, 1);
     await pause(SETTLE_MS);
@@ -93,45 +98,45 @@ async function costPerFrame(
     await pause(WINDOW_MS);
     const cpuUs = ((await cpuTicks(pid)) - cpuBefore) * TICK_US;
     clearInterval(timer);
-    for (const { line, id } of streams) line.end(id);
-    for (const line of carrying) line.flush();
-    await all(starting, calls, 'SESSION_END');
+    for (const { rpc } of streams) rpc.halfClose();
+    await all(starting, headers, calls, 'SESSION_END');
     return cpuUs / (frames - framesBefore);
   } finally {
     starting.close();
-    for (const line of carrying) line.close();
+    for (const connection of carrying) connection.close();
   }
 }
 
 /** Opens an RPC for each call with an event alone, and waits for all of them. */
-async function all(line: Http2Line, calls: readonly CallName[], event: 'SESSION_START' | 'SESSION_END'): Promise<void> {
+async function all(
+  connection: RpcConnection,
+  headers: Readonly<Record<string, string>>,
+  calls: readonly CallName[],
+  event: 'SESSION_START' | 'SESSION_END',
+): Promise<void> {
   const ended = calls.map(
     (call) =>
       new Promise<void>((resolve, reject) => {
-        const id = line.open({
+        const rpc = connection.open(headers, {
           message: () => undefined,
-          ended: (isWhole) => {
-            if (isWhole) resolve();
-            else reject(new Error(`an RPC with ${event} broke`));
+          ended: (end) => {
+            if (end.kind === 'completed') resolve();
+            else reject(new Error(`an RPC with ${event} broke: ${end.failure.message}`));
           },
         });
-        line.sendWhole(id, eventMessage(call, event));
+        rpc.send(eventMessage(call, event));
+        rpc.halfClose();
       }),
   );
-  line.flush();
   await Promise.all(ended);
 }
 
-function headersFor({ fleet }: HomeStage): Readonly<Record<string, string>> {
-  return {
-    ':method': 'POST',
-    ':scheme': 'http',
-    ':path': RPC_PATH,
-    ':authority': 'localhost',
-    te: 'trailers',
-    'content-type': 'application/grpc',
-    [loadProfile('fake').metadata.authorization]: fleet.access.token,
-  };
+function connectionTo(port: number): RpcConnection {
+  return new RpcConnection({
+    target: { host: '127.0.0.1', port, isSecure: false },
+    clock: systemClock,
+    connectLimitMs: CONNECT_LIMIT_MS,
+  });
 }
 
 /** CPU time of a process, in the kernel and outside of it. */

@@ -3,14 +3,13 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Callers } from '../../test/fleet/callers.ts';
-import type { Fleet } from '../../test/fleet/fleet.ts';
+import { Fleet } from '../../test/fleet/fleet.ts';
 import { verdictOf, type HeardCall } from '../../test/fleet/heard-call.ts';
 import type { Program, Replica } from '../../test/fleet/replica.ts';
 import { recordedPhrases } from '../../test/fleet/phrases.ts';
 import { waited } from '../../test/fleet/trial.ts';
 import { until } from '../../test/support/until.ts';
 import { hundredths, percentileFigure } from '../bench/figures.ts';
-import { onLoneServer } from './lone-server.ts';
 
 /** How it is measured. */
 export interface OverloadPlan {
@@ -47,7 +46,7 @@ export interface OverloadResult {
   readonly ok: boolean;
   readonly atCapacity: LoadFigures;
   readonly overloaded: LoadFigures;
-  /** The 99th percentile of replies, overloaded by not overloaded; that of keys alone is told beside. */
+  /** The 99th percentile of replies, overloaded by not overloaded; that of keys alone stands beside. */
   readonly replyP99Ratio: number;
   readonly keyReplyP99Ratio: number;
   readonly memoryGrowthMb: number;
@@ -62,12 +61,15 @@ const MAX_REFUSED_MS = 500;
 /** Growth that is no growth: what is remembered of ended calls, up to its bounds. */
 const MAX_GROWTH_MB = 100;
 const INPUTS = 4;
-const MEMORY_LOOK_MS = 500;
+const MEMORY_SAMPLE_MS = 500;
 
 /** Measures it on one server, first with as many calls as it takes. */
 export async function overload({ capacity, times, seconds, program, seed, onProgress }: OverloadPlan): Promise<OverloadResult> {
   const flags = [`--sessions.max=${String(capacity)}`, '--log.level=warn'];
-  return onLoneServer({ program, isShared: false, flags }, async (fleet, replica) => {
+  const fleet = await Fleet.start({ program, isShared: false, flags, replicas: 1 });
+  try {
+    const [replica] = fleet.replicas;
+    if (replica === undefined) throw new Error('a fleet has a server');
     const phrases = await recordedPhrases();
     const measured = async (callsPerSecond: number): Promise<LoadFigures & { readonly lateMs: number }> => {
       const wish = {
@@ -112,7 +114,9 @@ export async function overload({ capacity, times, seconds, program, seed, onProg
       memoryGrowthMb: hundredths(growthMb),
       callersLateMs: hundredths(Math.max(lateBeforeMs, lateMs)),
     };
-  });
+  } finally {
+    await fleet.close();
+  }
 }
 
 async function callLength(fleet: Fleet, replica: Replica, seed: number, phrases: readonly string[]): Promise<number> {
@@ -154,6 +158,6 @@ async function residentMax({ pid }: Replica, signal: AbortSignal): Promise<numbe
   do {
     const status = await readFile(`/proc/${String(pid)}/status`, 'utf8');
     most = Math.max(most, Number(/^VmRSS:\s+(?<kb>\d+)/mu.exec(status)?.groups?.['kb'] ?? 0) / 1024);
-  } while (await waited(MEMORY_LOOK_MS, signal));
+  } while (await waited(MEMORY_SAMPLE_MS, signal));
   return hundredths(most);
 }

@@ -1,11 +1,9 @@
 // How we come to tokens of organizations: through a service app that organizations authorize, or as one organization with
 // tokens of its own (7.1).
 import { linkAbort } from '../base/abort.ts';
-import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
-import { alwaysRenewing, type Renewing } from './kept-tokens.ts';
+import { alwaysRenewing, type KeepingParts, type Renewing } from './kept-tokens.ts';
 import { IntegrationTokens } from './oauth/integration-tokens.ts';
 import { login, type LoginOptions } from './oauth/login.ts';
 import { TokenRequests } from './oauth/token-request.ts';
@@ -15,9 +13,8 @@ import { fixedToken, ownTokens, ownTokensKey } from './own-tokens.ts';
 import type { PlatformAddress } from './platform-address.ts';
 import { decodeId, encodeId, tryDecodeId } from './platform-id.ts';
 import { ApplicationTokens } from './rest/application-token.ts';
-import { RestClient } from './rest/rest-client.ts';
+import { RestClient, type RestClientOptions } from './rest/rest-client.ts';
 import { Webhooks } from './rest/webhooks.ts';
-import type { SecretStore } from './secret-store.ts';
 import type { IntegrationCredentials, OAuthTokens, ServiceAppCredentials } from './tokens.ts';
 
 /** The ways to tokens. Everything in here but client ids is secret. */
@@ -44,7 +41,7 @@ export interface ServiceAppSide {
   readonly api: Webhooks;
 }
 
-/** When tokens end, which is all that is ever told of them. */
+/** When tokens end: all that leaves this room about them. */
 export interface Lifetimes extends Pick<OAuthTokens, 'expiresAtMs' | 'refreshExpiresAtMs'> {
   /** False where the platform gave no refresh token. */
   readonly isRefreshable: boolean;
@@ -87,23 +84,18 @@ export interface Access {
    * Begins no renewal from now on, and asks for no token again that the platform has put off: a refresh token that it has
    * replaced is lost with a process that is killed, or whose store is another's.
    *
-   * @param why - what whoever needs a renewal is told; default: we stop.
+   * @param why - the error of who needs a renewal; default: we stop.
    */
   rest(why?: AppError): void;
   /** Resolves when a renewal under way is over and kept. */
   close(): Promise<void>;
 }
 
-interface AccessParts {
+interface AccessParts extends KeepingParts {
   readonly address: PlatformAddress;
   readonly profile: PlatformProfile;
-  readonly store: SecretStore;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** How long before its end an access token is renewed, seconds. */
-  readonly bufferSeconds: number;
-  /** Asked before every renewal of a token; default: each may happen. */
-  readonly renewing?: Renewing | undefined;
+  /** Asked before anything but tokens is changed at the platform; default: everything may be. */
+  readonly confirm?: RestClientOptions['confirm'];
   /** Whether the platform is asked for the first token of an organization; default true. */
   readonly asksForFirst?: boolean | undefined;
 }
@@ -154,14 +146,14 @@ function openWay(settings: AccessSettings, parts: WayParts): Omit<Access, 'rest'
 
 function serviceAppAccess(
   { integration: credentials, serviceApp }: Extract<AccessSettings, { readonly type: 'service_app' }>,
-  { address, profile, store, clock, log, bufferSeconds, renewing, asksForFirst, resting }: WayParts,
+  { address, profile, store, clock, log, bufferSeconds, renewing, asksForFirst, confirm, resting }: WayParts,
 ): Omit<Access, 'rest'> {
   const identity = serviceAppIdentity(serviceApp, profile);
   const { idScheme } = identity;
   const common = { address, clock, log };
   const requests = new TokenRequests({ ...common, resting, credentials });
   const integration = new IntegrationTokens({ store, requests, clock, log, bufferSeconds, renewing });
-  const webhooks = new Webhooks(new RestClient({ ...common, tokens: integration }));
+  const webhooks = new Webhooks(new RestClient({ ...common, confirm, tokens: integration }));
   const forTokens = new RestClient({ ...common, resting, tokens: integration });
   const organizations = new Organizations({
     ...{ store, clock, log, idScheme, bufferSeconds, renewing, asksForFirst },
@@ -194,7 +186,7 @@ function serviceAppAccess(
 }
 
 /**
- * Who the service app is, for whoever only hears of it.
+ * Who the service app is.
  *
  * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for a client id that is none.
  */

@@ -7,45 +7,44 @@ import type { Logger } from '../base/log.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { openAccess, type Access, type AccessSettings } from './access.ts';
 import type { DataSourceState } from './lifecycle/data-source-reconciler.ts';
-import { confirmedDataSources, confirmedRenewing, confirmedWebhooks } from './lifecycle/confirmed.ts';
 import type { LifecycleObserver, Leader, Trust, WantedDataSource } from './lifecycle/ports.ts';
 import type { LifecycleTimes } from './lifecycle/schedule.ts';
 import { ServedOrganizations } from './lifecycle/served-organizations.ts';
 import { wantedIn, type WantedEverywhere } from './lifecycle/wanted.ts';
+import { renewingAfter } from './kept-tokens.ts';
 import { platformAddress } from './platform-address.ts';
 import { decodeId } from './platform-id.ts';
 import { failureOfStart, type FirstFailure } from './lifecycle/start-failure.ts';
 import { DataSources } from './rest/data-sources.ts';
 import { RestClient } from './rest/rest-client.ts';
-import { retryAfterOf } from './rest/retry-after.ts';
+import { retryAfterOf } from './rest/rest-error.ts';
 import type { SecretStore } from './secret-store.ts';
 import { openWebhookSide, type WebhookObserver, type WebhookSettings, type WebhookSide } from './webhooks/webhook-side.ts';
-import { AuthorizationHooks, type AuthorizationHooksOptions, type NamedHook } from './webhooks/authorization-hooks.ts';
+import { AuthorizationHooks, type AuthorizationHooksOptions } from './webhooks/authorization-hooks.ts';
 import type { AuthorizationResult } from './webhooks/authorization-result.ts';
 import type { ServiceAppEvent } from './webhooks/delivery.ts';
 import type { AuthorizingOrganization, HandledEvent, Received } from './webhooks/inbox.ts';
 import { readKeptEvent } from './webhooks/kept-events.ts';
 
-/** Longest wait for the first look at webhooks and data sources, ms. */
-const FIRST_LOOK_MS = 180_000;
+/** Longest wait for the first check of webhooks and data sources, ms. */
+const FIRST_CHECK_MS = 180_000;
 /** The same where calls can come in without it: enough for a platform that answers, ms. */
-const SERVING_LOOK_MS = 15_000;
-/** How long the data sources wait for the webhooks at the first look, ms. */
+const SERVING_CHECK_MS = 15_000;
+/** How long the data sources wait for the webhooks at the first check, ms. */
 const WEBHOOKS_FIRST_MS = 5000;
 
-/** Told of everything that operators want to know; its calls must not throw. */
+/** Notified of everything that operators want to know; its calls must not throw. */
 export interface AdministrationObserver extends LifecycleObserver, WebhookObserver {
   /** A change of the nonces could not be saved. */
-  unsaved?(error: AppError): void;
-  /** The login of the integration was looked at; an error says that it is of no use now. */
-  loginChecked?(error: AppError | undefined): void;
+  readonly unsaved: (error: AppError) => void;
+  /** The login of the integration was checked; an error says that it is of no use now. */
+  readonly loginChecked: (error: AppError | undefined) => void;
   /** An event of the service app has had its effect. */
-  authorizationChanged?(result: AuthorizationResult): void;
-  /** Code of the operator that was to be told of it failed. */
-  hookFailed?(hook: NamedHook['name'], result: AuthorizationResult, error: AppError): void;
+  readonly authorizationChanged: (result: AuthorizationResult) => void;
+  /** Code of the operator that was to be notified of it failed. */
+  readonly hookFailed: AuthorizationHooksOptions['onFailed'];
 }
 
-/** What an administration is made with. */
 export interface AdministrationOptions {
   readonly profile: PlatformProfile;
   /** Stands in for the address of the profile. */
@@ -55,16 +54,16 @@ export interface AdministrationOptions {
   readonly bufferSeconds: number;
   /** Undefined: nobody listens for events; only the organizations given here are served. */
   readonly webhooks?: WebhookSettings | undefined;
-  /** Told of what events of the service app have come to. */
+  /** Notified of what events of the service app have come to. */
   readonly hooks: Pick<AuthorizationHooksOptions, 'hooks' | 'limitMs'>;
-  /** Organizations that have authorized us, in any spelling, beside those whose events tell of it. */
+  /** Organizations that have authorized us, in any spelling, beside those whose events say so. */
   readonly organizations: readonly string[];
   /** The data sources that each organization is to have. */
   readonly wanted: WantedEverywhere['wanted'];
   /** Data sources that must be used and no others. */
   readonly pinned: WantedEverywhere['pinned'];
   readonly times: LifecycleTimes;
-  /** Whether a first look that fails may be an error of the start; otherwise nobody waits for it, and it is repeated. */
+  /** Whether a first check that fails may be an error of the start; otherwise nobody waits for it, and it is repeated. */
   readonly failsStart: boolean;
   readonly store: SecretStore;
   readonly trust: Trust;
@@ -83,32 +82,28 @@ export class Administration {
   readonly #hooks: AuthorizationHooks;
   readonly #over: LinkedAbort = linkAbort();
   #webhooks: WebhookSide | undefined;
-  #firstLooked: Promise<unknown> | undefined;
-  #looking: Promise<void> | undefined;
+  #firstChecked: Promise<unknown> | undefined;
+  #checking: Promise<void> | undefined;
 
   /** @throws AppError `profile_invalid`, `config_invalid` or `bad_message` for settings that cannot be. */
   constructor(options: AdministrationOptions) {
     this.#options = options;
     const { profile, clock, log, store, trust, times, observer, leader, bufferSeconds } = options;
     const address = platformAddress(profile, options.baseUrl);
-    this.#access = openAccess(options.access, { address, profile, store, clock, log, bufferSeconds, renewing: confirmedRenewing(leader) });
-    const onFailed: AuthorizationHooksOptions['onFailed'] = (...failure) => {
-      observer.hookFailed?.(...failure);
-    };
-    this.#hooks = new AuthorizationHooks({ ...options.hooks, clock, onFailed });
+    const confirm = leader?.confirm;
+    const renewing = confirm && renewingAfter(confirm);
+    this.#access = openAccess(options.access, { address, profile, store, clock, log, bufferSeconds, confirm, renewing });
+    this.#hooks = new AuthorizationHooks({ ...options.hooks, clock, onFailed: observer.hookFailed });
     this.#organizations = new ServedOrganizations({
       ...{ store, trust, times, clock, observer, leader },
       tokens: this.#access.organizations,
       wanted: (organizationId) => this.#wanted(organizationId),
-      openApi: (tokens) =>
-        confirmedDataSources(new DataSources(new RestClient({ address, tokens, clock, log }), profile.jws.claims), leader),
-      onUnsaved: (error) => {
-        observer.unsaved?.(error);
-      },
+      openApi: (tokens) => new DataSources(new RestClient({ address, tokens, clock, log, confirm }), profile.jws.claims),
+      onUnsaved: observer.unsaved,
     });
   }
 
-  /** Every data source that is looked after. */
+  /** Every data source that is managed. */
   get states(): readonly DataSourceState[] {
     return this.#organizations.states;
   }
@@ -119,8 +114,8 @@ export class Administration {
   }
 
   /**
-   * Begins: takes deliveries, lets in what was good before a restart without asking anybody (L-15), and then looks at webhooks
-   * and data sources for the first time. Without `failsStart` that goes on by itself; with it, this waits for the look, and
+   * Begins: takes deliveries, lets in what was good before a restart without asking anybody (L-15), and then checks webhooks
+   * and data sources for the first time. Without `failsStart` that goes on by itself; with it, this waits for the check, and
    * for a short time only where calls can come in already. What fails is tried again without end in any case.
    *
    * @param signal - gives the start up; what is under way ends with {@link Administration.close}.
@@ -128,11 +123,10 @@ export class Administration {
    *   that {@link failureOfStart} picks.
    */
   async start(signal: AbortSignal): Promise<void> {
-    const { webhooks, observer, store, clock, failsStart, leader } = this.#options;
+    const { webhooks, observer, store, clock, failsStart } = this.#options;
     const { serviceApp } = this.#access;
     if (webhooks !== undefined && serviceApp !== undefined) {
-      const app = { ...serviceApp, api: confirmedWebhooks(serviceApp.api, leader) };
-      this.#webhooks = await openWebhookSide(webhooks, app, {
+      this.#webhooks = await openWebhookSide(webhooks, serviceApp, {
         ...{ handler: this.#organizations, store, clock, observer },
         onDone: (event) => {
           this.#onHandled(event);
@@ -142,10 +136,10 @@ export class Administration {
     await this.#organizations.serveKept(await this.#known());
     if (this.#over.isAborted) throw new AppError('shutting_down', 'the start was given up');
     const isServing = this.states.some(({ isServed }) => isServed);
-    const looked = this.#firstCheck();
-    this.#firstLooked = looked;
+    const checked = this.#firstCheck();
+    this.#firstChecked = checked;
     if (!failsStart) return;
-    const waited = await waitAtMost(looked, isServing ? SERVING_LOOK_MS : FIRST_LOOK_MS, clock, signal);
+    const waited = await waitAtMost(checked, isServing ? SERVING_CHECK_MS : FIRST_CHECK_MS, clock, signal);
     if (waited.kind === 'aborted') throw new AppError('shutting_down', 'the start was given up');
     const failures = waited.kind === 'value' ? waited.value : [tooLong()];
     const served = this.states.flatMap(({ isServed, wanted }) => (isServed ? [wanted.organizationId] : []));
@@ -156,7 +150,7 @@ export class Administration {
   /**
    * Begins no renewal of tokens of ours from now on, for a process that stops, or whose store another one has taken (L-10): one
    * that is under way has the time until {@link Administration.close}, and calls that are open need none. Data sources are
-   * looked after as long as tokens last.
+   * managed as long as tokens last.
    *
    * @param why - as {@link Access.rest} has it.
    */
@@ -184,9 +178,9 @@ export class Administration {
     this.#over.abort('shutdown');
     await this.#webhooks?.close();
     await this.#hooks.close();
-    await this.#looking;
+    await this.#checking;
     await this.#organizations.close();
-    await this.#firstLooked;
+    await this.#firstChecked;
     await this.#access.close();
   }
 
@@ -195,17 +189,17 @@ export class Administration {
     const { organizations } = this.#access;
     const result: AuthorizationResult =
       event === 'authorized' ? { event, ...about, tokens: organizations.tokensOf(authorizerOrgId) } : { event, ...about };
-    this.#options.observer.authorizationChanged?.(result);
-    this.#hooks.tell(result);
+    this.#options.observer.authorizationChanged(result);
+    this.#hooks.notify(result);
   }
 
-  /** @returns what failed, each of it told. Never throws. */
+  /** @returns what failed, each of it reported. Never throws. */
   async #firstCheck(): Promise<readonly FirstFailure[]> {
     const { signal } = this.#over;
     const { clock, log } = this.#options;
-    const ensured = this.#lookAtApp(signal);
-    this.#looking = ensured.then((failed) => (this.#access.integration === undefined ? undefined : this.#lookAgain(failed)));
-    // Registered before the organizations are looked through: what happens meanwhile is delivered. But they have to go on.
+    const ensured = this.#checkApp(signal);
+    this.#checking = ensured.then((failed) => (this.#access.integration === undefined ? undefined : this.#checkAgain(failed)));
+    // Registered before the organizations are checked: what happens meanwhile is delivered. But they have to go on.
     await waitAtMost(ensured, WEBHOOKS_FIRST_MS, clock, signal);
     const failed = await this.#organizations.start(signal);
     for (const { organizationId, error } of failed) {
@@ -233,8 +227,8 @@ export class Administration {
     return wantedIn(organizationId, { wanted, pinned, applicationId: this.#access.serviceApp?.applicationId });
   }
 
-  /** Looks at what no organization has of its own: login and webhooks. @returns what failed; the observer has been told. */
-  async #lookAtApp(signal: AbortSignal): Promise<readonly AppError[]> {
+  /** Checks what no organization has of its own: login and webhooks. @returns what failed; the observer knows it. */
+  async #checkApp(signal: AbortSignal): Promise<readonly AppError[]> {
     const { observer } = this.#options;
     const failures: AppError[] = [];
     const attempt = async (work: Promise<void> | undefined, what: string): Promise<AppError | undefined> => {
@@ -248,24 +242,24 @@ export class Administration {
       }
     };
     const { integration } = this.#access;
-    const refused = await attempt(integration?.keepAlive(signal), 'the login could not be looked at');
-    if (integration !== undefined && !signal.aborted) observer.loginChecked?.(refused);
+    const refused = await attempt(integration?.keepAlive(signal), 'the login could not be checked');
+    if (integration !== undefined && !signal.aborted) observer.loginChecked(refused);
     await attempt(this.#webhooks?.registrations.ensure(signal), 'the webhooks could not be registered');
     return failures;
   }
 
-  /** Looks at login and registrations again and again (H-25). Never throws. */
-  async #lookAgain(first: readonly AppError[]): Promise<void> {
+  /** Checks login and registrations again and again (H-25). Never throws. */
+  async #checkAgain(first: readonly AppError[]): Promise<void> {
     const { clock, times } = this.#options;
     const { signal } = this.#over;
     for (let failed = first; ;) {
       const pauseMs = failed.length === 0 ? times.checkMs : Math.max(times.retryMs, ...failed.map(retryAfterOf));
       if (!(await pause(pauseMs, clock, signal))) return;
-      failed = await this.#lookAtApp(signal);
+      failed = await this.#checkApp(signal);
     }
   }
 }
 
 function tooLong(): FirstFailure {
-  return { error: new AppError('platform_unavailable', 'the first look at the data sources took too long'), of: 'organizations' };
+  return { error: new AppError('platform_unavailable', 'the first check of the data sources took too long'), of: 'organizations' };
 }

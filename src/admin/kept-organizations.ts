@@ -1,5 +1,5 @@
 // What the store holds of organizations, for people: who has authorized the app, when tokens end, which data sources are
-// looked after. And the way to forget one. Asks the platform for nothing, and tells no secret.
+// managed. And the way to forget one. Asks the platform for nothing, and returns no secret.
 import { parseJson } from '../base/json.ts';
 import { lifetimesOf, type Access, type Lifetimes } from './access.ts';
 import { journalKey, journalsOf, organizationsWithJournals, type JournalView } from './lifecycle/nonce-journal.ts';
@@ -18,11 +18,10 @@ export interface AuthorizationView {
   readonly isOpen: boolean;
 }
 
-/** One organization. */
 export interface KeptOrganization {
   /** A plain UUID. */
   readonly organizationId: string;
-  /** Undefined when it has never told by webhook. */
+  /** Undefined when no webhook has ever come from it. */
   readonly event: AuthorizationView | undefined;
   /** Undefined when no token is kept. */
   readonly tokens: Lifetimes | undefined;
@@ -64,7 +63,7 @@ export class KeptOrganizations {
   }
 
   /**
-   * Erases all of it; the platform is told nothing. The store must be ours alone.
+   * Erases all of it; nothing changes at the platform. The store must be ours alone.
    *
    * @returns what there was.
    * @throws AppError of the store; what is left then is erased by another try.

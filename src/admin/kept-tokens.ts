@@ -13,7 +13,7 @@ import { isExpired, isRefreshDue, type OAuthTokens } from './tokens.ts';
 /** Longest wait for a renewal, ms: beyond what its requests may take together. */
 const MAX_WAIT_MS = 300_000;
 
-/** What costs no token that is good yet: it passes, or others see to it. */
+/** Failures that do not cost a token that is still good: they pass, or another process renews it. */
 const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'platform_unavailable',
   'platform_answer_invalid',
@@ -21,15 +21,23 @@ const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ]);
 
-/** Lets a renewal happen, or rejects instead with an AppError that says why none may happen now. */
+/** Lets a renewal happen, or rejects with an AppError that says why none may happen now. */
 export type Renewing = <T>(renewal: () => Promise<T>) => Promise<T>;
 
-/** What keeps a pair. */
-export interface KeptTokensOptions<T extends OAuthTokens> {
+export interface KeepingParts {
   readonly store: SecretStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long before its end an access token is renewed, seconds. */
+  readonly bufferSeconds: number;
+  /** Asked before every renewal; default: each may happen. */
+  readonly renewing?: Renewing | undefined;
+}
+
+export interface KeptTokensOptions<T extends OAuthTokens> extends KeepingParts {
   /** Where the pair lies in the store. */
   readonly key: string;
-  /** What it must look like there. */
+  /** Its shape there. */
   readonly shape: z.ZodType<T>;
   /** Gets a new pair from the platform; `before` is the one that is over, undefined when there is none. */
   readonly obtain: (before: T | undefined, signal: AbortSignal) => Promise<T>;
@@ -37,14 +45,8 @@ export interface KeptTokensOptions<T extends OAuthTokens> {
   readonly gone: () => AppError;
   /** The error of whoever asks while no pair is kept; undefined: a first one is obtained then. */
   readonly missing?: (() => AppError) | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** How long before its end an access token is renewed, seconds. */
-  readonly bufferSeconds: number;
   /** The store is not touched before this. */
   readonly ready?: Promise<void> | undefined;
-  /** Asked before every renewal; default: each may happen. */
-  readonly renewing?: Renewing | undefined;
 }
 
 /** Tokens that are there when they are needed. Whoever created it calls `close` or `forget`. */
@@ -84,7 +86,9 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   /** The pair as it is, from memory or store; asks the platform for nothing. Undefined when there is none. */
   async peek(): Promise<T | undefined> {
     this.#demandHere();
-    if (this.#held === undefined) this.#adopt(await this.#read());
+    const stored = this.#held ?? (await this.#read());
+    // There may be a newer pair meanwhile.
+    this.#held ??= stored;
     this.#demandHere();
     return this.#held;
   }
@@ -114,11 +118,6 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     await this.#writing;
   }
 
-  /** Takes what was stored, unless there is a newer pair meanwhile. */
-  #adopt(stored: T | undefined): void {
-    this.#held ??= stored;
-  }
-
   /** The access token of a pair that is `good`, else of another one. */
   async #whenGood(good: (held: T) => boolean, signal: AbortSignal): Promise<string> {
     const held = await this.peek();
@@ -134,7 +133,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
       const canWait = thrown instanceof AppError && CAN_WAIT.has(thrown.code) && !signal.aborted;
       if (!canWait || held === undefined || isExpired(held, clock.nowMs(), 0)) throw thrown;
       const line = { err: thrown, key };
-      // Whoever stops, or only looks, has nothing to do about it.
+      // A process that stops, or may not renew, can do nothing about it.
       const isOurs = thrown.code === 'platform_unavailable' || thrown.code === 'platform_answer_invalid';
       log[isOurs ? 'warn' : 'debug'](line, 'a token cannot be renewed yet and is used as long as it lasts');
       return held.accessToken;
@@ -159,7 +158,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     const { obtain, missing, renewing = alwaysRenewing } = this.#options;
     const found = await this.#storedInstead(stale);
     if (found !== undefined) return found;
-    // Whoever may not renew now would be told of a token that has ended, and there is none.
+    // Who may not renew now would get an error about a token that has ended, and there is none.
     if (this.#held === undefined && missing !== undefined) throw missing();
     return renewing(async () => {
       // Whoever was let before us may have renewed it.
@@ -223,7 +222,15 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 }
 
-/** Where each renewal may happen: nobody else keeps the tokens. */
+/** Renewals that each need a confirmation: a refresh token that a deposed process uses up is lost to the one that renews (L-10). */
+export function renewingAfter(confirm: () => Promise<void>): Renewing {
+  return async (renewal) => {
+    await confirm();
+    return renewal();
+  };
+}
+
+/** For tokens that no other process keeps: each renewal may happen. */
 export function alwaysRenewing<T>(renewal: () => Promise<T>): Promise<T> {
   return renewal();
 }

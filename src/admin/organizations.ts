@@ -1,9 +1,7 @@
 // The tokens that the app has in each organization: asked for through the integration, refreshed in time, kept by
 // organization. Decides nothing about who is served.
-import type { Clock } from '../base/clock.ts';
 import { AppError, type ErrorDetails } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
-import { KeptTokens, type KeptTokensOptions } from './kept-tokens.ts';
+import { KeptTokens, type KeepingParts } from './kept-tokens.ts';
 import type { TokenRequests } from './oauth/token-request.ts';
 import { decodeId } from './platform-id.ts';
 import type { ApplicationTokens } from './rest/application-token.ts';
@@ -14,7 +12,6 @@ import { serviceAppTokens, type ServiceAppTokens } from './tokens.ts';
 
 const PREFIX = 'organizations/';
 const SUFFIX = '/tokens';
-/** Who asks for it. */
 const FIRST_TOKEN = 'a running server asks for the first one when the organization authorizes the app or is in admin.organizations';
 
 /** The name under which the tokens of an organization, a plain UUID, are kept in the store. */
@@ -30,28 +27,17 @@ export async function organizationsWithTokens(store: Pick<SecretStore, 'keys'>):
 
 /** An organization without a token of the app: none is kept, or the platform gives none (not authorized, no longer, not yet: H-26). */
 export class OrgNotRegisteredError extends AppError {
-  /** UUID. */
-  readonly organizationId: string;
-
+  /** @param organizationId - UUID. */
   constructor(organizationId: string, message: string, details: ErrorDetails = {}) {
     super('org_not_registered', `organization ${organizationId}: ${message}`, { details: { ...details, organization: organizationId } });
-    this.organizationId = organizationId;
   }
 }
 
-/** What keeps them. */
-export interface OrganizationsOptions {
-  readonly store: SecretStore;
+export interface OrganizationsOptions extends KeepingParts {
   readonly applications: Pick<ApplicationTokens, 'obtain'>;
   /** For the service app, not for the integration. */
   readonly requests: Pick<TokenRequests, 'refresh'>;
   readonly idScheme: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** How long before its end an access token is refreshed, seconds. */
-  readonly bufferSeconds: number;
-  /** As {@link KeptTokensOptions} has it. */
-  readonly renewing?: KeptTokensOptions<ServiceAppTokens>['renewing'];
   /** Whether the platform is asked for the first token of an organization; default true. */
   readonly asksForFirst?: boolean | undefined;
 }
@@ -75,11 +61,8 @@ export class Organizations {
    */
   tokensOf(organization: string): TokenSource {
     const id = decodeId(organization, 'ORGANIZATION', this.#options.idScheme);
-    let kept = this.#kept.get(id);
-    if (kept === undefined) {
-      kept = this.#keep(id, organization);
-      this.#kept.set(id, kept);
-    }
+    const kept = this.#kept.get(id) ?? this.#keep(id, organization);
+    this.#kept.set(id, kept);
     return kept;
   }
 

@@ -5,7 +5,7 @@ import { AppError } from '../base/errors.ts';
 /** What an id names. */
 export type PlatformIdType = 'ORGANIZATION' | 'APPLICATION' | 'WEBHOOK' | 'PEOPLE';
 
-/** Longest id that is looked at, characters. */
+/** Longest id that is read, characters. */
 const MAX_CHARS = 512;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 const CLIENT_ID = /^C[0-9a-fA-F]{8,128}$/u;
@@ -63,7 +63,7 @@ export function otherOrganizationForm(text: string, scheme: string): string {
 }
 
 function valueOf(text: string, type: PlatformIdType, scheme: string): string | undefined {
-  // A bare value may look like base64 as well, and only for these two types can it be told for what it is.
+  // A bare value may be base64 as well; only for these two types can both be told apart.
   if (type === 'ORGANIZATION' || type === 'APPLICATION') {
     const bare = normalValue(text, type);
     if (bare !== undefined) return bare;

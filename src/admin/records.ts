@@ -6,8 +6,8 @@ import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { looseCount, looseSingle, looseText, looseTime, looseWord } from './loose-fields.ts';
 
-/** Longest life of a data source's token, minutes (J-01). */
-const MAX_TOKEN_LIFETIME_MINUTES = 1440;
+/** Longest life of a data source's token, minutes (J-01); assumed where nobody says how long it is. */
+export const MAX_TOKEN_LIFETIME_MINUTES = 1440;
 
 const id = z.string().min(1).max(512);
 const written = z.string().min(1).max(2048);
@@ -16,47 +16,23 @@ const lifetimeMinutes = z.int().min(1).max(MAX_TOKEN_LIFETIME_MINUTES);
 /** The names of the claims that data-source tokens have beside the registered ones. */
 export type ClaimNames = PlatformProfile['jws']['claims'];
 
-/** A data source as the platform tells it. Everything but its id may be missing; `jwsToken` and `nonce` are secrets. */
-export interface DataSource {
-  readonly id: string;
-  readonly url?: string | undefined;
-  readonly schemaId?: string | undefined;
-  readonly audience?: string | undefined;
-  readonly subject?: string | undefined;
-  /** The current nonce, which is the `jti` of the current token (L-15). */
-  readonly nonce?: string | undefined;
-  readonly tokenLifetimeMinutes?: number | undefined;
-  /** In lower case: `active` or `disabled`, or what the platform may add. */
-  readonly status?: string | undefined;
-  readonly errorMessage?: string | undefined;
-  /** Client id of the app that registered it. */
-  readonly applicationId?: string | undefined;
-  readonly orgId?: string | undefined;
-  /** The current token of the data source; a secret. */
-  readonly jwsToken?: string | undefined;
-  /** When the current token ends, ms since the epoch: as the record says, else the token's `exp` (L-06). */
-  readonly tokenExpiresAtMs?: number | undefined;
-  readonly createdAt?: string | undefined;
-  readonly createdBy?: string | undefined;
-  readonly updatedAt?: string | undefined;
-}
-
-/** An entry of the list of data sources: the same record, which may say less than the single one. */
-export type DataSourceItem = DataSource;
-
 const dataSourceFields = z.object({
   id,
   url: looseText,
   schemaId: looseSingle,
   audience: looseSingle,
   subject: looseText,
+  /** The current nonce, which is the `jti` of the current token (L-15). A secret. */
   nonce: looseText,
   tokenLifetimeMinutes: looseCount,
   tokenLifeMinutes: looseCount,
+  /** In lower case: `active` or `disabled`, or what the platform may add. */
   status: looseWord,
   errorMessage: looseText,
+  /** Client id of the app that registered it. */
   applicationId: looseText,
   orgId: looseText,
+  /** The current token of the data source; a secret. */
   jwsToken: looseText,
   jwtToken: looseText,
   tokenExpiryTime: looseTime,
@@ -64,6 +40,14 @@ const dataSourceFields = z.object({
   createdBy: looseText,
   updatedAt: looseText,
 });
+
+type DataSourceFields = Readonly<z.infer<typeof dataSourceFields>>;
+
+/** A data source as the platform sends it. Everything but its id may be missing, and in a list more than in the record itself. */
+export interface DataSource extends Omit<DataSourceFields, 'tokenLifeMinutes' | 'jwtToken' | 'tokenExpiryTime'> {
+  /** When the current token ends, ms since the epoch: as the record says, else the token's `exp` (L-06). */
+  readonly tokenExpiresAtMs?: number | undefined;
+}
 
 const claimText = z.string().min(1).optional().catch(undefined);
 const claimSeconds = z.number().positive().max(1e11).optional().catch(undefined);
@@ -119,28 +103,9 @@ function decoded(token: string | undefined): Readonly<Record<string, unknown>> {
   try {
     return decodeJwt(token);
   } catch {
-    // A token that cannot be read tells nothing more about the record; whoever needs it finds fields missing.
+    // A token that cannot be read adds nothing to the record; whoever needs it finds fields missing.
     return {};
   }
-}
-
-/** What registers a data source; all of it is needed in practice (R-01). `nonce` is a secret. */
-export interface DataSourceCreate {
-  readonly audience: string;
-  readonly subject: string;
-  readonly nonce: string;
-  readonly schemaId: string;
-  readonly url: string;
-  /** Whole minutes, 1 to 1440 (J-01). */
-  readonly tokenLifetimeMinutes: number;
-}
-
-/** What changes a data source; only what is given is sent (R-02). A fresh token needs a fresh nonce (R-04). */
-export interface DataSourceUpdate extends Partial<DataSourceCreate> {
-  /** `disabled` only together with `errorMessage` (R-03). */
-  readonly status?: 'active' | 'disabled';
-  /** Shown to the administrator of the organization. */
-  readonly errorMessage?: string;
 }
 
 const createFields = z.strictObject({
@@ -153,11 +118,18 @@ const createFields = z.strictObject({
 });
 const updateFields = createFields
   .partial()
+  // The message is shown to the administrator of the organization.
   .extend({ status: z.enum(['active', 'disabled']).optional(), errorMessage: written.optional() })
   .refine((update) => Object.keys(update).length > 0, { error: 'changes nothing' })
   .refine(({ status, errorMessage }) => status !== 'disabled' || errorMessage !== undefined, {
     error: 'may be disabled only with an errorMessage (R-03)',
   });
+
+/** What registers a data source; all of it is needed in practice (R-01). `nonce` is a secret. */
+export type DataSourceCreate = Readonly<z.infer<typeof createFields>>;
+
+/** What changes a data source; only what is given is sent (R-02). A fresh token needs a fresh nonce (R-04). */
+export type DataSourceUpdate = Readonly<z.infer<typeof updateFields>>;
 
 /** The body of a registration. @throws AppError `config_invalid` with what is wrong, and none of the values. */
 export function writeDataSource(create: DataSourceCreate): DataSourceCreate {

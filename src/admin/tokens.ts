@@ -1,7 +1,9 @@
 // Tokens and credentials of the administration: what is kept of them, how a token reply is read, and when a token counts
 // as over. Everything in here is secret except times and ids.
 import { z } from 'zod';
+import { parseJson } from '../base/json.ts';
 import { demand } from './records.ts';
+import type { SecretStore } from './secret-store.ts';
 
 const tokenText = z.string().min(1).max(16_384);
 
@@ -25,7 +27,6 @@ export const oauthTokens = z.object({
   scopes: z.array(z.string()).optional(),
 });
 
-/** A pair of tokens. */
 export type OAuthTokens = Readonly<z.infer<typeof oauthTokens>>;
 
 /** How the tokens of one organization are kept, as JSON. */
@@ -38,6 +39,11 @@ export const serviceAppTokens = oauthTokens.extend({
 
 /** The tokens that an app has in one organization. */
 export type ServiceAppTokens = Readonly<z.infer<typeof serviceAppTokens>>;
+
+/** Scopes that the platform has granted to the pair at `key`; undefined when none is kept or the platform did not say. */
+export async function grantedScopes(store: Pick<SecretStore, 'get'>, key: string): Promise<readonly string[] | undefined> {
+  return oauthTokens.safeParse(parseJson((await store.get(key)) ?? '')).data?.scopes;
+}
 
 /** Who we are when somebody logs in. */
 export interface IntegrationCredentials {
@@ -114,7 +120,7 @@ export function readTokenReply(value: unknown, nowMs: number, before?: OAuthToke
   };
 }
 
-/** The middle of what is left of its life. An end that is over was told wrongly: the platform has just taken it. */
+/** The middle of what is left of its life. An end that is over is wrong: the platform has just taken the token. */
 function refreshDue(refreshExpiresAtMs: number, nowMs: number): Pick<OAuthTokens, 'refreshDueMs'> {
   return refreshExpiresAtMs <= nowMs ? {} : { refreshDueMs: (nowMs + refreshExpiresAtMs) / 2 };
 }

@@ -23,7 +23,7 @@ const registrationFields = z.object({
   appId: looseText,
 });
 
-/** A webhook as the platform tells it (R-21). */
+/** A webhook as the platform sends it (R-21). */
 export type WebhookRegistration = Readonly<z.infer<typeof registrationFields>>;
 
 /** Reads a webhook. @throws AppError `platform_answer_invalid` when it is no object with an `id`. */

@@ -18,7 +18,6 @@ import { accessSettings, openSeal, type AdminSettings } from './admin-settings.t
 import type { Settings } from './config/settings.ts';
 import { FileCommandStore } from './file-command-store.ts';
 
-/** What a command needs. */
 export interface AdminAccessParts {
   readonly profile: PlatformProfile;
   readonly clock: Clock;
@@ -60,31 +59,18 @@ export interface AdminAccess {
  *   `profile_invalid`, `bad_message`.
  */
 export async function openAdminAccess(admin: AdminSettings, parts: AdminAccessParts): Promise<AdminAccess> {
-  const { profile, clock, log, asksForFirst = false } = parts;
+  const { profile, clock, log, sharing, asksForFirst = false } = parts;
   const address = platformAddress(profile, admin.baseUrl);
   const settings = accessSettings(admin);
-  const { sharing } = parts;
-  const {
-    store,
-    renewing,
-    isHeldElsewhere: isHeldByOther,
-    release,
-  } = sharing?.kind === 'redis' ? await openShared(admin, sharing.redis, parts) : await openStore(admin, parts);
+  const opened = await (sharing?.kind === 'redis' ? openShared(admin, sharing.redis, parts) : openStore(admin, parts));
+  const { store, renewing, isHeldElsewhere, release } = opened;
   try {
-    const access = openAccess(settings, {
-      address,
-      profile,
-      store,
-      clock,
-      log,
-      renewing,
-      asksForFirst,
-      bufferSeconds: admin.tokenExpiryBufferS,
-    });
+    const bufferSeconds = admin.tokenExpiryBufferS;
+    const access = openAccess(settings, { address, profile, store, clock, log, renewing, asksForFirst, bufferSeconds });
     const clientOf = (organization: string): RestClient =>
       new RestClient({ address, tokens: access.organizations.tokensOf(organization), clock, log });
     return {
-      ...{ profile, address, store, access, isHeldElsewhere: isHeldByOther },
+      ...{ profile, address, store, access, isHeldElsewhere },
       keptIn: sharing?.kind === 'redis' ? sharing.redis.url : admin.store.file,
       tokensOf: (organization) => access.organizations.tokensOf(organization),
       dataSourcesOf: (organization) => new DataSources(clientOf(organization), profile.jws.claims),

@@ -10,7 +10,6 @@ import { Seal } from '../store/seal.ts';
 import { sealKeys } from './changing-secrets.ts';
 import type { Settings } from './config/settings.ts';
 
-/** The settings of the administration. */
 export type AdminSettings = Settings['admin'];
 
 /** The seal of the store: the first key closes, each opens. */
@@ -27,7 +26,7 @@ export function pinnedDataSources({ dataSources }: AdminSettings, { ids }: Platf
   }));
 }
 
-/** When data sources are renewed, looked at, and tried again. */
+/** When data sources are renewed, checked, and tried again. */
 export function dataSourceTimes({ dataSources }: AdminSettings): LifecycleTimes {
   return {
     leadMs: dataSources.renewalLeadMinutes * 60_000,

@@ -24,8 +24,8 @@ import { watchedStore } from './watched-store.ts';
 /** Until a server tries again that could not begin to lead, ms. */
 const RETRY_MS = 5000;
 
-/** What it is joined to. */
 export interface MemberParts {
+  /** Filled from now on; `refresh` is given where several servers share a store. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
   readonly clock: Clock;
@@ -36,7 +36,6 @@ export interface MemberParts {
   readonly hasOldKeys: boolean;
 }
 
-/** What it is made with. */
 export interface MemberOptions {
   readonly options: Omit<AdministrationOptions, 'store'>;
   readonly store: AdminStore;
@@ -79,7 +78,7 @@ export class AdministrationMember {
       log,
     });
     this.#follower = new TrustFollower({
-      ...{ store: texts, trust, clock, mayLeave: isApp, hearsEvents: isApp && webhooks !== undefined },
+      ...{ store: texts, trust, clock, mayLeave: isApp, hasEvents: isApp && webhooks !== undefined },
       organizations: options.organizations.map((each) => decodeId(each, 'ORGANIZATION', profile.ids?.urnScheme ?? '')),
       wanted: (organizationId) => wantedIn(organizationId, { wanted, pinned, applicationId }),
       onFailed: (organizationId, error) => {
@@ -93,7 +92,7 @@ export class AdministrationMember {
     return this.#isReadable && this.#isWritable;
   }
 
-  /** Every data source that is looked after here or elsewhere. */
+  /** Every data source that is managed here or elsewhere. */
   get states(): readonly DataSourceState[] {
     return this.#leader?.administration.states ?? this.#follower.states;
   }
@@ -113,7 +112,7 @@ export class AdministrationMember {
   }
 
   /**
-   * One poll: lets in what others have written down, and does what is due: leads if nobody does, hands on deliveries or takes them.
+   * One poll: lets in what others have written down, and does what is due: leads if nobody does, queues deliveries or takes them.
    * Never throws.
    */
   async poll(): Promise<void> {
@@ -154,7 +153,7 @@ export class AdministrationMember {
     }
   }
 
-  /** Hands over, and leads no more; goes on following. Resolves when nothing is renewed any more. Idempotent. */
+  /** Leads no more, so that another server can; goes on following. Resolves when nothing is renewed any more. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#leading !== undefined) await this.#end(this.#leading);
@@ -204,7 +203,7 @@ export class AdministrationMember {
         ...observer,
         unsaved: (error) => {
           // Else another server leads, and this one logs that: nobody has lost a nonce.
-          if (lease.isHeld) observer.unsaved?.(error);
+          if (lease.isHeld) observer.unsaved(error);
         },
       },
       store: watchedStore(written, (isWritable) => {

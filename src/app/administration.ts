@@ -1,4 +1,4 @@
-// The administration with the operator's settings: opens the store of its credentials, and tells metrics and log what
+// The administration with the operator's settings: opens the store of its credentials, and reports to metrics and log what
 // happens. Log lines hold ids and error codes, never a token, nonce or secret (R-13).
 import { Administration, type AdministrationObserver } from '../admin/administration.ts';
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
@@ -9,30 +9,20 @@ import type { Live } from '../base/live-value.ts';
 import type { TlsIdentity } from '../base/tls-identity.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { DurableStore } from '../store/durable-store.ts';
-import type { Seal } from '../store/seal.ts';
 import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import { authorizationHooks } from './authorization-hooks.ts';
 import { accessSettings, dataSourceTimes, openSeal, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
 import type { Settings } from './config/settings.ts';
-import type { ProcessParts } from './process-parts.ts';
-import type { Trust } from './trust.ts';
+import type { SharedAdministrationParts } from './shared-administration.ts';
 import { watchedDataSource } from './watched-data-source.ts';
 import { watchedStore } from './watched-store.ts';
 
-/** What the administration is joined to. */
-export interface AdministrationParts extends ProcessParts {
+export interface AdministrationParts extends Omit<SharedAdministrationParts, 'options' | 'hasOldKeys' | 'closeMs'> {
   readonly profile: PlatformProfile;
   /** For webhooks over TLS. */
   readonly identity: Live<TlsIdentity> | undefined;
-  /** Hands on the seal of the store, and what writes it anew once the keys of the seal have changed. */
-  readonly followKeys: (seal: Seal, rewrite: () => void) => void;
-  /** Filled from now on; `refresh` is given where several servers share a store. */
-  readonly trust: Trust;
-  readonly metrics: AdminMetrics;
-  /** Code of whoever starts the server, told of authorizations; undefined: none. */
+  /** Code of whoever starts the server, notified of authorizations; undefined: none. */
   readonly onAuthorization: AuthorizationHook | undefined;
-  /** Gives the start up. */
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -42,11 +32,11 @@ export interface AdministrationParts extends ProcessParts {
 const CLOSE_MS = 20_000;
 
 /**
- * Starts it. Resolves when tokens are let in that were good before (L-15), and with admin.fail_startup after the first look at
- * all known organizations (L-01). Of several servers that share a store, one looks.
+ * Starts it. Resolves when tokens are let in that were good before (L-15), and with admin.fail_startup after the first check of
+ * all known organizations (L-01). Of several servers that share a store, one checks.
  *
  * @throws AppError `store_failed`, `store_unavailable`, `listen_failed`, `config_invalid`, `profile_invalid`, `shutting_down`
- *   when the start is given up, and with admin.fail_startup what the first look failed with.
+ *   when the start is given up, and with admin.fail_startup what the first check failed with.
  */
 export async function startAdministration(
   { admin, store: sharing }: Pick<Settings, 'admin' | 'store'>,
@@ -138,13 +128,13 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
       metrics.dataSourceChanged(about.transport, transition);
       const line = { event: 'data_source', transition, ...about, ...(error === undefined ? {} : { err: error }) };
       if (transition === 'overdue') log.error(line, 'a token was not renewed in time');
-      else if (transition === 'failed') log.warn(line, 'a look after a data source failed and is repeated');
+      else if (transition === 'failed') log.warn(line, 'a check of a data source failed and is repeated');
       else log.info(line, `data source ${transition}`);
     },
     delivered: (outcome, { organizationId, error }) => {
       metrics.delivered(outcome);
       const line = { event: 'webhook_delivery', outcome, organizationId, ...(error === undefined ? {} : { err: error }) };
-      // Strangers may send as many as they like: the counter tells of them.
+      // Strangers may send as many as they like: the counter shows them.
       if (outcome === 'unsigned' || outcome === 'foreign') log.debug(line, 'a delivery was refused');
       else log.info(line, 'a delivery arrived');
     },
@@ -163,7 +153,7 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
       log.info(line, `an organization has ${result} the app`);
     },
     hookFailed: (hook, { event: result, organizationId }, error) => {
-      log.warn({ event: 'authorization_hook', hook, result, organizationId, err: error }, 'a hook was not told of an authorization');
+      log.warn({ event: 'authorization_hook', hook, result, organizationId, err: error }, 'a hook was not notified of an authorization');
     },
     loginChecked: (error) => {
       const isDead = error !== undefined && DEAD_LOGIN.has(error.code);
@@ -171,7 +161,7 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
       if (error === undefined || isDead) metrics.loginChecked(!isDead);
       if (error === undefined) return;
       const line = { event: 'integration_login', err: error };
-      log.warn(line, isDead ? 'the login of the integration is of no use now' : 'the login of the integration could not be looked at');
+      log.warn(line, isDead ? 'the login of the integration is of no use now' : 'the login of the integration could not be checked');
     },
     unsaved: (error) => {
       log.error({ event: 'nonces_unsaved', err: error }, 'the nonces of a data source could not be saved');

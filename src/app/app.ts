@@ -22,7 +22,6 @@ import { createCallLog } from '../telemetry/call-log.ts';
 import { CallTimelines } from '../telemetry/call-timeline.ts';
 import { LoadGauge } from '../telemetry/load-gauge.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
-import type { RefusedOrganizations } from '../telemetry/refused-organizations.ts';
 import { combineObservers } from '../telemetry/observers.ts';
 import type { MediaServer } from '../transport/grpc/server.ts';
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
@@ -36,7 +35,7 @@ import { followBots, openCatalog, type OriginText } from './open-catalog.ts';
 import { readySummary, type ReadySummary } from './ready-summary.ts';
 import { admissionLimits, engineSettings } from './room-settings.ts';
 import { openHomes, type OpenedHomes } from './homes.ts';
-import { startOperations } from './operations.ts';
+import { startOperations, type Shown } from './operations.ts';
 import { openServers } from './servers.ts';
 import { openSharedStore } from './shared-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
@@ -49,18 +48,13 @@ export interface FileVerdict {
   readonly verdict: Verdict;
 }
 
-/** A running server. */
 export interface App {
   readonly ready: ReadySummary;
   /** Sessions that are not over. */
   readonly openSessions: () => number;
   readonly openTurns: () => number;
   /** What the operations server shows, for whoever shows it in its place. */
-  readonly shown: Pick<OpsOptions, 'readiness'> & {
-    readonly metrics: Pick<Metrics, 'reading'>;
-    readonly calls: CallTimelines;
-    readonly refused: RefusedOrganizations;
-  };
+  readonly shown: Omit<Shown, 'metrics' | 'readiness'> & Pick<OpsOptions, 'readiness'> & { readonly metrics: Pick<Metrics, 'reading'> };
   /** Resolves when the static prompts have been spoken; only tests and demos wait for it. */
   readonly warmed: Promise<void>;
   /** Reads anew certificates, keys, nonces and, where they are watched, bots. Calls go on; never rejects. */
@@ -71,7 +65,6 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** What may be replaced from outside. */
 export interface AppOptions {
   readonly settings: Settings;
   /** Where a setting stands, for messages; default: a hint how to find out. */
@@ -82,7 +75,7 @@ export interface AppOptions {
   readonly log?: Logger;
   /** Gives the start up. */
   readonly signal?: AbortSignal;
-  /** Told of organizations that authorize the service app or take that back, by the server that looks after them. */
+  /** Notified of organizations that authorize the service app or take that back, by the server that manages them. */
   readonly onAuthorization?: AuthorizationHook | undefined;
   /** One of several processes that take the same calls: it opens no operations server. Default false. */
   readonly isWorker?: boolean;
@@ -219,8 +212,8 @@ async function open(opening: Opening): Promise<App> {
     shown,
     warmed: voices.warmAll(first),
     checkNow: async () => {
-      const [looked, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
-      return bots === undefined ? looked : [...looked, { what: 'bots', verdict: bots }];
+      const [read, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
+      return bots === undefined ? read : [...read, { what: 'bots', verdict: bots }];
     },
     stopListening: () => {
       media.stopListening();
@@ -230,21 +223,15 @@ async function open(opening: Opening): Promise<App> {
   };
 }
 
+interface OpenTurns {
+  readonly sessions: Sessions;
+  readonly homes: OpenedHomes;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
 /** Turns that are answered here, and those that are forwarded, come to their end. */
-async function turnsOver(
-  graceMs: number,
-  {
-    sessions,
-    homes,
-    metrics,
-    log,
-  }: {
-    readonly sessions: Sessions;
-    readonly homes: OpenedHomes;
-    readonly metrics: Metrics;
-    readonly log: Logger;
-  },
-): Promise<void> {
+async function turnsOver(graceMs: number, { sessions, homes, metrics, log }: OpenTurns): Promise<void> {
   const [cut] = await Promise.all([sessions.close(graceMs), homes.peers?.relays.over(graceMs)]);
   metrics.stopped(cut);
   if (cut.turns > 0) log.warn({ cutTurns: cut.turns }, 'the grace time was over before every turn was finished');

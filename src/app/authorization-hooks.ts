@@ -1,4 +1,4 @@
-// What the operator's settings name to be told of authorizations: a program, an address, and the code of whoever starts the
+// What the operator's settings name to be notified of authorizations: a program, an address, and the code of whoever starts the
 // server. They get the event, the organization and the date, and no token.
 import type { NamedHook } from '../admin/webhooks/authorization-hooks.ts';
 import type { AuthorizationHook, AuthorizationResult } from '../admin/webhooks/authorization-result.ts';

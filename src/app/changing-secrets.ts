@@ -1,5 +1,5 @@
 // Keys and nonces whose files are replaced while the server runs, in the rooms that use them. What was replaced goes on being
-// accepted for a while, because others have not heard of the change yet.
+// accepted for a while, because others do not know of the change yet.
 import type { NonceBook } from '../auth/nonces.ts';
 import type { Clock } from '../base/clock.ts';
 import type { WatchedFiles } from '../base/watched-files.ts';
@@ -17,7 +17,7 @@ export function sealKeys(keys: readonly string[]): readonly Buffer[] {
 /**
  * Gives a seal the keys that lie in the files: the first one seals from then on.
  *
- * @param onChange - told after each change.
+ * @param onChange - called after each change.
  */
 export function followSealKeys(
   files: WatchedFiles<Watched>,

@@ -14,7 +14,6 @@ const OTHER_CONNECTIONS = 200;
 const DESCRIPTORS = 'descriptors';
 const MEND = 'raise the limit (LimitNOFILE, ulimit -n)';
 
-/** What it is made of. */
 export interface DescriptorWatchOptions {
   readonly descriptors: Descriptors;
   readonly readiness: Pick<Readiness, 'hold'>;
@@ -22,7 +21,7 @@ export interface DescriptorWatchOptions {
   readonly log: Logger;
 }
 
-/** Looks once a second, and whenever a connection comes in. `close` must be called. */
+/** Checks once a second, and whenever a connection comes in. `close` must be called. */
 export class DescriptorWatch {
   readonly #options: DescriptorWatchOptions;
   readonly #pacer: LinePacer<'refused'>;
@@ -33,7 +32,7 @@ export class DescriptorWatch {
     this.#options = options;
     this.#pacer = new LinePacer(options.clock);
     this.#cancel = every(options.clock, PERIOD_MS, () => {
-      this.#look();
+      this.#check();
     });
   }
 
@@ -41,7 +40,7 @@ export class DescriptorWatch {
   readonly mayTake = (): boolean => {
     const { descriptors, log } = this.#options;
     if (!descriptors.isShort) return true;
-    this.#look();
+    this.#check();
     const leftOut = this.#pacer.next('refused');
     if (leftOut !== undefined)
       log.warn({ closed: leftOut + 1 }, 'connections were closed, those without a good token first: no file descriptors are left for them');
@@ -52,7 +51,7 @@ export class DescriptorWatch {
     this.#cancel();
   }
 
-  #look(): void {
+  #check(): void {
     const { descriptors, readiness, log } = this.#options;
     const { limit, reserved } = descriptors;
     if (this.#release === undefined) {

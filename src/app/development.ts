@@ -9,7 +9,6 @@ export function isDevelopment({ auth, grpc, websocket, ops }: Settings): boolean
   return !auth.enabled && isLoopback(grpc.host) && (!websocket.enabled || isLoopback(forSockets));
 }
 
-/** The logger of a server with these settings. */
 export function serverLogger(settings: Settings): ProcessLogger {
   return createLogger({ level: settings.log.level, isDevelopment: isDevelopment(settings) });
 }

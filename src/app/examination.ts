@@ -1,5 +1,5 @@
-// What the doctor looks at, from the operator's settings: the organizations and data sources that the server has or would
-// have, the token check that it has, and the platform. Looks only: a server may run meanwhile.
+// What the doctor examines, from the operator's settings: the organizations and data sources that the server has or would
+// have, the token check that it has, and the platform. Changes nothing: a server may run meanwhile.
 import type {
   DoctorContext,
   ExaminedScopes,
@@ -14,11 +14,12 @@ import { ServedDataSource } from '../admin/lifecycle/served-data-source.ts';
 import { probeDelivery } from '../admin/doctor/probes.ts';
 import { requestTargetOf } from '../admin/doctor/subject.ts';
 import { wantedIn } from '../admin/lifecycle/wanted.ts';
-import { grantedScopes } from '../admin/granted-scopes.ts';
 import { INTEGRATION_KEY } from '../admin/oauth/integration-tokens.ts';
 import { tokensKey } from '../admin/organizations.ts';
 import type { SecretStore } from '../admin/secret-store.ts';
 import { isSameId } from '../admin/platform-id.ts';
+import { MAX_TOKEN_LIFETIME_MINUTES } from '../admin/records.ts';
+import { grantedScopes } from '../admin/tokens.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -34,10 +35,6 @@ import { openCatalog, type OriginText } from './open-catalog.ts';
 import { openTokenCheck } from './token-check.ts';
 import { openTrust, type Trust } from './trust.ts';
 
-/** Life of tokens whose data source is not managed here, minutes: the longest there is (J-01). */
-const UNKNOWN_LIFETIME_MINUTES = 1440;
-
-/** What is examined, and with what. */
 export interface ExaminationParts {
   readonly settings: Settings;
   /** Where a setting stands, for messages. */
@@ -53,7 +50,7 @@ export interface ExaminationParts {
   readonly server: Pick<DoctorContext, 'health' | 'listAgents'>;
 }
 
-/** All that is looked at. `close` must be called. */
+/** `close` must be called. */
 export interface Examination {
   readonly context: DoctorContext;
   close(): Promise<void>;
@@ -62,7 +59,7 @@ export interface Examination {
 /**
  * Opens it; nobody outside is asked yet.
  *
- * @throws AppError `config_invalid`, also when there is nothing to look at; `store_failed`, `profile_invalid`, `bad_message`.
+ * @throws AppError `config_invalid`, also when there is nothing to examine; `store_failed`, `profile_invalid`, `bad_message`.
  */
 export async function openExamination(parts: ExaminationParts): Promise<Examination> {
   const { settings, profile, clock, log, authorities, server } = parts;
@@ -134,7 +131,7 @@ async function managedSide(
   return { organizations, scopes, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access, authorities), platformDate };
 }
 
-/** Of the kept tokens of the integration and of organizations, as far as the platform told. */
+/** Of the kept tokens of the integration and of organizations, as far as the platform named them. */
 async function scopesOf(
   ids: readonly string[],
   store: Pick<SecretStore, 'get'>,
@@ -153,11 +150,11 @@ async function scopesOf(
   return known;
 }
 
-/** A server with this configuration also lets in what it wants, as soon as its next look finds that the platform has it. */
+/** A server with this configuration also lets in what it wants, as soon as its next check finds that the platform has it. */
 function withConfigured(known: KnownNonces, configured: RegisteredValues, clock: Clock): KnownNonces {
   const { current, replaced } = known;
   if (current === undefined || areSameValues(current.values, configured)) return known;
-  const validUntilMs = current.validUntilMs ?? clock.nowMs() + UNKNOWN_LIFETIME_MINUTES * 60_000;
+  const validUntilMs = current.validUntilMs ?? clock.nowMs() + MAX_TOKEN_LIFETIME_MINUTES * 60_000;
   return { ...known, replaced: [...replaced, { nonce: current.nonce, values: valuesOf(configured), validUntilMs }] };
 }
 
@@ -194,7 +191,7 @@ function staticDataSources(
     .filter(({ organizationId }) => managed.every(({ id }) => !isSame(id, organizationId)))
     .map(({ organizationId, transport, url, schemaId = profile.schemas[transport], audience, subject }) => ({
       ...{ organizationId, transport, url, schemaId, audience, subject },
-      tokenLifetimeMinutes: UNKNOWN_LIFETIME_MINUTES,
+      tokenLifetimeMinutes: MAX_TOKEN_LIFETIME_MINUTES,
     }));
 }
 
@@ -211,7 +208,7 @@ function storeOf({ settings, clock, log }: ExaminationParts): ExaminedStore | un
   const { store } = settings;
   if (store.kind === 'memory') return undefined;
   const { url, sentinels, sentinelName = '' } = store.redis;
-  const look = async () => {
+  const examine = async () => {
     const { RedisConnection } = await import('../store/redis/connection.ts');
     const { examineRedis } = await import('./redis-examination.ts');
     const connection = await RedisConnection.open({ ...store.redis, clock, log });
@@ -221,7 +218,7 @@ function storeOf({ settings, clock, log }: ExaminationParts): ExaminedStore | un
       await connection.close();
     }
   };
-  return { place: sentinels.length === 0 ? url : `${sentinelName} of ${sentinels.join(', ')}`, look };
+  return { place: sentinels.length === 0 ? url : `${sentinelName} of ${sentinels.join(', ')}`, examine };
 }
 
 /** Where the platform dials for a call over WebSocket, behind the registered address (W-01, W-02). */

@@ -7,7 +7,6 @@ import { AppError } from '../base/errors.ts';
 import { DurableStore, isHeldElsewhere, readStore, type DurableStoreOptions } from '../store/durable-store.ts';
 import { HeldWhileNeeded } from './held-while-needed.ts';
 
-/** How it is opened. */
 export interface FileCommandStoreOptions extends Omit<DurableStoreOptions, 'onLost'> {
   /** What to do when somebody else holds the store and something is to be changed. */
   readonly ifHeld: string;

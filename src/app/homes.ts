@@ -26,7 +26,6 @@ const KEPT_AFTER_IDLE_MS = 300_000;
 /** How long forwarded turns may take to end when this server closes, ms. */
 const PEER_CLOSE_MS = 5000;
 
-/** Where calls live. */
 export interface OpenedHomes {
   readonly snapshots: Snapshots;
   readonly homes: Homes;
@@ -38,7 +37,6 @@ export interface OpenedHomes {
   drain(): void;
 }
 
-/** What they are joined to. */
 export interface HomesParts extends ProcessParts {
   /** Of this start of the process. */
   readonly instanceId: string;

@@ -1,5 +1,5 @@
 // What the server would say to one token, from the operator's settings: the data sources of the settings, those that the
-// store knows, and, when it is wanted, what the platform says of them. Looks only: a server may run meanwhile.
+// store knows, and, when it is wanted, what the platform says of them. Changes nothing: a server may run meanwhile.
 import { inspectToken, type TokenInspection } from '../admin/doctor/inspect-token.ts';
 import { trustAsked, trustKept } from '../admin/lifecycle/kept-trust.ts';
 import type { Clock } from '../base/clock.ts';
@@ -12,7 +12,6 @@ import type { Settings } from './config/settings.ts';
 import { openTokenCheck } from './token-check.ts';
 import { openTrust, type Trust } from './trust.ts';
 
-/** What is inspected, and with what. */
 export interface InspectionParts {
   readonly settings: Settings;
   readonly profile: PlatformProfile;
@@ -22,7 +21,6 @@ export interface InspectionParts {
   readonly asks: boolean;
 }
 
-/** What is known of a token. */
 export interface Inspection extends TokenInspection {
   /** How many data sources it was held against, by where they come from. */
   readonly heldAgainst: { readonly settings: number; readonly store: number; readonly platform: number };
@@ -65,17 +63,17 @@ async function fillFromStore(
   const access = await openAdminAccess(admin, { profile, clock, log, sharing, purpose: 'read' });
   try {
     const parts = { store: access.store, trust, clock };
-    const told = { store: 0, platform: 0 };
+    const found = { store: 0, platform: 0 };
     for (const organizationId of await organizationsMeant(undefined, { admin, access })) {
       for (const wanted of wantedDataSourcesIn(organizationId, { admin, access })) {
         const keptId = await trustKept(wanted, parts);
-        if (keptId !== undefined) told.store += 1;
+        if (keptId !== undefined) found.store += 1;
         if (organizationId !== asked) continue;
         const id = await trustAsked(wanted, keptId, access.dataSourcesOf(organizationId), parts, signal);
-        if (id !== undefined) told.platform += 1;
+        if (id !== undefined) found.platform += 1;
       }
     }
-    return told;
+    return found;
   } finally {
     await access.close();
   }

@@ -1,5 +1,5 @@
-// The catalogue from the loaded bots and the settings about them. What the settings say about bots can be judged only
-// when the bots are loaded; this is the one place that does, for the server and for the commands alike.
+// The catalogue from the loaded bots and the settings about them. What the settings say about bots can be checked only
+// when the bots are loaded; this is done here, for the server and for the commands alike.
 import { Catalog } from '../bot/catalog.ts';
 import type { Bot } from '../bot/bot.ts';
 import { WatchedCatalog } from '../bot/watched-catalog.ts';
@@ -43,7 +43,7 @@ export function botProblems(
     return { subject, shown: id, from: originOf(key), rule, mend };
   };
   const general = defaultBot !== undefined && isUnknown(defaultBot) ? [problemOf('bots.default_bot', 'bots.default_bot', defaultBot)] : [];
-  // The default of an organization is one of its list (a rule between settings), so looking at the list is enough.
+  // The default of an organization is one of its list (a rule between settings), so checking the list is enough.
   const listed = organizations.flatMap(({ bots: ids }, index) =>
     ids
       .map((id, place) => ({ id, subject: `bots.organizations[${String(index)}].bots[${String(place)}]` }))

@@ -9,7 +9,6 @@ import type { RefusedOrganizations } from '../telemetry/refused-organizations.ts
 import type { Settings } from './config/settings.ts';
 import type { OpenSockets } from './servers.ts';
 
-/** What an operations server shows. */
 export interface Shown {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
@@ -17,7 +16,6 @@ export interface Shown {
   readonly refused: RefusedOrganizations;
 }
 
-/** What it is joined to. */
 export interface OperationsParts {
   readonly shown: Shown;
   /** Taken on its port where they have none of their own. */

@@ -3,7 +3,6 @@
 import { linkAbort, pause, waitAtMost, type LinkedAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 
-/** What it is made with. */
 export interface PollLoopOptions {
   /** One poll; it must not throw. */
   readonly poll: () => Promise<void>;

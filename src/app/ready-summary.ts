@@ -1,4 +1,4 @@
-// What an operator is told when the server is ready.
+// What an operator reads when the server is ready.
 import { wantingWords, type Catalog } from '../bot/catalog.ts';
 import type { OpsServer } from '../ops/http-server.ts';
 import type { Settings } from './config/settings.ts';
@@ -11,7 +11,7 @@ export interface ReadySummary {
   readonly port: number;
   readonly security: 'TLS' | 'plaintext';
   readonly bots: readonly string[];
-  /** Those that want words and hear none, because there is no recognizer; absent: none of them. */
+  /** Those that want words and get none, because there is no recognizer; absent: none of them. */
   readonly botsWithoutWords?: readonly string[];
   /** How many the token check knows: of the settings, and those that the administration has kept from before. */
   readonly dataSources: number;
@@ -24,7 +24,6 @@ export interface ReadySummary {
   readonly websocket?: SocketAddress;
 }
 
-/** What it tells of. */
 export interface ReadyParts extends Servers {
   readonly operations: OpsServer | undefined;
   /** The catalogue of the start. */

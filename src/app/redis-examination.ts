@@ -1,6 +1,6 @@
 // What is wrong with a Redis server that lets us in, as the doctor finds it and a server warns of it at its start: a right that our user
 // lacks, and data that a restart would lose.
-import type { StoreFinding } from '../admin/doctor/context.ts';
+import { fault, warning, type Found } from '../admin/doctor/finding.ts';
 import { callsUse } from '../cluster/redis-use.ts';
 import { administrationUse } from '../store/redis/admin-store.ts';
 import { afterRestart } from '../store/redis/after-restart.ts';
@@ -14,29 +14,29 @@ export interface RedisSettings {
   readonly admin: Pick<Settings['admin'], 'enabled'>;
 }
 
-const LOST_AFTER_RESTART: StoreFinding = {
-  ...{ code: 'store_forgets', severity: 'warning' },
-  what: 'the Redis server will have lost its data after a restart: its default user may not write what the append-only file holds',
-  mend: 'define that user as `user default off ~* &* +@all`; nobody can log in as it (docs/operations.md)',
-};
+const LOST_AFTER_RESTART = warning(
+  'store_forgets',
+  'the Redis server will have lost its data after a restart: its default user may not write what the append-only file holds',
+  'define that user as `user default off ~* &* +@all`; nobody can log in as it (docs/operations.md)',
+);
 
 /** @throws AppError `store_unavailable` when it cannot be reached. */
 export async function examineRedis(
   connection: Pick<RedisConnection, 'send'>,
   { store: { redis }, admin }: RedisSettings,
-): Promise<readonly StoreFinding[]> {
+): Promise<readonly Found[]> {
   const uses = [callsUse(redis.keyPrefix), ...(admin.enabled ? [administrationUse(redis.keyPrefix)] : [])];
   const missing = await missingRights(connection, redis.user ?? 'default', uses);
   const isLost = (await afterRestart(connection, uses)) === 'lost';
   return [...(missing.length === 0 ? [] : [rightMissing(missing)]), ...(isLost ? [LOST_AFTER_RESTART] : [])];
 }
 
-function rightMissing(missing: readonly string[]): StoreFinding {
-  return {
-    code: 'store_right_missing',
-    // Without the right to ask, only this examination fails.
-    severity: missing.every((right) => FOR_EXAMINATION.includes(right)) ? 'warning' : 'fault',
-    what: `the user of the Redis server lacks a right: ${missing.join(' ')}`,
-    mend: 'give the user what docs/operations.md lists, on all keys that begin with store.redis.key_prefix',
-  };
+function rightMissing(missing: readonly string[]): Found {
+  // Without the right to ask, only this examination fails.
+  const found = missing.every((right) => FOR_EXAMINATION.includes(right)) ? warning : fault;
+  return found(
+    'store_right_missing',
+    `the user of the Redis server lacks a right: ${missing.join(' ')}`,
+    'give the user what docs/operations.md lists, on all keys that begin with store.redis.key_prefix',
+  );
 }

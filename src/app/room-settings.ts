@@ -20,27 +20,16 @@ const STATE_PART = 1 / 4;
 export function engineSettings(settings: Settings): EngineSettings {
   const { sessions, turns, media, listen, prompts, speech } = settings;
   return {
+    ...{ ...sessions, ...turns, ...media, ...prompts },
     maxSessions: sessions.max,
-    idleTimeoutMs: sessions.idleTimeoutMs,
-    maxDurationMs: sessions.maxDurationMs,
-    sweepMs: sessions.sweepMs,
     maxStateBytes: Math.floor(sessions.maxSnapshotBytes * STATE_PART),
     turnDeadlineMs: turns.deadlineMs,
-    slowReaderMs: turns.slowReaderMs,
-    maxAheadMs: turns.maxAheadMs,
-    fillerAfterMs: turns.fillerAfterMs,
-    maxFarewellMs: turns.maxFarewellMs,
     resumesPrompts: speech.resumePrompt,
     keepsTranscript: media.transcript,
     logsWords: isDevelopment(settings),
     patience: speech,
     digitSilenceMs: speech.digitSilenceMs,
-    mode: media.mode,
-    welcomeBargeIn: media.welcomeBargeIn,
     listen: { ...listen, sensitive: false },
-    filler: prompts.filler,
-    apology: prompts.apology,
-    handover: prompts.handover,
   };
 }
 
@@ -73,24 +62,8 @@ export function soleOrganization({ auth, admin, bots }: Settings): string | unde
 
 /** Settings of the media server. */
 export function mediaServerSettings({ grpc, turns, media }: Settings, security: ListenerSecurity): MediaServerSettings {
-  return {
-    host: grpc.host,
-    port: grpc.port,
-    security,
-    maxConnections: grpc.maxConnections,
-    unverifiedTimeoutMs: grpc.unverifiedTimeoutMs,
-    maxUnverifiedPerAddress: grpc.maxUnverifiedPerAddress,
-    handshakeTimeoutMs: grpc.handshakeTimeoutMs,
-    maxConnectionIdleMs: grpc.maxConnectionIdleMs,
-    maxMessageBytes: grpc.maxMessageBytes,
-    maxStreamsPerConnection: grpc.maxStreamsPerConnection,
-    keepaliveMs: grpc.keepaliveMs,
-    keepaliveTimeoutMs: grpc.keepaliveTimeoutMs,
-    firstMessageTimeoutMs: grpc.firstMessageTimeoutMs,
-    maxQueuedBytes: turns.maxQueuedBytes,
-    hasReflection: grpc.reflection,
-    isRevealingText: media.revealPromptText,
-  };
+  const { reflection: hasReflection, ...limits } = grpc;
+  return { ...limits, security, maxQueuedBytes: turns.maxQueuedBytes, hasReflection, isRevealingText: media.revealPromptText };
 }
 
 /**
@@ -105,25 +78,9 @@ export function socketPaths({ websocket, name }: PlatformProfile): NonNullable<P
 
 /** Settings of the WebSocket server. */
 export function socketServerSettings({ websocket, turns, media }: Settings, security: ListenerSecurity): SocketServerSettings {
-  return {
-    host: websocket.host,
-    port: websocket.port,
-    security,
-    maxConnections: websocket.maxConnections,
-    unverifiedTimeoutMs: websocket.unverifiedTimeoutMs,
-    maxUnverifiedPerAddress: websocket.maxUnverifiedPerAddress,
-    handshakeTimeoutMs: websocket.handshakeTimeoutMs,
-    pathPrefix: websocket.pathPrefix ?? '',
-    maxMessageBytes: websocket.maxMessageBytes,
-    firstMessageTimeoutMs: websocket.firstMessageTimeoutMs,
-    pingIntervalMs: websocket.pingIntervalMs,
-    pongTimeoutMs: websocket.pongTimeoutMs,
-    listIdleMs: websocket.listIdleMs,
-    peerCloseMs: websocket.peerCloseMs,
-    maxQueuedBytes: turns.maxQueuedBytes,
-    sendsNoInputTimeout: websocket.sendNoInputTimeout,
-    isRevealingText: media.revealPromptText,
-  };
+  const { pathPrefix = '', sendNoInputTimeout: sendsNoInputTimeout, ...limits } = websocket;
+  const { maxQueuedBytes } = turns;
+  return { ...limits, security, pathPrefix, maxQueuedBytes, sendsNoInputTimeout, isRevealingText: media.revealPromptText };
 }
 
 /** Settings of the voice. */

@@ -12,17 +12,15 @@ import type { FileMetrics, Watched } from '../telemetry/file-metrics.ts';
 import type { ListenerSecurity } from '../transport/socket-listener.ts';
 import type { ClientCertificateSettings, Settings } from './config/settings.ts';
 
-/** What it is made with. */
 export interface ServerTlsParts {
   readonly profile: PlatformProfile;
-  /** Looks at the files from now on. */
+  /** Watches the files from now on. */
   readonly files: WatchedFiles<Watched>;
   readonly metrics: FileMetrics;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** How each server is secured. */
 export interface ServerTls {
   readonly media: ListenerSecurity;
   /** The platform shows no certificate over WebSocket (W-09). */

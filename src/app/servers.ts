@@ -34,14 +34,12 @@ export interface OpenSockets {
   readonly own: SocketAddress | undefined;
 }
 
-/** What is open. */
 export interface Servers {
   readonly media: MediaServer;
   /** Undefined: calls over WebSocket are switched off. */
   readonly sockets: OpenSockets | undefined;
 }
 
-/** What the rest of the program brings. */
 export interface ServersParts extends Pick<
   MediaServerParts,
   'sessions' | 'homes' | 'peers' | 'catalog' | 'admission' | 'mayTake' | 'clock' | 'log'

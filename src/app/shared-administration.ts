@@ -28,11 +28,10 @@ const MAX_WAITING = 1000;
 /** Between two tries to reach a store that is away at the start, ms. */
 const START_RETRY_MS = 5000;
 
-/** What it is joined to. */
 export interface SharedAdministrationParts extends MemberParts {
   readonly options: Omit<AdministrationOptions, 'store'>;
   readonly lifecycle: Lifecycle;
-  /** Hands on the seal of the store, and what writes it anew once the keys of the seal have changed. */
+  /** Gets the seal of the store, and what writes it anew once the keys of the seal have changed. */
   readonly followKeys: (seal: Seal, rewrite: () => void) => void;
   /** Longest wait for its end, ms. */
   readonly closeMs: number;
@@ -82,7 +81,7 @@ export async function startSharedAdministration(
   lifecycle.opened('deliveries', () => endpoint?.close());
   lifecycle.opened('administration', () => member.stop(), parts.closeMs);
   await member.start();
-  // Handed over at once: what this server still does for open calls needs no renewal.
+  // Another server may lead at once: what this one still does for open calls needs no renewal.
   return { rest: () => void member.stop() };
 }
 
@@ -119,8 +118,6 @@ async function openDeliveries(
   return openDeliveryPort(webhooks, serviceAppIdentity(access.serviceApp, profile), {
     ...{ inbox: member, refresh, clock },
     secrets: () => secretsIn(readRegistrations(texts.peek(REGISTRATIONS_KEY)), clock.nowMs()),
-    onDelivery: (outcome, about) => {
-      observer.delivered?.(outcome, about);
-    },
+    onDelivery: observer.delivered,
   });
 }

@@ -20,7 +20,6 @@ const TRY_MS = 1000;
 /** By how much the rest of a lease that nobody keeps may seem to grow between two tries, ms. */
 const TOLERANCE_MS = 200;
 
-/** How it is opened. */
 export interface SharedCommandStoreOptions {
   readonly redis: Settings['store']['redis'];
   readonly seal: Seal;

@@ -1,9 +1,8 @@
 // Events of the service app where several servers share a store: each server takes deliveries, the leader does what they ask for, and
 // in between they wait in Redis. An event that is acknowledged is written down; one that is delivered twice is done once, by the inbox.
 import type { Administration } from '../admin/administration.ts';
-import type { ServiceAppEvent } from '../admin/webhooks/delivery.ts';
 import type { Received } from '../admin/webhooks/inbox.ts';
-import { readWaitingEvent, writeWaitingEvent } from '../admin/webhooks/waiting-event.ts';
+import { readWaitingEvent, writeWaitingEvent, type ServiceAppEvent } from '../admin/webhooks/delivery.ts';
 import { toAppError, type AppError, type ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { DeliveryQueue, WaitingDelivery } from '../store/redis/delivery-queue.ts';
@@ -13,7 +12,6 @@ const MAX_UNQUEUED = 100;
 /** What keeps every delivery from being taken, and not this one alone. */
 const OF_THE_STORE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_failed', 'store_unavailable', 'shutting_down']);
 
-/** What it is joined to. */
 export interface SharedDeliveriesParts {
   readonly queue: Pick<DeliveryQueue, 'add' | 'waiting' | 'remove'>;
   /** Does what events ask for, while this server leads; undefined on every other server. */

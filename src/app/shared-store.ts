@@ -7,12 +7,10 @@ import { sealKeys } from './changing-secrets.ts';
 import type { Settings } from './config/settings.ts';
 import type { ProcessParts } from './process-parts.ts';
 
-/** What the store is joined to. */
 export interface SharedStoreParts extends ProcessParts {
   readonly metrics: StoreMetrics;
 }
 
-/** What several servers share. */
 export interface SharedStore {
   readonly connection: RedisConnection;
   readonly seal: Seal;
@@ -44,7 +42,7 @@ export async function openSharedStore(
   return { connection, seal: new Seal(...sealKeys(store.keys)), keyPrefix: store.redis.keyPrefix };
 }
 
-/** Says what is wrong with the server. Never throws: the connection tells what is wrong with itself. */
+/** Says what is wrong with the server. Never throws: the connection logs what is wrong with itself. */
 async function warnOfFindings(
   connection: Pick<RedisConnection, 'send'>,
   settings: Pick<Settings, 'store' | 'admin'>,

@@ -1,6 +1,6 @@
 // The token check with the operator's settings: the server has it before its media door, and commands ask it what the
 // server would say. Knows nobody who is trusted.
-import { createTokenVerifier, type TokenObserver, type TokenVerifier } from '../auth/jws-verifier.ts';
+import { TokenVerifier, type TokenObserver } from '../auth/jws-verifier.ts';
 import { KeySource } from '../auth/key-source.ts';
 import { KeyWatch } from '../auth/key-watch.ts';
 import type { Clock } from '../base/clock.ts';
@@ -9,7 +9,6 @@ import type { PlatformProfile } from '../contract/profile.ts';
 import type { Settings } from './config/settings.ts';
 import type { Trust } from './trust.ts';
 
-/** What it is made with. */
 export interface TokenCheckParts {
   readonly profile: PlatformProfile;
   readonly trust: Trust;
@@ -39,15 +38,11 @@ export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'plat
   const { clock, log } = common;
   const { issuers, keySetSuffix, allowLoopbackHttpIssuers, claims } = profile.jws;
   const keys = new KeySource({
-    ...{ clock, log, keySetSuffix },
+    ...{ clock, log, keySetSuffix, ...auth.keySet },
     issuers: [...issuers, ...platform.extraIssuers],
     allowLoopbackHttp: allowLoopbackHttpIssuers,
-    timeoutMs: auth.keySet.timeoutMs,
-    maxBytes: auth.keySet.maxBytes,
-    cooldownMs: auth.keySet.cooldownMs,
-    staleMs: auth.keySet.staleMs,
   });
-  const verifier = createTokenVerifier({
+  const verifier = new TokenVerifier({
     ...{ keys, ...common },
     dataSources: trust.sources,
     nonces: trust.nonces,

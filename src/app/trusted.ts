@@ -19,7 +19,6 @@ import { openTrust, type Trust } from './trust.ts';
 /** Why a server is not ready that can let no token in; the same word as in its refusals. */
 const NO_KEYS: RefusalReason = 'keys_unavailable';
 
-/** What it is joined to. */
 export interface TrustedParts extends ProcessParts {
   readonly profile: PlatformProfile;
   readonly files: WatchedFiles<Watched>;
@@ -31,7 +30,6 @@ export interface TrustedParts extends ProcessParts {
   readonly signal: AbortSignal;
 }
 
-/** What lets in. */
 export interface Trusted {
   readonly tls: ServerTls;
   readonly trust: Trust;

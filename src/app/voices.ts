@@ -11,7 +11,6 @@ import type { Settings } from './config/settings.ts';
 import type { ProcessParts } from './process-parts.ts';
 import { recognizerChoice, voiceSettings } from './room-settings.ts';
 
-/** What they are joined to. */
 export interface VoicesParts extends ProcessParts {
   readonly engines: SignalEngines;
   readonly metrics: Pick<Metrics, 'voice'>;

@@ -1,8 +1,8 @@
-// A store whose changes are watched: whether the last one could be written is what a gauge tells and an alarm needs, whoever
+// A store whose changes are watched: whether the last one could be written is what a gauge shows and an alarm needs, whoever
 // made the change.
 import type { SecretStore } from '../admin/secret-store.ts';
 
-/** The same store; `onWritten` hears of every change whether it is on disk. A change that is not goes out with the next one. */
+/** The same store; `onWritten` gets of every change whether it is on disk. A change that is not goes out with the next one. */
 export function watchedStore(store: SecretStore, onWritten: (isWritten: boolean) => void): SecretStore {
   const watched = async (change: Promise<void>): Promise<void> => {
     try {

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import type { AppError } from '../base/errors.ts';
+import { LinePacer } from '../base/line-pacer.ts';
 import type { Logger } from '../base/log.ts';
 import { checkTimes, readBinding, readTimes, type ClaimNames, type TokenBinding, type TokenTimes } from './claims.ts';
 import { readHeaderValue } from './compact-token.ts';
@@ -11,20 +12,8 @@ import type { TrustedDataSource, TrustedDataSources } from './data-sources.ts';
 import type { KeySource } from './key-source.ts';
 import type { NonceBook } from './nonces.ts';
 import type { Principal, TokenTransport } from './principal.ts';
-import { RefusalLog } from './refusal-log.ts';
-import { isOfUnknownSource, refusalReason, refuse, type RefusalReason } from './refusal.ts';
+import { isOfUnknownSource, REFUSAL_HINTS, refusalReason, refuse, type RefusalReason } from './refusal.ts';
 import { SignatureCheck, type SignedToken } from './signature-check.ts';
-
-/** Checks tokens. */
-export interface TokenVerifier {
-  /**
-   * Verifies the value of an authorization header or metadata entry. Answers without a promise when the token is
-   * remembered; a refusal that needs no key is thrown without a promise, too.
-   *
-   * @throws AppError `unauthenticated` (also through the promise), for every failure whatever; see `refusalReason`.
-   */
-  verify(headerValue: string | undefined, transport: TokenTransport): Principal | Promise<Principal>;
-}
 
 /** Watches the token check, for metrics. What it throws is ignored. */
 export interface TokenObserver {
@@ -78,16 +67,12 @@ interface RememberedToken {
 const MAX_SKEW_MS = 30_000;
 const DAY_MS = 86_400_000;
 
-/** Creates the token check. It owns nothing that must be closed; the key source does. */
-export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  return new JwsVerifier(options);
-}
-
-class JwsVerifier implements TokenVerifier {
+/** Checks tokens. It owns nothing that must be closed; the key source does. */
+export class TokenVerifier {
   readonly #options: TokenVerifierOptions;
   readonly #limits: { readonly skewMs: number; readonly maxLifetimeMs: number };
   readonly #maxTokenBytes: number;
-  readonly #refusals: RefusalLog;
+  readonly #pacer: LinePacer<RefusalReason>;
   /** By the digest of the token, never the token. Undefined when nothing is remembered. */
   readonly #remembered: LRUCache<string, RememberedToken> | undefined;
   readonly #signatures: SignatureCheck;
@@ -100,11 +85,17 @@ class JwsVerifier implements TokenVerifier {
     };
     this.#maxTokenBytes = options.maxTokenBytes ?? 8192;
     this.#signatures = new SignatureCheck(options.keys, options.maxPending ?? 1000);
-    this.#refusals = new RefusalLog(options.log, options.clock);
+    this.#pacer = new LinePacer(options.clock);
     const max = options.rememberedTokens ?? 10_000;
     this.#remembered = max === 0 ? undefined : new LRUCache({ max });
   }
 
+  /**
+   * Verifies the value of an authorization header or metadata entry. Answers without a promise when the token is
+   * remembered; a refusal that needs no key is thrown without a promise, too.
+   *
+   * @throws AppError `unauthenticated` (also through the promise), for every failure whatever; see `refusalReason`.
+   */
   verify(headerValue: string | undefined, transport: TokenTransport): Principal | Promise<Principal> {
     try {
       const compact = readHeaderValue(headerValue, transport, this.#maxTokenBytes);
@@ -112,12 +103,12 @@ class JwsVerifier implements TokenVerifier {
       const remembered = this.#recall(digest);
       if (remembered !== undefined) {
         const admitted = this.#admitRefreshed(() => this.#admitAgain(digest, remembered, transport));
-        if (admitted instanceof Promise) return this.#told(admitted, true);
+        if (admitted instanceof Promise) return this.#settled(admitted, true);
         this.#notifyAccepted(true);
         return admitted;
       }
       const signed = this.#signatures.check(digest, compact);
-      return this.#told(
+      return this.#settled(
         signed.then((token) => this.#admitRefreshed(() => this.#admit(token, digest, transport))),
         false,
       );
@@ -135,8 +126,8 @@ class JwsVerifier implements TokenVerifier {
     return undefined;
   }
 
-  /** Tells how it ends. @throws AppError of a refusal. */
-  async #told(admitted: Promise<Principal>, remembered: boolean): Promise<Principal> {
+  /** Reports how it ends. @throws AppError of a refusal. */
+  async #settled(admitted: Promise<Principal>, remembered: boolean): Promise<Principal> {
     try {
       const principal = await admitted;
       this.#notifyAccepted(remembered);
@@ -188,18 +179,28 @@ class JwsVerifier implements TokenVerifier {
     return nextPrincipal;
   }
 
-  /** Whatever was thrown becomes a refusal (G-92, J-2C), told to the log and the observer. */
+  /** Whatever was thrown becomes a refusal (G-92, J-2C), which the log and the observer get. */
   #refusal(thrown: unknown): AppError {
     const known = refusalReason(thrown);
     const reason = known ?? 'verifier_failed';
     quietly(() => {
-      this.#refusals.note(reason, known === undefined ? placeOf(thrown) : undefined);
+      this.#log(reason, known === undefined ? originOf(thrown) : undefined);
     });
     quietly(() => {
       this.#options.observer?.tokenRefused(reason);
     });
     // A new error for each caller: the thrown one may be shared, and its message may quote the token.
     return refuse(reason);
+  }
+
+  /** One line per reason and second, so that a flood of forged tokens is no flood of lines; nothing of the token. */
+  #log(reason: RefusalReason, defect: string | undefined): void {
+    const leftOut = this.#pacer.next(reason);
+    if (leftOut === undefined) return;
+    const { log } = this.#options;
+    const fields = { reason, hint: REFUSAL_HINTS[reason], leftOut, defect };
+    if (reason === 'verifier_failed') log.error(fields, 'token refused');
+    else log.warn(fields, 'token refused');
   }
 
   #notifyAccepted(remembered: boolean): void {
@@ -214,17 +215,17 @@ function principalOf(source: TrustedDataSource): Principal {
 }
 
 /** Name and first frame of an unexpected error. Not its message, which may quote what was parsed. */
-function placeOf(thrown: unknown): string {
+function originOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const frame = thrown.stack?.split('\n').find((line) => line.startsWith('    at '));
   return `${thrown.name}${frame === undefined ? '' : ` ${frame.trim()}`}`;
 }
 
 /** Observers cannot break the check. */
-function quietly(tell: () => void): void {
+function quietly(notify: () => void): void {
   try {
-    tell();
+    notify();
   } catch {
-    // Nobody is left to tell.
+    // Its failure must not change the answer.
   }
 }

@@ -43,13 +43,7 @@ export class KeySource {
   /** @throws AppError `config_invalid` when an issuer's key set would not be fetched over https. */
   constructor(options: KeySourceOptions) {
     const { issuers, keySetSuffix, clock, log, fetch = globalThis.fetch } = options;
-    const limits: KeySetLimits = {
-      timeoutMs: options.timeoutMs ?? DEFAULT_KEY_SET_LIMITS.timeoutMs,
-      maxBytes: options.maxBytes ?? DEFAULT_KEY_SET_LIMITS.maxBytes,
-      maxKeys: options.maxKeys ?? DEFAULT_KEY_SET_LIMITS.maxKeys,
-      cooldownMs: options.cooldownMs ?? DEFAULT_KEY_SET_LIMITS.cooldownMs,
-      staleMs: options.staleMs ?? DEFAULT_KEY_SET_LIMITS.staleMs,
-    };
+    const limits: KeySetLimits = { ...DEFAULT_KEY_SET_LIMITS, ...options };
     for (const issuer of issuers) {
       const url = `${issuer}${keySetSuffix}`;
       demandSafe(url, issuer, options.allowLoopbackHttp ?? false);

@@ -40,9 +40,9 @@ export class KeyWatch {
     });
     this.#release = this.#options.hold();
     this.#options.keys.onChange(() => {
-      this.#look();
+      this.#check();
     });
-    this.#look();
+    this.#check();
     return answered;
   }
 
@@ -53,7 +53,7 @@ export class KeyWatch {
     this.#answered();
   }
 
-  #look(): void {
+  #check(): void {
     if (this.#isClosed) return;
     this.#cancelCheck();
     const { keys, clock } = this.#options;
@@ -75,7 +75,7 @@ export class KeyWatch {
   #checkAfter(delayMs: number): void {
     this.#cancelCheck = Number.isFinite(delayMs)
       ? this.#options.clock.after(delayMs, () => {
-          this.#look();
+          this.#check();
         })
       : () => undefined;
   }

@@ -27,6 +27,18 @@ interface Entry {
   grace: readonly KnownNonce[];
 }
 
+/** What a book is made with. */
+interface NonceBookOptions {
+  readonly clock: Clock;
+  /** How many replaced nonces of one data source are accepted at once; default 4. */
+  readonly maxGrace?: number;
+  /** Default 10 000. */
+  readonly maxDataSources?: number;
+}
+
+/** How many announced nonces of one data source may be unconfirmed. */
+const MAX_EXPECTED = 4;
+
 /** Turns a nonce into what the book compares. */
 export function digestNonce(nonce: string): NonceDigest {
   return hash('sha256', nonce, 'buffer');
@@ -40,22 +52,11 @@ export function digestNonce(nonce: string): NonceDigest {
  * outcome both stay accepted; the next renewal ends that.
  */
 export class NonceBook {
-  readonly #clock: Clock;
-  readonly #maxGrace: number;
-  readonly #maxExpected: number;
-  readonly #maxDataSources: number;
+  readonly #options: Required<NonceBookOptions>;
   readonly #entries = new Map<string, Entry>();
 
-  /**
-   * @param options.maxGrace - how many replaced nonces of one data source are accepted at once; default 4.
-   * @param options.maxExpected - how many announced nonces of one data source may be unconfirmed; default 4.
-   * @param options.maxDataSources - default 10 000.
-   */
-  constructor(options: { clock: Clock; maxGrace?: number; maxExpected?: number; maxDataSources?: number }) {
-    this.#clock = options.clock;
-    this.#maxGrace = options.maxGrace ?? 4;
-    this.#maxExpected = options.maxExpected ?? 4;
-    this.#maxDataSources = options.maxDataSources ?? 10_000;
+  constructor(options: NonceBookOptions) {
+    this.#options = { maxGrace: 4, maxDataSources: 10_000, ...options };
   }
 
   /**
@@ -67,14 +68,14 @@ export class NonceBook {
   rotate(dataSourceId: string, nonce: string, rotation?: Rotation): void {
     const entry = this.#entry(dataSourceId, nonce);
     const digest = digestNonce(nonce);
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
     // The current one last, because the bound cuts off from the front.
     const replaced = [...entry.expected, ...(entry.current === undefined ? [] : [entry.current])];
     const previous = rotation === undefined ? [] : replaced.map((known) => ({ ...known, validUntilMs: rotation.previousValidUntilMs }));
     entry.grace = [...entry.grace, ...previous]
       // Rotating to a nonce that is known already must not leave it in grace beside itself.
       .filter((known) => !timingSafeEqual(known.digest, digest) && known.validUntilMs > nowMs)
-      .slice(-this.#maxGrace);
+      .slice(-this.#options.maxGrace);
     entry.expected = [];
     entry.current = { digest, validUntilMs: Infinity };
   }
@@ -88,7 +89,7 @@ export class NonceBook {
     const entry = this.#entry(dataSourceId, nonce);
     const digest = digestNonce(nonce);
     if (this.accepts(dataSourceId, digest)) return;
-    entry.expected = [...entry.expected, { digest, validUntilMs: Infinity }].slice(-this.#maxExpected);
+    entry.expected = [...entry.expected, { digest, validUntilMs: Infinity }].slice(-MAX_EXPECTED);
   }
 
   /**
@@ -100,7 +101,7 @@ export class NonceBook {
     const entry = this.#entry(dataSourceId, nonce);
     const digest = digestNonce(nonce);
     if (this.accepts(dataSourceId, digest)) return;
-    entry.grace = [...entry.grace, { digest, validUntilMs }].slice(-this.#maxGrace);
+    entry.grace = [...entry.grace, { digest, validUntilMs }].slice(-this.#options.maxGrace);
   }
 
   /** Forgets every nonce of a data source that is no longer served. */
@@ -112,7 +113,7 @@ export class NonceBook {
   accepts(dataSourceId: string, digest: NonceDigest): boolean {
     const entry = this.#entries.get(dataSourceId);
     if (entry === undefined) return false;
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
     const known = [...(entry.current === undefined ? [] : [entry.current]), ...entry.expected, ...entry.grace];
     let accepted = false;
     // No early exit: how long it takes must not tell which nonce was near.
@@ -128,8 +129,8 @@ export class NonceBook {
     if (nonce === '') throw new AppError('config_invalid', 'a nonce must not be empty', { details: { dataSourceId } });
     const known = this.#entries.get(dataSourceId);
     if (known !== undefined) return known;
-    if (this.#entries.size >= this.#maxDataSources) {
-      throw new AppError('overloaded', 'too many data sources', { details: { limit: this.#maxDataSources } });
+    if (this.#entries.size >= this.#options.maxDataSources) {
+      throw new AppError('overloaded', 'too many data sources', { details: { limit: this.#options.maxDataSources } });
     }
     const entry: Entry = { current: undefined, expected: [], grace: [] };
     this.#entries.set(dataSourceId, entry);

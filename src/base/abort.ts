@@ -24,7 +24,17 @@ export function linkAbort(parent?: AbortSignal): LinkedAbort {
 
 /** As {@link linkAbort}, for code that is not ours: its signal aborts with an {@link Interruption}. */
 export function linkForeignAbort(parent?: AbortSignal): LinkedAbort {
-  return new LazyAbort(parent, (reason) => new Interruption(reason));
+  return new LazyAbort(parent, interruptionFor);
+}
+
+const interruptions = new Map<string, Interruption>();
+
+/** One for each {@link AbortReason} and for all calls: to make one takes as long as to listen to ten frames. */
+function interruptionFor(reason: unknown): Interruption {
+  if (typeof reason !== 'string') return new Interruption(reason);
+  const known = interruptions.get(reason) ?? new Interruption(reason);
+  interruptions.set(reason, known);
+  return known;
 }
 
 /** A reason as the world expects it: what `fetch(url, { signal })` and the like reject with. */

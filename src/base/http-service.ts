@@ -85,7 +85,7 @@ export class HttpService {
     this.#breaker = new CircuitBreaker({
       clock: options.clock,
       onChange: (state) => {
-        this.#tell((observer) => observer.circuitChanged?.(state));
+        this.#notify((observer) => observer.circuitChanged?.(state));
       },
     });
   }
@@ -114,7 +114,7 @@ export class HttpService {
       outcome = thrown instanceof RequestFailure ? thrown.outcome : 'bad_answer';
       throw this.#errorOf(thrown);
     } finally {
-      this.#tell((observer) => observer.requestEnded?.(outcome, clock.monotonicMs() - startedMs));
+      this.#notify((observer) => observer.requestEnded?.(outcome, clock.monotonicMs() - startedMs));
     }
   }
 
@@ -138,7 +138,7 @@ export class HttpService {
         pass.succeeded();
       },
       (thrown: unknown) => {
-        judge(pass, thrown);
+        report(pass, thrown);
       },
     );
     this.#settling.add(settled);
@@ -173,7 +173,7 @@ export class HttpService {
         const pauseMs = isPassedOn ? undefined : pauseBeforeRetry(thrown);
         if (pauseMs === undefined || pauseMs >= deadline.leftMs) throw thrown;
         if (!(await pause(pauseMs, clock, whole.signal))) throw thrown;
-        this.#tell((observer) => observer.requestRetried?.());
+        this.#notify((observer) => observer.requestRetried?.());
         return tryOnce();
       });
     } catch (thrown) {
@@ -196,7 +196,7 @@ export class HttpService {
     return new AppError(code, `${name} ${thrown.message}`, { details: { outcome: thrown.outcome, ...status } });
   }
 
-  #tell(what: (observer: HttpServiceObserver) => void): void {
+  #notify(what: (observer: HttpServiceObserver) => void): void {
     const { observer } = this.#options;
     if (observer === undefined) return;
     try {
@@ -255,7 +255,7 @@ class Deadline {
   }
 }
 
-function judge(pass: CircuitPass, thrown: unknown): void {
+function report(pass: CircuitPass, thrown: unknown): void {
   const outcome = thrown instanceof RequestFailure ? thrown.outcome : 'bad_answer';
   if (outcome === 'cancelled') pass.abandoned();
   // A service that refuses what it is asked is there.

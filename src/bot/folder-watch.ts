@@ -1,4 +1,4 @@
-// Tells when the modules of a folder have changed and come to rest. Knows files and times, not what is in them.
+// Notices when the modules of a folder have changed and come to rest. Knows files and times, not what is in them.
 import { watch, type FSWatcher } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { isNoModuleFolder } from './loader.ts';
 const QUIET_MS = 150;
 /** But no longer than this after the first change, ms. */
 const MAX_WAIT_MS = 2000;
-/** Most folders and files that are looked at; changes in further ones are not seen. */
+/** Most folders and files that are scanned; changes in further ones are not seen. */
 const MAX_FOLDERS = 200;
 const MAX_FILES = 2000;
 const MODULE_FILE = /\.(?:[cm]?[jt]s|json)$/u;
@@ -41,7 +41,7 @@ export class FolderWatch {
   /** Starts watching; what lies in the folder now counts as known. */
   static async start(options: FolderWatchOptions): Promise<FolderWatch> {
     const opened = new FolderWatch(options);
-    opened.#known = await opened.#look();
+    opened.#known = await opened.#scan();
     return opened;
   }
 
@@ -74,7 +74,7 @@ export class FolderWatch {
 
   async #notify(): Promise<void> {
     if (this.#isClosed) return;
-    const found = await this.#look();
+    const found = await this.#scan();
     // Recordings, notes and files that an editor wrote and removed again change nothing.
     if (found === this.#known) return;
     this.#known = found;
@@ -82,7 +82,7 @@ export class FolderWatch {
   }
 
   /** Looks through the folders, watches those that are new, and says what lies in them: names, sizes and times. */
-  async #look(): Promise<string> {
+  async #scan(): Promise<string> {
     const folders = [this.#options.folder];
     const files: string[] = [];
     // The list grows while it is walked.

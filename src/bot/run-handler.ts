@@ -43,7 +43,7 @@ export async function runHandler(
 }
 
 /**
- * Tells the bot something it cannot reply to.
+ * Notifies the bot; it cannot reply.
  *
  * @param maxStateBytes - of the new state as JSON.
  * @returns the new state, or `state` itself when the bot keeps it.
@@ -82,7 +82,7 @@ async function drain(talk: Talk, speakEarly: SpeakEarly): Promise<unknown> {
   }
 }
 
-/** Lets the generator's own finally blocks run. Nobody waits for them: they may never end, and what they throw tells nobody anything. */
+/** Lets the generator's own finally blocks run. Nobody waits for them: they may never end, and what they throw is ignored. */
 function leave(talk: Talk): void {
   const left = async (): Promise<unknown> => talk.return(undefined);
   left().catch(() => undefined);

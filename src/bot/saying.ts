@@ -42,7 +42,7 @@ export class Saying {
     return { prompts: this.prompts, next: { kind: 'listen', ...options } };
   }
 
-  /** Then hand the caller to a human. */
+  /** Then transfer the caller to a human. */
   transfer(options: TransferOptions): Reply {
     return { prompts: this.prompts, next: { kind: 'transfer', ...options } };
   }
@@ -65,7 +65,7 @@ export const say = (text: string, options?: PromptOptions): Saying => nothing.sa
 export const play = (source: string | Utterance, options?: PromptOptions): Saying => nothing.play(source, options);
 /** Waits for the caller without a word. */
 export const listen = (options?: ListenOptions): Reply => nothing.listen(options);
-/** Hands the caller over without a word. */
+/** Transfers the caller without a word. */
 export const transfer = (options: TransferOptions): Reply => nothing.transfer(options);
 /** Ends the call without a word. */
 export const end = (outcome?: End['outcome'], options?: EndOptions): Reply => nothing.end(outcome, options);

@@ -201,7 +201,7 @@ export class TestCall {
       this.#misses = event.type === 'no_input' ? event.count : 0;
       this.#state = state;
       this.#reply = reply;
-      // Last words are heard also by a caller who talked over what came before (G-55).
+      // A farewell is heard also by a caller who talked over what came before (G-55).
       if (!stop.isAborted || reply.next.kind !== 'listen') this.#prompts = [...early, ...reply.prompts];
     } catch (failed) {
       if (!stop.isAborted) throw failed;

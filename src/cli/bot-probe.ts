@@ -17,7 +17,6 @@ const PROBES: readonly (readonly [event: string, act: (call: TestCall) => Promis
   ['dtmf_input', (call) => call.press('1')],
 ];
 
-/** How bots are tried out. */
 export interface ProbeOptions {
   /** Absolute folder of the modules. */
   readonly folder: string;

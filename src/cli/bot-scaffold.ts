@@ -1,7 +1,6 @@
 // The text of a new bot and of its test. Both are complete and pass as they are: an author changes what works instead of
 // finding out what is missing.
 
-/** The two files of a new bot. */
 export interface Scaffold {
   readonly module: string;
   readonly test: string;

@@ -1,5 +1,5 @@
-// The settings about bots for the commands that look at bots without serving them. What such a command does not need is
-// replaced, so that a laptop without certificate and secrets can look at the bots of a production configuration.
+// The settings about bots for the commands that read bots without serving them. What such a command does not need is
+// replaced, so that a laptop without certificate and secrets can list and check the bots of a production configuration.
 import type { Command } from 'commander';
 import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';

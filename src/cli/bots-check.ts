@@ -27,7 +27,6 @@ Exit code: 0 when all is well, 1 when something must be mended, 2 when the confi
 
 const FOR_REAL = 'The handlers of the bots run now, and what they ask or change over the network is real; --load-only runs none.\n\n';
 
-/** The command. */
 export function botsCheckCommand(leave: () => void): Command {
   const command = acceptBotSettings(new Command('check'))
     .option('--load-only', 'load the modules and run no handler')

@@ -52,7 +52,6 @@ function faultOf(id: string): string | undefined {
   }
 }
 
-/** Writes both files or none. */
 async function writeBoth(folder: string, id: string): Promise<{ readonly files: readonly string[] } | { readonly taken: string }> {
   const { module, test } = scaffoldOf(id);
   await mkdir(folder, { recursive: true });

@@ -1,10 +1,10 @@
 // `parley config`: what the configuration comes to and where each value was set. It starts nothing, but loads the bots: what
-// the settings say about them can be judged only then.
+// the settings say about them can be checked only then.
 import { Command } from 'commander';
 import pc from 'picocolors';
 import { botsFolder } from '../app/bot-folders.ts';
 import { describeSettings, originOf, type SettingRow } from '../app/config/describe-settings.ts';
-import { judgeSettings, type JudgedSettings } from '../app/config/load-settings.ts';
+import { checkSettings, type CheckedSettings } from '../app/config/load-settings.ts';
 import { configInvalid, type Problem } from '../app/config/problems.ts';
 import { botProblems, openCatalog } from '../app/open-catalog.ts';
 import { AppError } from '../base/errors.ts';
@@ -26,16 +26,16 @@ export function configCommand(leave: () => void): Command {
   return command.action(async (options: { json?: true }) => {
     const output = command.configureOutput();
     try {
-      const judged = judgeSettings({ argv: settingsArguments(command) });
-      if (judged.loaded === undefined) throw configInvalid([...judged.problems, ...(await problemsOfBots(judged))]);
-      const rows = describeSettings(judged.loaded);
+      const checked = checkSettings({ argv: settingsArguments(command) });
+      if (checked.loaded === undefined) throw configInvalid([...checked.problems, ...(await problemsOfBots(checked))]);
+      const rows = describeSettings(checked.loaded);
       const colors = pc.createColors(output.getOutHasColors?.() ?? false);
       output.writeOut?.(options.json === true ? asJson(rows) : asTable(rows, colors));
-      for (const variable of judged.loaded.ignored) {
+      for (const variable of checked.loaded.ignored) {
         output.writeErr?.(`warning: ${variable} is set and of no use, because admin.enabled is false\n`);
       }
-      const { bots } = judged.loaded.settings;
-      openCatalog(await loadBots(botsFolder(bots)), bots, originOf(judged));
+      const { bots } = checked.loaded.settings;
+      openCatalog(await loadBots(botsFolder(bots)), bots, originOf(checked));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'config_invalid') throw error;
       output.writeErr?.(`${error.message}\n`);
@@ -46,11 +46,11 @@ export function configCommand(leave: () => void): Command {
   });
 }
 
-/** What else is wrong, so that nobody mends the settings to be told of the next one. */
-async function problemsOfBots(judged: JudgedSettings): Promise<readonly Problem[]> {
-  if (judged.bots === undefined) return [];
+/** What else is wrong, so that one run shows every problem. */
+async function problemsOfBots(checked: CheckedSettings): Promise<readonly Problem[]> {
+  if (checked.bots === undefined) return [];
   try {
-    return botProblems(await loadBots(botsFolder(judged.bots)), judged.bots, originOf(judged));
+    return botProblems(await loadBots(botsFolder(checked.bots)), checked.bots, originOf(checked));
   } catch (thrown) {
     // Modules that cannot be loaded are no setting; they are named once the settings are right.
     if (thrown instanceof AppError && thrown.code === 'bot_invalid') return [];

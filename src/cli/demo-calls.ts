@@ -4,7 +4,6 @@ import { keysOf } from '../fake-platform/caller/key.ts';
 import { parseExpectation, type Expectation } from '../fake-platform/caller/expectation.ts';
 import type { Step } from '../fake-platform/caller/script.ts';
 
-/** One call of the demo. */
 export interface DemoCall {
   /** Of its recording. */
   readonly name: string;
@@ -17,7 +16,6 @@ export interface DemoCall {
 /** Speaks a text as the caller: µ-law, 8 kHz. */
 export type Speak = (text: string) => Promise<Uint8Array>;
 
-/** All calls of the demo. */
 export interface DemoCalls {
   readonly withFirstToken: readonly DemoCall[];
   readonly overWebSocket: DemoCall;
@@ -25,7 +23,6 @@ export interface DemoCalls {
   readonly withNextToken: DemoCall;
 }
 
-/** Makes the calls. */
 export async function demoCalls(speak: Speak): Promise<DemoCalls> {
   const sentence = 'Hello Parley, can you hear me?';
   const withFirstToken: readonly DemoCall[] = [

@@ -1,5 +1,5 @@
 // The platform's side of the demo: a fake platform, a server that belongs to it, a login, an organization that authorizes the
-// app, and the tokens that come of it. Each step is told in one line.
+// app, and the tokens that come of it. Each step prints one line.
 import path from 'node:path';
 import { createApp, type App } from '../app/app.ts';
 import { openAdminAccess } from '../app/admin-access.ts';
@@ -32,7 +32,7 @@ export interface DemoPlatform extends FakePlatform {
 const LIMIT_MS = 30_000;
 /** Longest wait for a renewal, which is due half a minute after the token before, ms. */
 const RENEWAL_LIMIT_MS = 60_000;
-const LOOK_MS = 50;
+const PAUSE_MS = 50;
 
 /** Starts the platform on free ports, and writes certificate and configuration of the server into `folder`. */
 export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
@@ -86,7 +86,7 @@ export function startDemoServer({ settings }: DemoPlatform): Promise<App> {
 /** An organization authorizes the app, and the server registers its data sources by itself. Resolves when it has. */
 export async function authorize({ api }: FakePlatform): Promise<DataSourceRecord> {
   api.authorize(DEMO_ORGANIZATION);
-  console.log(`authorized  organization ${DEMO_ORGANIZATION} lets the app act for it, and a webhook tells the server`);
+  console.log(`authorized  organization ${DEMO_ORGANIZATION} lets the app act for it, and a webhook notifies the server`);
   const registered = await reached('the server has registered a data source', LIMIT_MS, () => dataSourceOf(api, 'grpc'));
   const other = await reached('the server has registered that of WebSocket', LIMIT_MS, () => dataSourceOf(api, 'websocket'));
   console.log(`registered  data source ${registered.id}, token good until ${registered.tokenExpiryTime}, and ${other.id} for WebSocket`);
@@ -114,14 +114,14 @@ function withShortTokens(admin: Settings['admin']): Settings['admin'] {
   return { ...admin, dataSources: { ...admin.dataSources, tokenLifetimeMinutes: 1 } };
 }
 
-/** What `look` finds at last. @throws AppError `platform_unavailable` when it finds nothing in time. */
-async function reached<T>(what: string, limitMs: number, look: () => T | undefined): Promise<T> {
+/** What `find` finds at last. @throws AppError `platform_unavailable` when it finds nothing in time. */
+async function reached<T>(what: string, limitMs: number, find: () => T | undefined): Promise<T> {
   const whole = abortAfter(limitMs, systemClock);
   try {
     do {
-      const found = look();
+      const found = find();
       if (found !== undefined) return found;
-    } while (await pause(LOOK_MS, systemClock, whole.signal));
+    } while (await pause(PAUSE_MS, systemClock, whole.signal));
   } finally {
     whole.dispose();
   }

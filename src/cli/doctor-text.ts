@@ -1,6 +1,6 @@
 // What the doctor found, for people and for programs. Decides nothing.
 import type pc from 'picocolors';
-import type { Finding } from '../admin/doctor/check.ts';
+import type { Finding } from '../admin/doctor/finding.ts';
 import type { CheckResult } from '../admin/doctor/run-doctor.ts';
 import type { OutsideCommand } from './outside-command.ts';
 import { alignedRows } from '../base/terminal/table.ts';

@@ -1,5 +1,5 @@
-// `parley doctor`: says why no calls come in. Looks at the configuration, the platform, the registered address and the server
-// that answers there, and changes nothing. What is looked at, src/admin/doctor decides.
+// `parley doctor`: says why no calls come in. Examines the configuration, the platform, the registered address and the server
+// that answers there, and changes nothing. What is examined, src/admin/doctor decides.
 import { Command, InvalidArgumentError } from 'commander';
 import type { DoctorContext } from '../admin/doctor/context.ts';
 import { CHECK_IDS, type Check, type CheckId } from '../admin/doctor/check.ts';
@@ -45,8 +45,8 @@ Exit code: 0 no fault, 1 faults, 2 the configuration or the usage is wrong, 130 
  */
 export function doctorCommand(leave: () => void, isWatched: boolean = process.stderr.isTTY): Command {
   const command = acceptSettings(new Command('doctor'))
-    .description('say why no calls come in: looks at data sources, tokens, the registered address and the server behind it')
-    .option('--org <id>', 'look at this organization only, in any spelling')
+    .description('say why no calls come in: examines data sources, tokens, the registered address and the server behind it')
+    .option('--org <id>', 'examine this organization only, in any spelling')
     .option('--only <check>', 'make this check and those that it needs; may be repeated', checkIds)
     .option('--ca <file>', 'PEM of authorities to trust beside the public ones, for a certificate that the platform would not take')
     .option('--json', 'print JSON')
@@ -122,7 +122,7 @@ async function authoritiesIn(file: string | undefined, command: Command): Promis
   }
 }
 
-/** Questions to the server from outside. None in an image without the clients of the fake platform: what needs them is judged from inside. */
+/** Questions to the server from outside. None in an image without the clients of the fake platform: what needs them is examined from inside. */
 async function serverQuestions(options: ServerQuestionsOptions): Promise<Pick<DoctorContext, 'health' | 'listAgents'>> {
   try {
     return (await import('./registered-server.ts')).serverQuestions(options);

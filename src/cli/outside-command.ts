@@ -1,4 +1,4 @@
-// The one command that shows what the platform sees of a registered address: the doctor's own look comes from inside. Needs nothing
+// The one command that shows what the platform sees of a registered address: the doctor itself asks from inside. Needs nothing
 // but curl where it is run, and no token.
 import type { AdminWork } from './admin/run.ts';
 

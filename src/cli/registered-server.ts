@@ -1,5 +1,5 @@
 // Asks the server that answers at a registered address what the platform asks it: its health and its agents. Uses the fake
-// platform's clients, which dial and check certificates as `parley call` does. Judges nothing.
+// platform's clients, which dial and check certificates as `parley call` does. Decides nothing.
 import { rootCertificates } from 'node:tls';
 import type { AgentsQuestion, DoctorContext } from '../admin/doctor/context.ts';
 import type { Clock } from '../base/clock.ts';
@@ -14,7 +14,6 @@ const ANSWER_LIMIT_MS = 8000;
 /** What a server says that is well and has no health service for us, which is optional (1.8). */
 const ANSWERS: ReadonlySet<FindingCode> = new Set<FindingCode>(['not_served', 'unauthenticated', 'forbidden']);
 
-/** Who asks. */
 export interface ServerQuestionsOptions {
   readonly profile: ConnectionOptions['profile'];
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-// `parley serve`: runs the server until it is told to stop, in this process or in several.
+// `parley serve`: runs the server until it is asked to stop, in this process or in several.
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
@@ -8,7 +8,6 @@ import { wholeNumberFrom } from '../base/terminal/option-values.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 import type { Serving } from './serve/serving.ts';
 
-/** Most workers of one server. */
 const MAX_WORKERS = 64;
 
 interface ServeOptions {
@@ -33,7 +32,7 @@ export function serveCommand(leave: () => void): Command {
     );
   return command.action(async (options: ServeOptions) => {
     keepTicksFast();
-    // From the first moment: by default the signal ends the process. Whoever can reload hears it, too.
+    // From the first moment: by default the signal ends the process. The listener that reloads gets it, too.
     process.on('SIGHUP', () => undefined);
     const load = (): LoadedSettings => loadSettings({ argv: settingsArguments(command) });
     await serve({ loaded: load(), load, isJson: options.json === true, leave }, options.workers);

@@ -1,5 +1,5 @@
 // Port: who owns which call. Every method is one step that nobody comes in between, and harmless when its answer is lost and it is
-// done again. Knows no instances but their names, and does not look into snapshots.
+// done again. Knows no instances but their names, and does not read snapshots.
 import type { CallKey } from '../dialog/call.ts';
 
 /** How long it is remembered that a call is over, ms. */

@@ -7,15 +7,13 @@ import { callId, type CallKey } from '../dialog/call.ts';
 import type { Snapshots } from '../session/ports.ts';
 import type { CallDirectory } from './call-directory.ts';
 import { newHome, restoredOf, textOf, type Home } from './home.ts';
-import { closedTo, HomeSearch, located, type HomeFound } from './home-search.ts';
+import { ASK_LIMIT_MS, closedTo, HomeSearch, located, type HomeFound } from './home-search.ts';
 import { HomeWrites } from './home-writes.ts';
 import type { TakenCall } from './instance-table.ts';
 import type { Instances } from './instances.ts';
 import { KnownHomes } from './known-homes.ts';
 import { HERE, type Asked, type ForwardLoss, type Located, type Peer } from '../dialog/home.ts';
 
-/** Default of {@link CallHomesOptions.askLimitMs}. */
-const ASK_LIMIT_MS = 250;
 /** Longest wait until what leaves is written, ms. */
 const LEAVE_LIMIT_MS = 1000;
 /** How often the entry of a call at home is touched within the time that the directory keeps it. */
@@ -34,12 +32,10 @@ export interface CallHomesOptions {
   readonly maxSnapshotBytes: number;
   /** How long the directory keeps an entry that is not touched, ms. */
   readonly ttlMs: number;
-  /** Whether somebody here still looks after a call that lives here; one whose turn has just come is not asked for. */
+  /** Whether a call that lives here still has a session; one whose turn has just come is not asked for. */
   readonly isInUse: (call: CallKey) => boolean;
-  /** Pause between two looks for calls that live here and are not in use, ms. */
+  /** Pause between two searches for calls that live here and are not in use, ms. */
   readonly sweepMs: number;
-  /** Longest wait for one answer of the directory, ms; peers get four times as long where it does not know. Default 250. */
-  readonly askLimitMs?: number;
 }
 
 /** A question under way. */
@@ -53,7 +49,6 @@ interface Asking {
 export class CallHomes implements Snapshots {
   readonly isShared = true;
   readonly #options: CallHomesOptions;
-  readonly #askLimitMs: number;
   readonly #search: HomeSearch;
   readonly #writes: HomeWrites;
   readonly #homes = new Map<string, Home>();
@@ -66,11 +61,10 @@ export class CallHomes implements Snapshots {
   #isClosed = false;
 
   constructor(options: CallHomesOptions) {
-    const { directory, instances, probe, clock, log, ttlMs, sweepMs, askLimitMs = ASK_LIMIT_MS } = options;
+    const { directory, instances, probe, clock, log, ttlMs, sweepMs } = options;
     this.#options = options;
-    this.#askLimitMs = askLimitMs;
     this.#elsewhere = new KnownHomes(clock);
-    this.#search = new HomeSearch({ directory, instances, probe, clock, askLimitMs });
+    this.#search = new HomeSearch({ directory, instances, probe, clock });
     this.#writes = new HomeWrites({
       ...{ directory, instances, log },
       onFenced: (home) => {
@@ -82,7 +76,7 @@ export class CallHomes implements Snapshots {
     });
     this.#stopListening = instances.listen({
       onTakenCalls: (taken) => {
-        for (const one of taken) this.#hear(one);
+        for (const one of taken) this.#onTakenCall(one);
       },
       onBeat: (beat) => {
         this.#writes.answered(beat, this.#homes.values());
@@ -247,7 +241,7 @@ export class CallHomes implements Snapshots {
       const isTaken = epoch !== undefined && (await this.#search.isTaken(home.call, epoch).catch(() => false));
       if (isTaken) this.#lose(home);
     } else {
-      await this.#settled(home, this.#askLimitMs);
+      await this.#settled(home, ASK_LIMIT_MS);
       if (!home.isGone) this.#comeBack(home);
     }
     return !home.isGone;
@@ -290,7 +284,7 @@ export class CallHomes implements Snapshots {
     return true;
   }
 
-  #hear({ call, epoch }: TakenCall): void {
+  #onTakenCall({ call, epoch }: TakenCall): void {
     const home = this.#homes.get(callId(call));
     if (home?.epoch !== undefined && home.epoch < epoch) this.#lose(home);
   }

@@ -11,6 +11,8 @@ import type { ReadInstance } from './instance-table.ts';
 import type { Instances } from './instances.ts';
 import type { Asked, ForwardLoss, Located, Peer } from '../dialog/home.ts';
 
+/** Longest wait for one answer of the directory, or of one peer whose counter stands still, ms. */
+export const ASK_LIMIT_MS = 250;
 /**
  * How many times as long as the directory all peers together may take to say whether they have a call, when nobody else knows: without an
  * answer the caller is transferred.
@@ -25,8 +27,6 @@ export interface HomeSearchOptions {
   readonly instances: Instances;
   readonly probe: (peer: Peer, callId: string) => Promise<boolean>;
   readonly clock: Clock;
-  /** Longest wait for one answer of the directory, or of one peer whose counter stands still, ms. */
-  readonly askLimitMs: number;
 }
 
 /** What a forwarded stream has shown of a peer. */
@@ -75,7 +75,7 @@ export class HomeSearch {
       const begins = asked.opensWith === 'start';
       const isForced = asked.isTied === true;
       const claim = await this.#claim(call, { mayCreate: begins || isForced, beginsAnew: begins, isForced });
-      return await this.#judged(call, asked, doubt, claim);
+      return await this.#concluded(call, asked, doubt, claim);
     } catch (thrown) {
       if (!(thrown instanceof AppError) || thrown.code !== 'store_unavailable') throw thrown;
       return this.#findAway(call, asked, thrown);
@@ -105,7 +105,7 @@ export class HomeSearch {
     return this.#toTake(call, doubt, instances.self.version);
   }
 
-  async #judged(call: CallKey, asked: Asked, doubt: Doubt | undefined, claim: Claim): Promise<HomeFound> {
+  async #concluded(call: CallKey, asked: Asked, doubt: Doubt | undefined, claim: Claim): Promise<HomeFound> {
     switch (claim.kind) {
       case 'ended':
         return claim;
@@ -118,7 +118,7 @@ export class HomeSearch {
         if (home !== undefined) return { kind: 'theirs', home, epoch: claim.epoch };
         const begins = asked.opensWith === 'start';
         const again = await this.#claim(call, { mayCreate: begins, beginsAnew: begins, deadEpoch: claim.epoch });
-        return this.#judged(call, asked, undefined, again);
+        return this.#concluded(call, asked, undefined, again);
       }
     }
   }
@@ -128,10 +128,10 @@ export class HomeSearch {
     const home = await this.#probeAll(call, doubt);
     if (home !== undefined) return { kind: 'theirs', home, epoch: undefined };
     if (asked.opensWith === 'end') return { kind: 'ended' };
-    return this.#judged(call, asked, doubt, await this.#claim(call, { mayCreate: true }));
+    return this.#concluded(call, asked, doubt, await this.#claim(call, { mayCreate: true }));
   }
 
-  /** The directory is away: calls begin all the same, and others are looked for where they were. */
+  /** The directory is away: calls begin all the same, and others are searched where they were. */
   async #findAway(call: CallKey, asked: Asked, error: AppError): Promise<HomeFound> {
     if (asked.opensWith === 'start' || asked.isTied === true) return { kind: 'unregistered' };
     const home = await this.#probeAll(call, undefined);
@@ -182,14 +182,14 @@ export class HomeSearch {
   }
 
   async #isRead(): Promise<boolean> {
-    const beat = await waitAtMost(this.#options.instances.beat(), this.#options.askLimitMs, this.#options.clock);
+    const beat = await waitAtMost(this.#options.instances.beat(), ASK_LIMIT_MS, this.#options.clock);
     return beat.kind === 'value' && beat.value;
   }
 
   /** Whether an instance that the table takes for dead is: one that is only cut off from the table serves on. */
   async #isSilent(call: CallKey, { counter, ...home }: ReadInstance): Promise<boolean> {
     if (home.address === '' || this.#silent.get(home.id) === counter) return true;
-    const answer = await this.#probe(home, callId(call), this.#options.askLimitMs);
+    const answer = await this.#probe(home, callId(call), ASK_LIMIT_MS);
     if (answer !== undefined) return !answer;
     if (this.#silent.size >= MAX_SILENT) this.#silent.clear();
     this.#silent.set(home.id, counter);
@@ -198,10 +198,10 @@ export class HomeSearch {
 
   /** The first peer that has the call. */
   async #probeAll(call: CallKey, doubt: Doubt | undefined): Promise<Peer | undefined> {
-    const { instances, askLimitMs } = this.#options;
+    const { instances } = this.#options;
     const peers = instances.peers.filter(({ id }) => id !== doubt?.id || doubt.why === 'broken');
     const asked = peers.map(async (peer) => {
-      if ((await this.#probe(peer, callId(call), PEERS_PATIENCE * askLimitMs)) !== true) throw new Error('the call does not live there');
+      if ((await this.#probe(peer, callId(call), PEERS_PATIENCE * ASK_LIMIT_MS)) !== true) throw new Error('the call does not live there');
       return peer;
     });
     return Promise.any(asked).catch(() => undefined);
@@ -220,7 +220,7 @@ export class HomeSearch {
   }
 
   async #bounded<T>(work: Promise<T>): Promise<T> {
-    const waited = await waitAtMost(work, this.#options.askLimitMs, this.#options.clock);
+    const waited = await waitAtMost(work, ASK_LIMIT_MS, this.#options.clock);
     if (waited.kind === 'value') return waited.value;
     throw new AppError('store_unavailable', 'the directory of calls did not answer in time');
   }

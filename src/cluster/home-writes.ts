@@ -56,10 +56,10 @@ export class HomeWrites {
 
   /** A beat was answered: writes again what has to be, of all calls that live here. */
   answered({ isNew, wasAway }: Beat, homes: Iterable<Home>): void {
-    // What the table has lost, the directory has, too. Others write theirs within a beat, and what they told each other is lost as well:
+    // What the table has lost, the directory has, too. Others write theirs within a beat, and their notifications are lost as well:
     // written once more, a call that has another owner is fenced.
     if (isNew) this.#rewrites = REWRITES;
-    // What was taken meanwhile is fenced, should nobody have been able to tell.
+    // What was taken meanwhile is fenced, should nobody have been able to notify this process.
     else if (wasAway) this.#rewrites = Math.max(this.#rewrites, 1);
     if (this.#rewrites > 0) for (const home of homes) this.want(home);
     this.#rewrites = Math.max(0, this.#rewrites - 1);

@@ -25,8 +25,6 @@ export interface InstancesOptions {
   readonly self: Omit<InstanceEntry, 'isDraining'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Default {@link BEAT_MS}. */
-  readonly beatMs?: number;
 }
 
 /** A beat that was answered. */
@@ -59,7 +57,6 @@ interface Seen {
 /** The others. Whoever made it starts and closes it. */
 export class Instances {
   readonly #options: InstancesOptions;
-  readonly #beatMs: number;
   readonly #seen = new Map<string, Seen>();
   readonly #listeners = new Set<InstancesListener>();
   /** Notifications that the table has not taken yet, by id and call. */
@@ -79,7 +76,6 @@ export class Instances {
 
   constructor(options: InstancesOptions) {
     this.#options = options;
-    this.#beatMs = options.beatMs ?? BEAT_MS;
     this.#beatAtMs = options.clock.monotonicMs();
   }
 
@@ -98,7 +94,7 @@ export class Instances {
 
   /** Beats from now on. Resolves after the first beat, answered or not. */
   async start(): Promise<void> {
-    this.#cancelTimer ??= every(this.#options.clock, this.#beatMs, () => void this.#beat(true));
+    this.#cancelTimer ??= every(this.#options.clock, BEAT_MS, () => void this.#beat(true));
     await this.#beat(true);
   }
 
@@ -113,7 +109,7 @@ export class Instances {
    * the next beat that is answered, which brings what was taken meanwhile.
    */
   get mayBeTakenForDead(): boolean {
-    return this.#options.clock.monotonicMs() - this.#beatAtMs > GAP_BEATS * this.#beatMs;
+    return this.#options.clock.monotonicMs() - this.#beatAtMs > GAP_BEATS * BEAT_MS;
   }
 
   /** Others that are alive as far as is known and can be spoken to, those that drain included. */
@@ -140,7 +136,7 @@ export class Instances {
     void this.beat();
   }
 
-  /** Tells an instance that one of its calls was taken; again with each beat until the table has taken it. */
+  /** Notifies an instance that one of its calls was taken; again with each beat until the table has taken it. */
   notify(id: string, taken: TakenCall): void {
     this.#unnotified.set(JSON.stringify([id, taken.call]), { id, taken });
     const [oldest] = this.#unnotified.keys();
@@ -149,8 +145,8 @@ export class Instances {
   }
 
   /**
-   * A beat beside the regular ones, for who needs to know now: it begins after this call, and others who ask meanwhile share it. Judges
-   * nobody. Never rejects. @returns whether it was answered.
+   * A beat beside the regular ones, for who needs to know now: it begins after this call, and others who ask meanwhile share it.
+   * Counts as no reading, so nobody is found dead by it. Never rejects. @returns whether it was answered.
    */
   beat(): Promise<boolean> {
     return this.#beating === undefined ? this.#beat(false) : this.#beating.then(() => this.#beat(false));
@@ -183,14 +179,14 @@ export class Instances {
     try {
       const beat = table.beat({ ...self, counter: this.#counter, isDraining: this.#isDraining }, this.#heard);
       // Known to be away before this process is in doubt of itself: calls at home wait for nobody.
-      const reading = await waitAtMost(beat, this.#beatMs, clock);
+      const reading = await waitAtMost(beat, BEAT_MS, clock);
       if (this.#isClosed) return false;
       if (reading.kind !== 'value') throw new AppError('store_unavailable', 'the table of instances did not answer in time');
       this.#read(reading.value, beatAtMs, isRegular);
       return true;
     } catch (thrown) {
       // The answer may have come while this process stood still: that says nothing of the table.
-      if (this.mayBeTakenForDead && clock.monotonicMs() - beatAtMs > GAP_BEATS * this.#beatMs) return false;
+      if (this.mayBeTakenForDead && clock.monotonicMs() - beatAtMs > GAP_BEATS * BEAT_MS) return false;
       const error = toAppError(thrown, 'store_unavailable');
       if (!this.#isAway) log.warn({ err: error }, 'the table of instances does not answer; nobody is judged by it');
       this.#isAway = true;
@@ -201,13 +197,13 @@ export class Instances {
   }
 
   #read({ instances, taken, isNew }: Reading, beatAtMs: number, isRegular: boolean): void {
-    const wasAway = this.#isAway || beatAtMs - this.#beatAtMs > GAP_BEATS * this.#beatMs;
+    const wasAway = this.#isAway || beatAtMs - this.#beatAtMs > GAP_BEATS * BEAT_MS;
     this.#isAway = false;
     this.#beatAtMs = beatAtMs;
     this.#heard = taken;
     if (isNew) this.#readings = 0;
     if (isRegular) this.#readings += 1;
-    const dead = this.#judge(instances, isRegular);
+    const dead = this.#findDead(instances, isRegular);
     for (const listener of this.#listeners) {
       if (taken.length > 0) listener.onTakenCalls?.(taken);
       for (const peer of dead) listener.onDead?.(peer);
@@ -217,7 +213,7 @@ export class Instances {
   }
 
   /** @returns those that count as dead since this reading. */
-  #judge(instances: readonly ReadInstance[], isRegular: boolean): readonly Peer[] {
+  #findDead(instances: readonly ReadInstance[], isRegular: boolean): readonly Peer[] {
     const { table, self } = this.#options;
     const others = instances.filter(({ id }) => id !== self.id);
     const present = new Set(others.map(({ id }) => id));

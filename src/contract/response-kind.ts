@@ -1,5 +1,5 @@
-// What one response tells its caller, found without decoding it: a server that passes responses on must know what the platform has
-// been told. Skips what it does not need by its length.
+// What one response is, found without decoding it: a server that passes responses on must know what the platform has
+// received. Skips what it does not need by its length.
 import { EVENT_OUTPUT, RESPONSE_TYPE } from './numbers.ts';
 
 /**

@@ -55,3 +55,7 @@ export interface Asked {
 
 /** Why a forwarded turn came back. `refused`: no connection was taken; `broken`: there was one. */
 export type ForwardLoss = 'not_mine' | 'refused' | 'broken';
+
+/** How forwarding a turn ended. Public: a label of a metric. */
+export const FORWARD_OUTCOMES = ['completed', 'error', 'cancelled', 'taken_over', 'failed'] as const;
+export type ForwardOutcome = (typeof FORWARD_OUTCOMES)[number];

@@ -29,13 +29,13 @@ export class Readiness {
   /** Everything is open: from now on the replica is ready unless something holds it. */
   started(): void {
     this.#hasStarted = true;
-    this.#tell();
+    this.#notify();
   }
 
   /** No new calls from now on; there is no way back. */
   drain(): void {
     this.#isDraining = true;
-    this.#tell();
+    this.#notify();
   }
 
   /**
@@ -46,10 +46,10 @@ export class Readiness {
   hold(reason: string): () => void {
     const key = Symbol(reason);
     this.#holds.set(key, reason);
-    this.#tell();
+    this.#notify();
     return () => {
       this.#holds.delete(key);
-      this.#tell();
+      this.#notify();
     };
   }
 
@@ -60,7 +60,7 @@ export class Readiness {
     return { ready: reasons.length === 0, reasons };
   }
 
-  #tell(): void {
+  #notify(): void {
     const { ready } = this.current;
     if (ready === this.#wasReady) return;
     this.#wasReady = ready;

@@ -2,7 +2,7 @@
 import type { SpeechPatience } from '../speech/patience.ts';
 import type { DeliveryMode, ListenSettings } from '../dialog/output.ts';
 
-/** Settings of the engine; the keys of the configuration file are named in docs/config.md. */
+/** Settings of the engine; the keys of the configuration file are explained in config/default.yaml. */
 export interface EngineSettings {
   /** Most sessions that may be open at once. */
   readonly maxSessions: number;

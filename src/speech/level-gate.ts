@@ -44,8 +44,8 @@ const GATE = {
 /** Full scale of 16 bits, squared. */
 const FULL_SCALE_POWER = 32_768 ** 2;
 
-/** Mean square of 16-bit samples below which there is no caller and nothing to ask a detector about (−60 dBFS). */
-export const QUIET_POWER = FULL_SCALE_POWER * 1e-6;
+/** Mean square of 16-bit samples below which there is no caller, and nothing to ask a detector about: {@link GATE.leastDbfs}. */
+export const QUIET_POWER = FULL_SCALE_POWER * 10 ** (GATE.leastDbfs / 10);
 
 /**
  * A gate with two thresholds above two levels that it tracks by itself: the floor, which the line falls to in every pause,

@@ -64,7 +64,7 @@ export class CallTimelines implements SessionObserver {
     if (this.#maxCalls === 0) return;
     const { conversationId, organizationId, agentId, startedAtMs } = call;
     const timeline = { conversationId, organizationId, agentId, startedAtMs, end: undefined, facts: [], leftOut: 0 };
-    // Facts of a call that goes on here are told since its start elsewhere, so that they fit to those from there.
+    // Facts of a call that goes on here are timed since its start elsewhere, so that they fit to those from there.
     const sinceStartMs = isContinued ? Math.max(0, this.#clock.nowMs() - startedAtMs) : 0;
     const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs() - sinceStartMs, isForgotten: false };
     if (this.#kept.length >= this.#maxCalls) {
@@ -149,7 +149,7 @@ export class CallTimelines implements SessionObserver {
 interface Kept {
   readonly timeline: Writable<CallTimeline> & { readonly facts: TimelineFact[] };
   readonly startedAtMonotonicMs: number;
-  /** True when another call has taken the place. */
+  /** True when another call has replaced it. */
   isForgotten: boolean;
 }
 

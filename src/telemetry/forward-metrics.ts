@@ -1,10 +1,7 @@
 // What can be counted about turns that are passed on to the server in which their call lives. They are no turns of this server, and
 // count nowhere else here.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-
-/** How forwarding a turn ended, as it is labelled. */
-const FORWARD_OUTCOMES = ['completed', 'error', 'cancelled', 'taken_over', 'failed'] as const;
-type ForwardOutcome = (typeof FORWARD_OUTCOMES)[number];
+import { FORWARD_OUTCOMES, type ForwardOutcome } from '../dialog/home.ts';
 
 /** From a home on the same machine to one whose bot thinks. */
 const ANSWER_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -16,69 +16,42 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
     reported.add(key);
     log.error({ observer: index, event: member, err: error }, 'an observer failed; its further failures at this event are not logged');
   };
-  const notify = (member: Member, call: (observer: SessionObserver) => unknown): void => {
-    for (const [index, observer] of observers.entries()) {
-      try {
-        const result = call(observer);
-        // The type says void, and an async function fits it all the same; its rejection would end the process.
-        if (result instanceof Promise) {
-          result.catch((error: unknown) => {
-            report(index, member, error);
-          });
+  /** The member that passes its event on to all of them. */
+  const passOn = <M extends Member>(member: M): Required<SessionObserver>[M] => {
+    const notify = (...facts: readonly unknown[]): void => {
+      for (const [index, observer] of observers.entries()) {
+        try {
+          const listener = observer[member];
+          const result: unknown = listener === undefined ? undefined : Reflect.apply(listener, observer, facts);
+          // The type says void, and an async function fits it all the same; its rejection would end the process.
+          if (result instanceof Promise) {
+            result.catch((error: unknown) => {
+              report(index, member, error);
+            });
+          }
+        } catch (error) {
+          report(index, member, error);
         }
-      } catch (error) {
-        report(index, member, error);
       }
-    }
+    };
+    return notify;
   };
   return {
-    callRefused(call, reason) {
-      notify('callRefused', (observer) => observer.callRefused?.(call, reason));
-    },
-    sessionStarted(call, isContinued) {
-      notify('sessionStarted', (observer) => observer.sessionStarted?.(call, isContinued));
-    },
-    sessionEnded(call, end) {
-      notify('sessionEnded', (observer) => observer.sessionEnded?.(call, end));
-    },
-    turnStarted(call, turnId, trackingId) {
-      notify('turnStarted', (observer) => observer.turnStarted?.(call, turnId, trackingId));
-    },
-    replyStarted(call, turnId, latencyMs) {
-      notify('replyStarted', (observer) => observer.replyStarted?.(call, turnId, latencyMs));
-    },
-    turnEnded(call, turnId, end) {
-      notify('turnEnded', (observer) => observer.turnEnded?.(call, turnId, end));
-    },
-    inputStarted(call, turnId) {
-      notify('inputStarted', (observer) => observer.inputStarted?.(call, turnId));
-    },
-    inputEnded(call, turnId) {
-      notify('inputEnded', (observer) => observer.inputEnded?.(call, turnId));
-    },
-    botAsked(call, turnId, event) {
-      notify('botAsked', (observer) => observer.botAsked?.(call, turnId, event));
-    },
-    botAnswered(call, turnId, tookMs) {
-      notify('botAnswered', (observer) => observer.botAnswered?.(call, turnId, tookMs));
-    },
-    bargeIn(call, turnId, by, heardMs) {
-      notify('bargeIn', (observer) => observer.bargeIn?.(call, turnId, by, heardMs));
-    },
-    promptResumed(call, turnId) {
-      notify('promptResumed', (observer) => observer.promptResumed?.(call, turnId));
-    },
-    fillerSpoken(call, turnId) {
-      notify('fillerSpoken', (observer) => observer.fillerSpoken?.(call, turnId));
-    },
-    replyRepeated(call, turnId) {
-      notify('replyRepeated', (observer) => observer.replyRepeated?.(call, turnId));
-    },
-    slowReader(call, turnId) {
-      notify('slowReader', (observer) => observer.slowReader?.(call, turnId));
-    },
-    botFailed(call, turnId, error) {
-      notify('botFailed', (observer) => observer.botFailed?.(call, turnId, error));
-    },
+    callRefused: passOn('callRefused'),
+    sessionStarted: passOn('sessionStarted'),
+    sessionEnded: passOn('sessionEnded'),
+    turnStarted: passOn('turnStarted'),
+    replyStarted: passOn('replyStarted'),
+    turnEnded: passOn('turnEnded'),
+    inputStarted: passOn('inputStarted'),
+    inputEnded: passOn('inputEnded'),
+    botAsked: passOn('botAsked'),
+    botAnswered: passOn('botAnswered'),
+    bargeIn: passOn('bargeIn'),
+    promptResumed: passOn('promptResumed'),
+    fillerSpoken: passOn('fillerSpoken'),
+    replyRepeated: passOn('replyRepeated'),
+    slowReader: passOn('slowReader'),
+    botFailed: passOn('botFailed'),
   };
 }

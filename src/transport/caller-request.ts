@@ -85,7 +85,7 @@ export function audioInput(
   };
 }
 
-// Looked at here and not only where audio is decoded: a bad first message must not open a session.
+// Checked here and not only where audio is decoded: a bad first message must not open a session.
 function decodableRate(sampleRateHz: number | undefined): number | undefined {
   if (sampleRateHz === undefined || sampleRateHz === 0) return undefined;
   if (DECODABLE_RATES_HZ.includes(sampleRateHz)) return sampleRateHz;

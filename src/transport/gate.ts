@@ -19,12 +19,12 @@ export interface GateOptions {
 
 /** Checks tokens and binds organizations. */
 export class Gate {
-  readonly #verifier: TokenVerifier | undefined;
+  readonly #verifier: Pick<TokenVerifier, 'verify'> | undefined;
   readonly #transport: Principal['transport'];
   readonly #options: GateOptions;
 
   /** @param verifier - undefined switches the token check off (P-11). */
-  constructor(verifier: TokenVerifier | undefined, transport: Principal['transport'], options: GateOptions = {}) {
+  constructor(verifier: Pick<TokenVerifier, 'verify'> | undefined, transport: Principal['transport'], options: GateOptions = {}) {
     this.#verifier = verifier;
     this.#transport = transport;
     this.#options = options;

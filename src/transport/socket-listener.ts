@@ -69,7 +69,7 @@ export interface SocketListener {
  */
 export async function openSocketListener(options: SocketListenerOptions): Promise<SocketListener> {
   const { name, security, clock, log } = options;
-  // Counted here and not by `net`: with its limit, one of several processes that share the port would hand the connection
+  // Counted here and not by `net`: with its limit, one of several processes that share the port would give the connection
   // back, and Node 20.20 would offer it to all of them without end and without a pause.
   const connections = new OpenConnections(options, clock, closedLog(options));
   const onConnection = (connection: net.Socket): void => {
@@ -130,7 +130,7 @@ function closedLog({ name, clock, log, ...options }: SocketListenerOptions): (wh
       limit: options.maxUnverifiedPerAddress,
       text: 'too many of one address have shown no good token',
     },
-    // What looks whether the port is open does this all day.
+    // Probes of an open port do this all day.
     unverified_timeout_ms: { level: 'debug', limit: options.unverifiedTimeoutMs, text: 'they showed no good token in time' },
   } as const satisfies Record<ClosedFor, unknown>;
   return (why) => {

@@ -8,7 +8,7 @@ import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
 import { until } from '../support/until.ts';
 
 const OTHER_ORG = '0a5e9a2c-9a3e-4a0e-8a53-1f2a3b4c5d6e';
-const AGAIN = 'A server begins with it again when the platform tells that it has authorized the app.';
+const AGAIN = 'A server begins with it again when the platform says that it has authorized the app.';
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/u) as string;
 
 /** A server that has served an organization from its authorization on; it is closed with the test, if not before. */
@@ -91,7 +91,7 @@ it('shows one, in any spelling of its id, also after the authorization was taken
   await until('it is forgotten', () => server.logged({ event: 'data_source', transition: 'forgotten' }).length > 0);
   await untilDone(around);
   const after = await around.run('orgs', 'show', ORG);
-  expect(after.out).toMatch(/^authorized +taken back by webhook\naccess token +none is kept\ndata sources +none is looked after\n$/mu);
+  expect(after.out).toMatch(/^authorized +taken back by webhook\naccess token +none is kept\ndata sources +none is managed\n$/mu);
   expect((await around.run('orgs', 'list')).out).toContain('1 organization, 0 authorized, 0 with a token, 0 data sources');
 });
 
@@ -119,7 +119,7 @@ it('erases all that is kept of one, and of no other; a server begins anew with i
   expect(end).toMatchObject({ code: 0, err: '' });
   expect(end.out).toBe(
     `organization ${ORG}: erased its tokens, the nonces of its grpc data source ${id}, its event\n${AGAIN}\n` +
-      'The platform was told nothing: its authorization and its data sources stand there as before.\n',
+      'Nothing was changed at the platform: its authorization and its data sources stand there as before.\n',
   );
   expect(before.filter((key) => key.includes(ORG)).sort()).toEqual([
     `authorization/${ORG}`,

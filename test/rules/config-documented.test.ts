@@ -1,5 +1,4 @@
-// config/default.yaml, the schema and docs/config.md say the same about every key. On a difference the failure shows the
-// line that belongs into docs/config.md.
+// config/default.yaml, which explains every key, and the schema say the same about each.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
@@ -35,11 +34,6 @@ function keysOf(node: unknown, prefix: string, inherited: string): readonly Defa
 
 const defaults = keysOf(parseDocument(readFileSync(join(ROOT, 'config/default.yaml'), 'utf8')).contents, '', '');
 
-function expectedRow({ key, value, comment }: DefaultKey): string {
-  const written = typeof value === 'string' ? (value === '' ? "`''`" : `\`${value}\``) : `\`${JSON.stringify(value)}\``;
-  return [`\`${key}\``, written, comment].join(' | ');
-}
-
 describe('config/default.yaml', () => {
   it('has exactly the keys of the schema, in the same order', () => {
     expect(defaults.map(({ key }) => key)).toEqual([...RULES.keys()]);
@@ -61,23 +55,6 @@ describe('config/default.yaml', () => {
     const faults: unknown[] = [];
     RULES.get(key)?.read(value, { baseFolder: '/', path: [], refuse: (fault) => faults.push(fault) });
     expect(faults).toEqual([]);
-  });
-});
-
-describe('docs/config.md', () => {
-  const rows = readFileSync(join(ROOT, 'docs/config.md'), 'utf8')
-    .split('\n')
-    .filter((line) => /^\| `[a-z_]+\.[a-z_.]+` +\|/u.test(line))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim())
-        .join(' | '),
-    );
-
-  it('has one row per key with default and meaning, and no other row', () => {
-    expect(rows).toEqual(defaults.map(expectedRow));
   });
 });
 

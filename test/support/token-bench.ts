@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { LogFields, Logger } from '../../src/base/log.ts';
 import { TrustedDataSources, type TrustedDataSource } from '../../src/auth/data-sources.ts';
-import { createTokenVerifier, type TokenVerifier, type TokenVerifierOptions } from '../../src/auth/jws-verifier.ts';
+import { TokenVerifier, type TokenVerifierOptions } from '../../src/auth/jws-verifier.ts';
 import { KeySource, type KeySourceOptions } from '../../src/auth/key-source.ts';
 import { NonceBook } from '../../src/auth/nonces.ts';
 import type { Principal, TokenTransport } from '../../src/auth/principal.ts';
@@ -100,7 +100,7 @@ export class TokenBench {
     this.dataSources = options.dataSources ?? new TrustedDataSources([SOURCE]);
     this.nonces = options.nonces ?? new NonceBook({ clock: this.clock });
     this.nonces.rotate(SOURCE.id, NONCE);
-    this.verifier = createTokenVerifier({
+    this.verifier = new TokenVerifier({
       claimNames: CLAIM_NAMES,
       ...rest,
       keys: this.keys,

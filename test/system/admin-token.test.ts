@@ -48,7 +48,7 @@ it('accepts the token of a data source that the store knows, and tells what it s
   expect(rows(end)).toMatchObject({
     verdict: 'accepted',
     'speaks for': `organization ${ORG}, data source ${id}`,
-    'held against': 'data sources: 0 of the settings, 1 of the store, 0 as the platform tells them',
+    'held against': 'data sources: 0 of the settings, 1 of the store, 0 of the platform',
     transport: 'grpc',
     algorithm: 'RS256',
     issuer: around.issuer.issuer,
@@ -98,7 +98,7 @@ it('asks the platform when it is told to: what somebody changed there holds, and
   expect(rows(accepted)).toMatchObject({
     verdict: 'accepted',
     'speaks for': `organization ${ORG}, data source ${id}`,
-    'held against': 'data sources: 0 of the settings, 0 of the store, 1 as the platform tells them',
+    'held against': 'data sources: 0 of the settings, 0 of the store, 1 of the platform',
   });
   expect(around.api.journal.count('PUT /dataSources/:id')).toBe(0);
 });
@@ -132,7 +132,7 @@ it('works while a server holds the store, and with the administration off', asyn
   ];
   const good = await runAdmin([...INSPECT, '--token-file', fileOf(await issuer.issueToken()), ...flags]);
   expect([good.code, good.err]).toEqual([0, '']);
-  expect(rows(good)['held against']).toBe('data sources: 1 of the settings, 0 of the store, 0 as the platform tells them');
+  expect(rows(good)['held against']).toBe('data sources: 1 of the settings, 0 of the store, 0 of the platform');
   const bad = await runAdmin([...INSPECT, '--token-file', fileOf(await issuer.issueToken({ nonce: 'CANARY-other' })), ...flags]);
   expect([bad.code, rows(bad)['verdict']]).toEqual([1, 'refused (nonce_mismatch)']);
   expect(bad.out).not.toContain('CANARY');

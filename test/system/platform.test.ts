@@ -89,7 +89,7 @@ it('from the platform to a server that can be called, and back, with every secre
   const early = await tell('token', ORG, '--out', tokenFile);
   expect([early.code, early.err]).toEqual([1, expect.stringContaining('has no data source')]);
   const authorized = await tell('authorize', ORG);
-  expect([authorized.code, authorized.out]).toEqual([0, expect.stringMatching(/one webhook is told\ndata source \S+ is registered/u)]);
+  expect([authorized.code, authorized.out]).toEqual([0, expect.stringMatching(/one webhook is notified\ndata source \S+ is registered/u)]);
   const written = await tell('token', ORG, '--out', tokenFile);
   const token = readFileSync(tokenFile, 'utf8').trim();
   expect([written.code, modeOf(tokenFile), token.split('.').length]).toEqual([0, 0o600, 3]);
@@ -106,7 +106,7 @@ it('from the platform to a server that can be called, and back, with every secre
 
   const { out: status } = await tell('status');
   for (const words of [ORG, 'grpc', 'websocket', 'active', 'authorized', 'deauthorized']) expect(status).toContain(words);
-  expect(await tell('deauthorize', ORG)).toMatchObject({ code: 0, out: expect.stringContaining('one webhook is told') as string });
+  expect(await tell('deauthorize', ORG)).toMatchObject({ code: 0, out: expect.stringContaining('one webhook is notified') as string });
   await until(
     'the server has forgotten the organization',
     async () => !(await isLetIn(grpc, tokenFile)) && !(await isLetIn(socket, socketFile)),

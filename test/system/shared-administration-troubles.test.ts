@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { writeWaitingEvent } from '../../src/admin/webhooks/waiting-event.ts';
+import { writeWaitingEvent } from '../../src/admin/webhooks/delivery.ts';
 import { CHECK_MS } from '../../src/base/watched-files.ts';
 import { DeliveryQueue } from '../../src/store/redis/delivery-queue.ts';
 import { Seal } from '../../src/store/seal.ts';

@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { doctorCommand } from '../../src/cli/doctor.ts';
 import type { DoctorReport } from '../../src/cli/doctor-text.ts';
+import { runAdmin, runCommand } from '../support/admin-command.ts';
 import { adminSurroundings, type AdminSurroundings } from '../support/admin-surroundings.ts';
 import { certificateAuthority } from '../support/certificate-authority.ts';
 import { requireDebian } from '../support/debian.ts';
@@ -49,6 +51,8 @@ function serve(flags: readonly string[]): ServeProcess {
   onTestFinished(() => server.kill());
   return server;
 }
+
+const doNothing = (): void => undefined;
 
 /** The line that says why a command ended. */
 function errorOf({ stderr }: ParleyProcess): string {
@@ -102,38 +106,39 @@ const REFUSALS: readonly (readonly [what: string, store: () => Promise<readonly 
   ],
 ];
 
-describe('a server with an administration ends with 1 and names the cause when the store cannot be used because', () => {
-  it.each(REFUSALS)('%s', async (_what, store, cause) => {
-    const around = await adminSurroundings({ isLoggedIn: false });
-    const server = serve(flagsFor(around, await store()));
-    expect({ exit: await server.ended(), error: errorOf(server) }).toEqual({
-      exit: { code: 1, signal: null },
-      error: expect.stringMatching(/^error store_unavailable/) as string,
-    });
-    expect(errorOf(server)).toMatch(cause);
-    expect(server.stderr).not.toContain('redis.password=');
-  });
+/** The flags of a command that looks at such a store. */
+async function commandFlags(store: readonly string[]): Promise<readonly string[]> {
+  return flagsFor(await adminSurroundings({ isLoggedIn: false }), store).filter((flag) => flag !== '--json');
+}
 
-  it('nobody listens at its port, and there are workers', async () => {
-    const around = await adminSurroundings({ isLoggedIn: false });
-    const url = `redis.url=redis://127.0.0.1:${String(await freePort())}`;
-    const server = serve([...flagsFor(around, [url]), '--workers', '2']);
-    expect(await server.ended()).toEqual({ code: 1, signal: null });
-    expect(errorOf(server)).toMatch(/^error store_unavailable .*ECONNREFUSED/);
+// Servers, `parley doctor` and `parley admin` open the store in one place; each is asked once more below.
+describe('a command that opens the store names the cause, and it alone, when it cannot be used because', () => {
+  it.each(REFUSALS)('%s', async (_what, store, cause) => {
+    const { code, out, err } = await runAdmin(['orgs', 'list', ...(await commandFlags(await store()))]);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^error store_unavailable/m);
+    expect(err).toMatch(cause);
+    expect(err).not.toContain('redis.password=');
   });
 });
 
-describe.each([
-  ['parley doctor', ['doctor']],
-  ['parley admin', ['admin', 'orgs', 'list']],
-] as const)('%s names the cause, and it alone, when the store cannot be used because', (_what, words) => {
-  it.each(REFUSALS)('%s', async (_because, store, cause) => {
+describe('when the store cannot be used', () => {
+  it.each([
+    ['alone', []],
+    ['with workers', ['--workers', '2']],
+  ] as const)('a server with an administration ends with 1 and names the cause, %s', async (_way, workers) => {
     const around = await adminSurroundings({ isLoggedIn: false });
-    const command = new ParleyProcess([...words, ...flagsFor(around, await store()).filter((flag) => flag !== '--json')]);
-    onTestFinished(() => command.kill());
-    expect(await command.ended()).toEqual({ code: 1, signal: null });
-    expect(errorOf(command)).toMatch(cause);
-    expect(command.stdout).toBe('');
+    const server = serve([...flagsFor(around, [`redis.url=${locked.url}`, 'redis.password=wrong']), ...workers]);
+    expect(await server.ended()).toEqual({ code: 1, signal: null });
+    expect(errorOf(server)).toMatch(/^error store_unavailable .*WRONGPASS/);
+    expect(server.stderr).not.toContain('redis.password=');
+  });
+
+  it('parley doctor ends with 1 and names the cause', async () => {
+    const flags = await commandFlags([`redis.url=redis://127.0.0.1:${String(await freePort())}`]);
+    const { code, out, err } = await runCommand(doctorCommand(doNothing), flags);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^error store_unavailable .*ECONNREFUSED/m);
   });
 });
 
@@ -143,11 +148,9 @@ describe('parley doctor looks at the store that servers share, without an admini
     const key = `keys=${JSON.stringify([around.key])}`;
     const settings = ['kind=redis', key, ...store].map((each) => `--store.${each}`);
     const flags = [...serverFlags(around.issuer, undefined, [dataSource(around.issuer)]), ...settings];
-    const doctor = new ParleyProcess(['doctor', '--json', '--only', 'store', ...flags]);
-    onTestFinished(() => doctor.kill());
-    await doctor.ended();
+    const { out } = await runCommand(doctorCommand(doNothing), ['--json', '--only', 'store', ...flags]);
     // Written by the command under test; what is wrong with it shows in what is expected of it.
-    return (JSON.parse(doctor.stdout) as DoctorReport).checks;
+    return (JSON.parse(out) as DoctorReport).checks;
   }
 
   it('and finds nothing where it is well', async () => {
@@ -214,18 +217,15 @@ describe('with admin.fail_startup off, a server whose store is away', () => {
 });
 
 describe('a process that was asked to serve', () => {
-  it.each([
-    ['alone', []],
-    ['as one of several', ['--workers', '2']],
-  ] as const)('ends with 1, loudly, when a bot ends it with 0, %s', async (_way, workers) => {
+  it('ends with 1, loudly, when a bot ends it with 0', async () => {
     const around = await adminSurroundings();
     const folder = await mkdtemp(path.join(tmpdir(), 'parley-bots-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     await writeFile(path.join(folder, 'leaver.mjs'), 'process.exit(0);\n');
     const flags = flagsFor(around, [`redis.url=${open.url}`]).filter((flag) => !flag.startsWith('--bots.'));
-    const server = serve([...flags, `--bots.folder=${folder}`, ...workers]);
+    const server = serve([...flags, `--bots.folder=${folder}`]);
     expect(await server.ended()).toEqual({ code: 1, signal: null });
-    expect(server.stderr).toContain('the process ends although nobody has told the server to stop');
+    expect(server.stderr).toContain('the process ends although nobody has asked the server to stop');
   });
 
   it('ends with 1 and says that somebody must log in, where nobody has', async () => {

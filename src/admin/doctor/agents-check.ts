@@ -1,8 +1,9 @@
 // Is there an agent for the administrator of each organization to choose (G-05, W-50)? Asked as the platform asks, with the
-// token of each data source at its registered address; where that cannot be, the configuration is looked at.
+// token of each data source at its registered address; where that cannot be, the configuration is examined.
 import { shownText } from '../../base/shown-text.ts';
-import type { Check, CheckTools, Finding } from './check.ts';
+import type { Check, CheckTools, Verdict } from './check.ts';
 import type { DoctorContext, ExaminedDataSource } from './context.ts';
+import { fault, type Found } from './finding.ts';
 import { dataSourceSubject, endpointsOf, endpointSubject, hostAndPort, type Subject } from './subject.ts';
 
 /** Each data source offers an agent. */
@@ -22,11 +23,7 @@ function subjectOf(wanted: ExaminedDataSource): Subject {
   return { text, path: [...path, ...grounds, `agents of ${wanted.organizationId} ${wanted.transport}`] };
 }
 
-async function agentsFindings(
-  wanted: ExaminedDataSource,
-  context: DoctorContext,
-  { notes, signal }: CheckTools,
-): Promise<readonly Finding[]> {
+async function agentsFindings(wanted: ExaminedDataSource, context: DoctorContext, { notes, signal }: CheckTools): Promise<Verdict> {
   const { organizationId, transport } = wanted;
   const { listAgents } = context;
   const { text } = dataSourceSubject(wanted);
@@ -38,12 +35,12 @@ async function agentsFindings(
   const where = `${text}, list of agents at ${hostAndPort(endpoint)}`;
   const answer = await listAgents({ endpoint, transport, organizationId, token: record.jwsToken }, signal);
   if (answer.kind === 'listed') return answer.count > 0 ? [] : [noAgents(where)];
-  const what = `the server there does not tell its agents (${shownText(answer.why, [record.nonce, record.jwsToken])})`;
+  const what = `the server there does not list its agents (${shownText(answer.why, [record.nonce, record.jwsToken])})`;
   const mend = 'look at its log, and whether it is this server with this configuration that answers there';
-  return [{ code: 'agents_not_listed', severity: 'fault', what, where, mend }];
+  return [fault('agents_not_listed', what, mend, where)];
 }
 
-function noAgents(where: string): Finding {
+function noAgents(where: string): Found {
   const mend = 'put a bot module into the bots folder and let it serve this organization; `parley bots list` shows them';
-  return { code: 'no_agents', severity: 'fault', what: 'there is no agent to choose', where, mend };
+  return fault('no_agents', 'there is no agent to choose', mend, where);
 }

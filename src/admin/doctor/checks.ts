@@ -1,10 +1,9 @@
-// The list of all checks. What stands in it is told in this order.
-import { clockCheck, organizationTokenCheck, platformAccessCheck } from './access-checks.ts';
+// The list of all checks. Results come in this order.
+import { clockCheck, organizationTokenCheck, platformAccessCheck, scopesCheck } from './access-checks.ts';
 import { agentsCheck } from './agents-check.ts';
 import type { Check } from './check.ts';
 import { alpnCheck, certificateCheck, healthCheck, listensCheck, tlsHandshakeCheck, upgradeCheck } from './endpoint-checks.ts';
 import { dataSourceCheck, schemaCheck, statusCheck, urlCheck } from './registration-checks.ts';
-import { scopesCheck } from './scopes-check.ts';
 import { issuerCheck, keySetCheck, nonceCheck, testTokenCheck, tokenExpiryCheck } from './token-checks.ts';
 import { storeCheck } from './store-check.ts';
 import { webhooksCheck } from './webhook-check.ts';

@@ -1,5 +1,4 @@
-// What the doctor looks at, as ports: whoever runs it says where organizations, data sources, keys and agents are found.
-// Nothing here asks anybody.
+// What the doctor examines, as ports: its caller says where organizations, data sources, keys and agents are found.
 import type { KeySource } from '../../auth/key-source.ts';
 import type { NonceBook } from '../../auth/nonces.ts';
 import type { TokenVerifier } from '../../auth/jws-verifier.ts';
@@ -9,6 +8,7 @@ import type { DataSourcesApi, WantedDataSource } from '../lifecycle/ports.ts';
 import type { LifecycleTimes } from '../lifecycle/schedule.ts';
 import type { TokenSource } from '../token-source.ts';
 import type { WebhookRegistration } from '../webhook-records.ts';
+import type { Found } from './finding.ts';
 import type { ProbeTarget, Probed } from './probes.ts';
 import type { Endpoint, RegisteredAddress } from './subject.ts';
 
@@ -24,11 +24,10 @@ export interface ExaminedOrganization {
 
 /** A data source as the configuration wants it, and what is remembered of it. */
 export interface ExaminedDataSource extends WantedDataSource {
-  /** Its record when the server last looked. Unlike a pinned one it gives way when it is gone. */
+  /** Its record at the last check of the server. Unlike a pinned one it gives way when it is gone. */
   readonly knownId?: string | undefined;
 }
 
-/** The scopes of one kept token. */
 export interface ExaminedScopes {
   /** UUID; undefined for the token of the integration. */
   readonly organizationId: string | undefined;
@@ -43,11 +42,11 @@ export interface ExaminedWebhooks {
   knock(wait: Pick<ProbeTarget, 'limitMs' | 'clock' | 'signal'>): Promise<Probed<number>>;
   /** Where deliveries must go, character for character. */
   readonly targetUrl: string;
-  /** Of the app whose authorizations are told, in any spelling. */
+  /** Of the app whose authorizations we are notified of, in any spelling. */
   readonly applicationId: string;
 }
 
-/** What a server says that is asked for its agents. */
+/** What a server answers that is asked for its agents. */
 export type AgentsAnswer = { readonly kind: 'listed'; readonly count: number } | { readonly kind: 'refused'; readonly why: string };
 
 /** What the platform asks when an administrator chooses an agent (G-05, W-50). */
@@ -66,52 +65,42 @@ export interface AgentsQuestion {
  */
 export type HealthAnswer = 'serving' | 'not_serving' | 'unknown' | { readonly unanswered: string };
 
-/** What may be wrong with a store that lets us in. */
-export interface StoreFinding {
-  readonly code: 'store_right_missing' | 'store_forgets';
-  readonly severity: 'fault' | 'warning';
-  readonly what: string;
-  readonly mend: string;
-}
-
-/** The store that servers share. */
 export interface ExaminedStore {
   /** Where it is, for people. */
   readonly place: string;
   /**
-   * What is wrong with it though it lets us in, as far as it can be told.
+   * What is wrong with it though it lets us in, as far as that can be seen.
    *
    * @throws AppError `store_unavailable`, `config_invalid`.
    */
-  look(): Promise<readonly StoreFinding[]>;
+  readonly examine: () => Promise<readonly Found[]>;
 }
 
-/** Everything that is looked at. */
 export interface DoctorContext {
   readonly profile: PlatformProfile;
   /** Undefined: no server shares its calls with others. */
   readonly store?: ExaminedStore | undefined;
-  /** Undefined: nothing is managed, and what the platform has is not looked at. */
+  /** Undefined: nothing is managed, and what the platform has is not examined. */
   readonly organizations: readonly ExaminedOrganization[] | undefined;
-  /** What the platform has granted to kept tokens, as far as it told. */
+  /** What the platform has granted to kept tokens, as far as it said so. */
   readonly scopes?: readonly ExaminedScopes[] | undefined;
   readonly wanted: readonly ExaminedDataSource[];
   /** Where data sources will be registered, beside the addresses of those that are wanted already. */
   readonly addresses?: readonly RegisteredAddress[] | undefined;
-  readonly times: Pick<LifecycleTimes, 'leadMs' | 'retryMs' | 'checkMs'>;
+  readonly times: LifecycleTimes;
   /** The ones that the server itself would use. */
   readonly verifier: TokenVerifier;
   readonly nonces: Pick<NonceBook, 'accepts'>;
   readonly keys: Pick<KeySource, 'knows' | 'find'>;
-  /** The Date header of any answer of the platform; null when there was none. Undefined: not looked at. */
+  /** The Date header of any answer of the platform; null when there was none. Undefined: not examined. */
   readonly platformDate?: ((signal: AbortSignal) => Promise<string | null>) | undefined;
   /** Undefined: no webhooks are wanted. */
   readonly webhooks?: ExaminedWebhooks | undefined;
-  /** Path at which calls come in over WebSocket, the prefix included (W-01, W-02). Undefined: not looked at. */
+  /** Path at which calls come in over WebSocket, the prefix included (W-01, W-02). Undefined: not examined. */
   readonly socketPath?: string | undefined;
-  /** Asks the health service at an address. Undefined: not looked at. */
+  /** Asks the health service at an address. Undefined: not examined. */
   readonly health?: ((endpoint: Endpoint, signal: AbortSignal) => Promise<HealthAnswer>) | undefined;
-  /** Asks the server at an address for its agents. Undefined, or no token to ask with: the configuration is looked at. */
+  /** Asks the server at an address for its agents. Undefined, or no token to ask with: the configuration is examined instead. */
   readonly listAgents?: ((question: AgentsQuestion, signal: AbortSignal) => Promise<AgentsAnswer>) | undefined;
   /** How many agents the configuration offers an organization. */
   agents(organizationId: string): Promise<number>;

@@ -1,8 +1,9 @@
 // Can the platform reach the server under the registered address, and does it meet there what it demands (1.9, O-13, P-12)?
 // Seen from this machine: what stands between the platform and us may show it something else.
-import type { Check, CheckId, CheckTools, Finding, FindingCode, Severity, Verdict } from './check.ts';
+import type { Check, CheckId, CheckTools, Verdict } from './check.ts';
 import { shownText } from '../../base/shown-text.ts';
 import type { DoctorContext } from './context.ts';
+import { fault, warning, type Found } from './finding.ts';
 import { endpointsOf, endpointSubject, hostAndPort, type Endpoint } from './subject.ts';
 import { probeTcp, probeTls, probeUpgrade, type Handshake, type ProbeTarget } from './probes.ts';
 
@@ -37,24 +38,20 @@ function endpointCheck(
   };
 }
 
-function found(endpoint: Endpoint, code: FindingCode, what: string, mend: string, severity: Severity = 'fault'): Finding {
-  return { code, severity, what, where: hostAndPort(endpoint), mend };
-}
-
 /** Somebody takes connections there. */
 export const listensCheck = endpointCheck('listens', 'connections are taken there', [], async (endpoint, tools) => {
   const probed = await probeTcp(targetOf(endpoint, tools));
   if (probed.kind === 'connected') return [];
   const { code } = probed;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return [found(endpoint, 'host_unknown', `the host cannot be found (${code})`, 'give the registered host an address in the DNS')];
+    return [fault('host_unknown', `the host cannot be found (${code})`, 'give the registered host an address in the DNS')];
   }
   if (code === 'no_answer' || code === 'ETIMEDOUT') {
     const mend = 'look at the firewall and the load balancer before the server';
-    return [found(endpoint, 'no_answer', `nothing answers within ${String(probeMs(tools))} ms`, mend)];
+    return [fault('no_answer', `nothing answers within ${String(probeMs(tools))} ms`, mend)];
   }
   const mend = 'start the server, and let it, or what stands before it, listen on the registered port';
-  return [found(endpoint, 'not_listening', `the connection is not taken (${code})`, mend)];
+  return [fault('not_listening', `the connection is not taken (${code})`, mend)];
 });
 
 /** A TLS handshake goes through, whatever the certificate. */
@@ -63,7 +60,7 @@ export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS',
   const probed = await probeTls(targetOf(endpoint, tools), context.authorities ?? []);
   if (probed.kind === 'failed') {
     const mend = 'set tls.certificate_file and tls.key_file of the server, or end TLS before it; the registered address asks for it';
-    return [found(endpoint, 'tls_failed', `the TLS handshake fails (${probed.code})`, mend)];
+    return [fault('tls_failed', `the TLS handshake fails (${probed.code})`, mend)];
   }
   tools.notes.handshakes.set(hostAndPort(endpoint), probed.value);
   return [];
@@ -73,38 +70,37 @@ export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS',
 export const certificateCheck = endpointCheck('certificate', 'its certificate is good', ['tls_handshake'], (endpoint, { notes, clock }) => {
   const handshake = notes.handshakes.get(hostAndPort(endpoint));
   if (handshake === undefined) return NO_HANDSHAKE;
-  return [...trustFindings(endpoint, handshake), ...timeFindings(endpoint, handshake, clock.nowMs())];
+  return [...trustFindings(endpoint, handshake), ...timeFindings(handshake, clock.nowMs())];
 });
 
-function trustFindings(endpoint: Endpoint, { chainProblem, isForHost }: Handshake): readonly Finding[] {
-  const findings: Finding[] = [];
+function trustFindings({ host }: Endpoint, { chainProblem, isForHost }: Handshake): readonly Found[] {
+  const findings: Found[] = [];
   if (chainProblem !== undefined && chainProblem !== OVER && chainProblem !== 'CERT_NOT_YET_VALID') {
     const what = `its certificate is not trusted (${chainProblem})`;
     const mend = INCOMPLETE.has(chainProblem)
       ? 'let the server send the whole chain: its own certificate, then the intermediate ones'
       : 'use a certificate of a public authority: the platform trusts no other (O-13)';
-    findings.push(found(endpoint, 'certificate_untrusted', what, mend));
+    findings.push(fault('certificate_untrusted', what, mend));
   }
   if (!isForHost) {
     const mend = 'have the certificate made out for the registered host, or register the host that it is for';
-    findings.push(found(endpoint, 'certificate_name', `its certificate is for another host than ${endpoint.host}`, mend));
+    findings.push(fault('certificate_name', `its certificate is for another host than ${host}`, mend));
   }
   return findings;
 }
 
-function timeFindings(endpoint: Endpoint, handshake: Handshake, nowMs: number): readonly Finding[] {
-  const { chainProblem, validFromMs, validUntilMs } = handshake;
+function timeFindings({ chainProblem, validFromMs, validUntilMs }: Handshake, nowMs: number): readonly Found[] {
   const mend = 'renew the certificate, and let the server read the new one';
   const end = isoOf(validUntilMs);
   if (nowMs < validFromMs) {
     const soon = 'look at the clock of this machine, or wait';
-    return [found(endpoint, 'certificate_over', `its certificate is good only from ${isoOf(validFromMs)}`, soon)];
+    return [fault('certificate_over', `its certificate is good only from ${isoOf(validFromMs)}`, soon)];
   }
-  if (nowMs >= validUntilMs) return [found(endpoint, 'certificate_over', `its certificate ended at ${end}`, mend)];
-  if (chainProblem === OVER) return [found(endpoint, 'certificate_over', 'a certificate of its chain has ended', mend)];
+  if (nowMs >= validUntilMs) return [fault('certificate_over', `its certificate ended at ${end}`, mend)];
+  if (chainProblem === OVER) return [fault('certificate_over', 'a certificate of its chain has ended', mend)];
   if (validUntilMs - nowMs > NEAR_END_MS) return [];
   const days = String(Math.floor((validUntilMs - nowMs) / 86_400_000));
-  return [found(endpoint, 'certificate_near_end', `its certificate ends at ${end}, in ${days} days`, mend, 'warning')];
+  return [warning('certificate_near_end', `its certificate ends at ${end}, in ${days} days`, mend)];
 }
 
 /** It speaks HTTP/2, without which there is no gRPC (1.9), and HTTP/1.1, without which there is no WebSocket. */
@@ -115,24 +111,24 @@ export const alpnCheck = endpointCheck(
   async (endpoint, tools, { authorities = [] }) => {
     const handshake = tools.notes.handshakes.get(hostAndPort(endpoint));
     if (handshake === undefined) return NO_HANDSHAKE;
-    const http2 = endpoint.isGrpc ? http2Findings(endpoint, handshake) : [];
+    const http2 = endpoint.isGrpc ? http2Findings(handshake) : [];
     return endpoint.isWebSocket ? [...http2, ...(await http1Findings(endpoint, tools, authorities))] : http2;
   },
 );
 
-function http2Findings(endpoint: Endpoint, handshake: Handshake): readonly Finding[] {
-  if (handshake.protocol === 'h2') return [];
-  const spoken = handshake.protocol === undefined ? 'agrees to no protocol' : `speaks ${handshake.protocol}`;
+function http2Findings({ protocol }: Handshake): readonly Found[] {
+  if (protocol === 'h2') return [];
+  const spoken = protocol === undefined ? 'agrees to no protocol' : `speaks ${protocol}`;
   const mend = 'switch HTTP/2 on where TLS ends, which is the load balancer if there is one';
-  return [found(endpoint, 'alpn_missing', `it ${spoken} and not HTTP/2 (ALPN h2), without which there is no gRPC`, mend)];
+  return [fault('alpn_missing', `it ${spoken} and not HTTP/2 (ALPN h2), without which there is no gRPC`, mend)];
 }
 
 /** A server that agrees to no protocol speaks what it always spoke: HTTP/1.1. */
-async function http1Findings(endpoint: Endpoint, tools: CheckTools, authorities: readonly string[]): Promise<readonly Finding[]> {
+async function http1Findings(endpoint: Endpoint, tools: CheckTools, authorities: readonly string[]): Promise<readonly Found[]> {
   const probed = await probeTls(targetOf(endpoint, tools), authorities, ['http/1.1']);
   if (probed.kind === 'connected') return [];
   const what = `it takes no HTTP/1.1 (ALPN http/1.1), without which there is no WebSocket (${probed.code})`;
-  return [found(endpoint, 'http1_missing', what, 'let what ends TLS offer HTTP/1.1 there, beside HTTP/2 if both are needed')];
+  return [fault('http1_missing', what, 'let what ends TLS offer HTTP/1.1 there, beside HTTP/2 if both are needed')];
 }
 
 /** The health service, where it is asked, says that calls are taken (1.8). */
@@ -149,10 +145,10 @@ export const healthCheck = endpointCheck(
     if (answer === 'serving') return [];
     if (answer !== 'not_serving') {
       const mend = 'start the server, and look whether what stands before it leads to its port and speaks gRPC with it';
-      return [found(endpoint, 'health_unanswered', `no server answers there (${shownText(answer.unanswered)})`, mend)];
+      return [fault('health_unanswered', `no server answers there (${shownText(answer.unanswered)})`, mend)];
     }
     const mend = 'look at the log of the server for what it is waiting for, or whether it is stopping';
-    return [found(endpoint, 'health_bad', 'its health service says that it takes no calls', mend)];
+    return [fault('health_bad', 'its health service says that it takes no calls', mend)];
   },
   ({ isGrpc }) => isGrpc,
 );
@@ -169,12 +165,12 @@ export const upgradeCheck = endpointCheck(
     const asked = `the request for a WebSocket at ${path}`;
     if (probed.kind === 'failed') {
       const mend = 'look whether the server behind this address serves WebSocket, and what stands before it lets it through';
-      return [found(endpoint, 'upgrade_failed', `${asked} is not answered (${probed.code})`, mend)];
+      return [fault('upgrade_failed', `${asked} is not answered (${probed.code})`, mend)];
     }
     const { value: status } = probed;
     // W-06. One whose token check is off opens the socket.
     if (status === 401 || status === 101) return [];
-    return [found(endpoint, 'upgrade_failed', `${asked} is answered with status ${String(status)}`, mendOfUpgrade(status))];
+    return [fault('upgrade_failed', `${asked} is answered with status ${String(status)}`, mendOfUpgrade(status))];
   },
   ({ isWebSocket }) => isWebSocket,
 );

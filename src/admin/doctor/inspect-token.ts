@@ -1,5 +1,5 @@
-// A token for people: what it says, and whether the server would let it in. What it says is believed by nobody until the
-// token check has; neither the token nor its nonce is in the answer.
+// A token for people: what it says, unverified, and whether the server would let it in. Neither the token nor its nonce is in the
+// answer.
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { TokenVerifier } from '../../auth/jws-verifier.ts';
@@ -8,10 +8,9 @@ import { REFUSAL_HINTS, refusalReason, type RefusalReason } from '../../auth/ref
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { shownText } from '../../base/shown-text.ts';
 
-/** Hex digits of a nonce's digest that are shown: enough to compare two nonces, too few to tell one. */
+/** Hex digits of a nonce's digest that are shown: enough to compare two nonces, too few to know one. */
 const DIGEST_CHARS = 8;
 
-/** What inspecting needs. */
 export interface InspectTokenOptions {
   /** The one that the server itself uses. */
   readonly verifier: TokenVerifier;
@@ -21,24 +20,8 @@ export interface InspectTokenOptions {
 }
 
 /** What a token says of itself; undefined where it does not. Texts are fit for a terminal. */
-export interface ShownClaims {
-  readonly algorithm: string | undefined;
-  readonly keyId: string | undefined;
-  readonly issuer: string | undefined;
-  readonly audience: string | undefined;
-  readonly subject: string | undefined;
-  readonly url: string | undefined;
-  readonly schemaId: string | undefined;
-  readonly organizationId: string | undefined;
-  /** ISO times. */
-  readonly issuedAt: string | undefined;
-  readonly notBefore: string | undefined;
-  readonly expiresAt: string | undefined;
-  /** The beginning of the nonce's SHA-256 in hex. */
-  readonly nonceDigest: string | undefined;
-}
+export type ShownClaims = ReturnType<typeof shownClaims>;
 
-/** What is known of a token. */
 export interface TokenInspection {
   /** Undefined for what cannot be read as a token. */
   readonly claims: ShownClaims | undefined;
@@ -90,7 +73,7 @@ function decoded(compact: string): DecodedToken | undefined {
   }
 }
 
-function shownClaims({ header, claims }: DecodedToken, compact: string, { jws }: InspectTokenOptions['profile']): ShownClaims {
+function shownClaims({ header, claims }: DecodedToken, compact: string, { jws }: InspectTokenOptions['profile']) {
   const nonce = typeof claims['jti'] === 'string' ? claims['jti'] : undefined;
   const text = (value: unknown): string | undefined => (typeof value === 'string' ? shownText(value, [nonce, compact]) : undefined);
   const audience: unknown = claims['aud'];
@@ -103,9 +86,11 @@ function shownClaims({ header, claims }: DecodedToken, compact: string, { jws }:
     url: text(claims[jws.claims.url]),
     schemaId: text(claims[jws.claims.schema]),
     organizationId: text(claims[jws.claims.org]),
+    // ISO times.
     issuedAt: isoTime(claims['iat']),
     notBefore: isoTime(claims['nbf']),
     expiresAt: isoTime(claims['exp']),
+    // The beginning of the nonce's SHA-256 in hex.
     nonceDigest: nonce === undefined ? undefined : createHash('sha256').update(nonce).digest('hex').slice(0, DIGEST_CHARS),
   };
 }

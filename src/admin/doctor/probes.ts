@@ -20,7 +20,6 @@ export interface ProbeTarget {
 /** A connection that came about, or the system's word for why it did not; `no_answer` for the deadline. */
 export type Probed<T> = { readonly kind: 'connected'; readonly value: T } | { readonly kind: 'failed'; readonly code: string };
 
-/** What a handshake showed. */
 export interface Handshake {
   /** Why the chain is not trusted, as the library says; undefined when it is. */
   readonly chainProblem: string | undefined;
@@ -33,7 +32,6 @@ export interface Handshake {
   readonly protocol: string | undefined;
 }
 
-/** Opens a TCP connection and closes it. */
 export function probeTcp(target: ProbeTarget): Promise<Probed<undefined>> {
   const { host, port } = target;
   const socket = connectTcp({ host, port });
@@ -59,7 +57,7 @@ export function probeTls(
   const socket = connectTls({
     ...{ host, port, ...trusting(host, authorities) },
     ALPNProtocols: [...protocols],
-    // Both are looked at below, each for itself.
+    // Both are read below, each for itself.
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,
   });
@@ -171,7 +169,7 @@ function settled<T>(
       try {
         resolve(probe());
       } catch (cause) {
-        reject(new Error('the connection could not be looked at', { cause }));
+        reject(new Error('the connection could not be examined', { cause }));
       } finally {
         attempt.destroy();
       }

@@ -1,7 +1,7 @@
 // Which of the platform's records are the data sources that we want, also when they are not quite as we want them: only
 // then can it be said what is wrong with them. Pure comparison.
 import { chosenRecord, isOurs, type Match } from '../lifecycle/match.ts';
-import type { DataSourceItem } from '../records.ts';
+import type { DataSource } from '../records.ts';
 import type { ExaminedDataSource } from './context.ts';
 import { compareUrls } from './url-spelling.ts';
 
@@ -9,10 +9,7 @@ import { compareUrls } from './url-spelling.ts';
  * Finds the record of each wanted data source of one organization: the one that a server takes, else one that no other
  * wanted data source fits and whose address is at least meant to be ours.
  */
-export function pairRecords(
-  items: readonly DataSourceItem[],
-  wanted: readonly ExaminedDataSource[],
-): ReadonlyMap<ExaminedDataSource, Match> {
+export function pairRecords(items: readonly DataSource[], wanted: readonly ExaminedDataSource[]): ReadonlyMap<ExaminedDataSource, Match> {
   const pairs = new Map<ExaminedDataSource, Match>(wanted.map((each) => [each, chosenRecord(items, each, each.knownId)]));
   for (const each of wanted) {
     if (each.pinnedId !== undefined || pairs.get(each)?.kind !== 'none') continue;
@@ -24,7 +21,7 @@ export function pairRecords(
   return pairs;
 }
 
-function isMeant({ url }: DataSourceItem, wanted: ExaminedDataSource): boolean {
+function isMeant({ url }: DataSource, wanted: ExaminedDataSource): boolean {
   return url !== undefined && compareUrls(url, wanted.url).kind !== 'other';
 }
 

@@ -3,24 +3,22 @@
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, ERROR_MENDS } from '../../base/errors.ts';
-import { CaseNotes } from './case-notes.ts';
-import type { Check, CheckId, CheckTask, Finding, FindingCode, Verdict } from './check.ts';
+import { CaseNotes, type Check, type CheckId, type CheckTask, type Verdict } from './check.ts';
 import type { DoctorContext } from './context.ts';
+import { fault, type Finding, type Found } from './finding.ts';
 
-/** How the checks are run. */
 export interface DoctorOptions {
-  /** Stops all of it; checks that are not over are told as skipped. */
+  /** Stops all of it; checks that are not over count as skipped. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Longest time of one check, ms. */
   readonly perCheckMs: number;
   /** Most checks at once; default 6. */
   readonly maxParallel?: number;
-  /** Told of each check as it ends, in any order, and of how many there are; must not throw. */
+  /** Gets each check as it ends, in any order, and how many there are; must not throw. */
   readonly onResult?: ((result: CheckResult, checks: number) => void) | undefined;
 }
 
-/** How one check of one subject ended. */
 export interface CheckResult {
   readonly id: CheckId;
   /** What is right when the state is `ok`. */
@@ -117,7 +115,7 @@ class Examination {
     await this.#place();
     try {
       const result = resultOf(check, task, await this.#verdict(task));
-      // A warning does not take the ground away: what it warns of has not happened yet. Nor does what had nothing to look at.
+      // A warning does not take the ground away: what it warns of has not happened yet. Nor does a check that had nothing to examine.
       return { result, isGround: result.findings.every(({ severity }) => severity === 'warning') };
     } finally {
       this.#free += 1;
@@ -140,7 +138,6 @@ class Examination {
     const { signal } = this.#whole;
     if (signal.aborted) return { skipped: INTERRUPTED };
     const work = linkAbort(signal);
-    const where = task.subject.text;
     try {
       // Within a promise, so that a check that throws at once ends like any other.
       const running = Promise.resolve().then(() => task.run({ signal: work.signal, clock, limitMs: perCheckMs, notes: this.#notes }));
@@ -148,9 +145,9 @@ class Examination {
       if (waited.kind === 'value') return waited.value;
       if (waited.kind === 'aborted') return { skipped: INTERRUPTED };
       const what = `the check did not end within ${String(perCheckMs)} ms`;
-      return [broken('check_timeout', what, where, 'look whether the service that is asked can be reached from here, and try again')];
+      return [fault('check_timeout', what, 'look whether the service that is asked can be reached from here, and try again')];
     } catch (thrown) {
-      return work.isAborted ? { skipped: INTERRUPTED } : [failureOf(thrown, where)];
+      return work.isAborted ? { skipped: INTERRUPTED } : [failureOf(thrown)];
     } finally {
       work.abort('deadline');
       work.dispose();
@@ -163,19 +160,16 @@ function isNeeded(earlier: Running, check: Check, task: CheckTask): boolean {
   return check.needs.includes(earlier.check.id) && own !== undefined && task.subject.path.includes(own);
 }
 
-/** Our own errors may speak; foreign ones could quote anything. */
-function failureOf(thrown: unknown, where: string): Finding {
-  if (thrown instanceof AppError) return broken('check_failed', thrown.message, where, ERROR_MENDS[thrown.code]);
+/** Messages of our own errors may be shown; foreign ones could quote anything. */
+function failureOf(thrown: unknown): Found {
+  if (thrown instanceof AppError) return fault('check_failed', thrown.message, ERROR_MENDS[thrown.code]);
   const name = thrown instanceof Error ? thrown.name : typeof thrown;
-  return broken('check_failed', `the check could not be made (${name})`, where, ERROR_MENDS.internal);
-}
-
-function broken(code: FindingCode, what: string, where: string, mend: string): Finding {
-  return { code, severity: 'fault', what, where, mend };
+  return fault('check_failed', `the check could not be made (${name})`, ERROR_MENDS.internal);
 }
 
 function resultOf({ id, title }: Check, { subject }: CheckTask, verdict: Verdict): CheckResult {
-  const told = { id, title, subject: subject.text };
-  if ('skipped' in verdict) return { ...told, state: 'skipped', findings: [], reason: verdict.skipped };
-  return { ...told, state: verdict.length === 0 ? 'ok' : 'found', findings: verdict, reason: undefined };
+  const about = { id, title, subject: subject.text };
+  if ('skipped' in verdict) return { ...about, state: 'skipped', findings: [], reason: verdict.skipped };
+  const findings = verdict.map(({ code, severity, what, where = subject.text, mend }) => ({ code, severity, what, where, mend }));
+  return { ...about, state: findings.length === 0 ? 'ok' : 'found', findings, reason: undefined };
 }

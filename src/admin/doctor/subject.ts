@@ -9,7 +9,6 @@ export interface Subject {
   readonly path: readonly string[];
 }
 
-/** An address that the platform dials. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
@@ -24,12 +23,10 @@ export interface Endpoint {
 /** What is about all of it. */
 export const EVERYTHING: Subject = { text: 'the platform', path: ['all'] };
 
-/** An organization as a subject. */
 export function organizationSubject(id: string): Subject {
   return { text: `organization ${id}`, path: ['all', `organization ${id}`] };
 }
 
-/** A data source as a subject. */
 export function dataSourceSubject({ organizationId, transport }: WantedDataSource): Subject {
   const text = `the ${transport} data source of organization ${organizationId}`;
   return { text, path: [...organizationSubject(organizationId).path, `${organizationId} ${transport}`] };
@@ -40,7 +37,6 @@ export function hostAndPort({ host, port }: Pick<Endpoint, 'host' | 'port'>): st
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
 
-/** An address as a subject. */
 export function endpointSubject(endpoint: Endpoint): Subject {
   return { text: hostAndPort(endpoint), path: ['all', `endpoint ${hostAndPort(endpoint)}`] };
 }

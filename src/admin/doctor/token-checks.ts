@@ -4,34 +4,33 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { digestNonce } from '../../auth/nonces.ts';
 import { REFUSAL_HINTS, refusalReason } from '../../auth/refusal.ts';
 import { alarmDueMs } from '../lifecycle/schedule.ts';
-import type { DataSource } from '../records.ts';
+import { MAX_TOKEN_LIFETIME_MINUTES, type DataSource } from '../records.ts';
+import { fault, warning } from './finding.ts';
 import { recordCheck } from './registration-checks.ts';
 import { shownText } from '../../base/shown-text.ts';
 
 const MINUTE_MS = 60_000;
-/** Where neither record nor token says how long tokens live, minutes (J-01). */
-const DEFAULT_LIFETIME_MINUTES = 1440;
-const NO_TOKEN = { skipped: 'the record tells no token' };
+const NO_TOKEN = { skipped: 'the record has no token' };
 
 /** The current token lives longer than the alarm of the renewal (L-07). */
 export const tokenExpiryCheck = recordCheck({ id: 'token_expiry', title: 'its token is renewed in time' }, ({ record, context, tools }) => {
-  const { tokenExpiresAtMs: endMs, tokenLifetimeMinutes = DEFAULT_LIFETIME_MINUTES } = record;
-  if (endMs === undefined) return { skipped: 'neither record nor token tells its end' };
+  const { tokenExpiresAtMs: endMs, tokenLifetimeMinutes = MAX_TOKEN_LIFETIME_MINUTES } = record;
+  if (endMs === undefined) return { skipped: 'neither record nor token says when it ends' };
   const nowMs = tools.clock.nowMs();
   const end = new Date(endMs).toISOString();
   const mend = 'start the server and look in its log for why the data source was not renewed';
   // J-03: the platform makes no new connections.
-  if (endMs <= nowMs) return [{ code: 'token_over', what: `its token ended at ${end}, and the platform makes no calls with it`, mend }];
+  if (endMs <= nowMs) return [fault('token_over', `its token ended at ${end}, and the platform makes no calls with it`, mend)];
   if (nowMs < alarmDueMs(endMs, tokenLifetimeMinutes * MINUTE_MS, context.times)) return [];
   const what = `its token ends at ${end}, in ${String(Math.floor((endMs - nowMs) / MINUTE_MS))} minutes, and should have been renewed`;
-  return [{ code: 'token_near_end', severity: 'warning', what, mend }];
+  return [warning('token_near_end', what, mend)];
 });
 
 /** The nonce of the record is one that the token check takes (J-18). */
 export const nonceCheck = recordCheck({ id: 'nonce', title: 'its nonce is known to the token check' }, ({ record, context }) => {
-  if (record.nonce === undefined) return { skipped: 'the record tells no nonce' };
+  if (record.nonce === undefined) return { skipped: 'the record has no nonce' };
   if (context.nonces.accepts(record.id, digestNonce(record.nonce))) return [];
-  return [{ code: 'nonce_unknown', what: 'its nonce is none that the token check takes', mend: REFUSAL_HINTS.nonce_mismatch }];
+  return [fault('nonce_unknown', 'its nonce is none that the token check takes', REFUSAL_HINTS.nonce_mismatch)];
 });
 
 /** Its token comes from an issuer that we take tokens of (J-12). */
@@ -40,7 +39,7 @@ export const issuerCheck = recordCheck({ id: 'issuer', title: 'the issuer of its
   if (named === undefined) return NO_TOKEN;
   if (named.issuer !== undefined && context.keys.knows(named.issuer)) return [];
   const issuer = named.issuer === undefined ? 'not named' : shownText(named.issuer, [record.nonce, record.jwsToken]);
-  return [{ code: 'issuer_unknown', what: `the issuer of its token is ${issuer}`, mend: REFUSAL_HINTS.issuer_mismatch }];
+  return [fault('issuer_unknown', `the issuer of its token is ${issuer}`, REFUSAL_HINTS.issuer_mismatch)];
 });
 
 /** The key set of the issuer can be had and holds the key of the token (J-13, J-14). */
@@ -50,17 +49,16 @@ export const keySetCheck = recordCheck(
     const named = namesIn(record);
     if (named?.issuer === undefined) return NO_TOKEN;
     const issuer = shownText(named.issuer, [record.nonce, record.jwsToken]);
-    const missing = { code: 'key_missing', mend: REFUSAL_HINTS.key_not_found } as const;
-    if (named.keyId === undefined) return [{ ...missing, what: 'its token names no key' }];
+    const missing = (what: string) => [fault('key_missing', what, REFUSAL_HINTS.key_not_found)];
+    if (named.keyId === undefined) return missing('its token names no key');
     try {
       await context.keys.find(named.issuer, named.keyId);
       return [];
     } catch (thrown) {
       const reason = refusalReason(thrown);
-      if (reason === 'key_not_found') return [{ ...missing, what: `the key of its token is not among the keys of ${issuer}` }];
+      if (reason === 'key_not_found') return missing(`the key of its token is not among the keys of ${issuer}`);
       if (reason !== 'keys_unavailable') throw thrown;
-      const what = `the key set of ${issuer} cannot be fetched`;
-      return [{ code: 'key_set_unreachable', what, mend: REFUSAL_HINTS.keys_unavailable }];
+      return [fault('key_set_unreachable', `the key set of ${issuer} cannot be fetched`, REFUSAL_HINTS.keys_unavailable)];
     }
   },
 );
@@ -77,12 +75,12 @@ export const testTokenCheck = recordCheck(
     } catch (thrown) {
       const reason = refusalReason(thrown);
       if (reason === undefined) throw thrown;
-      return [{ code: 'token_refused', what: `the token check refuses its token (${reason})`, mend: REFUSAL_HINTS[reason] }];
+      return [fault('token_refused', `the token check refuses its token (${reason})`, REFUSAL_HINTS[reason])];
     }
   },
 );
 
-/** Whom a token names, believed by nobody; undefined when there is no token that can be read. */
+/** Whom a token names, unverified; undefined when there is no token that can be read. */
 function namesIn({ jwsToken }: DataSource): { readonly issuer: string | undefined; readonly keyId: string | undefined } | undefined {
   if (jwsToken === undefined) return undefined;
   try {

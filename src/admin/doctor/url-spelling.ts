@@ -1,7 +1,6 @@
 // Two addresses that mean the same and are not written the same: tokens are compared character for character (J-19), so
-// that such a pair lets nobody in, and looks right to everybody.
+// that such a pair lets nobody in, although a reader sees no difference.
 
-/** How two addresses compare. */
 export type UrlComparison =
   | { readonly kind: 'same' }
   /** They lead to the same place; `differences` says in what they differ, as half sentences. */

@@ -1,12 +1,13 @@
-// Would we hear of authorizations: are the two webhooks of the app there, active, and do they lead to us, and does our receiver
+// Would we be notified of authorizations: are the two webhooks of the app there, active, and do they lead to us, and does our receiver
 // answer there (R-23)?
 import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS, type ServiceAppEventName } from '../webhooks/delivery.ts';
 import { notifiesOf } from '../webhooks/registration.ts';
 import { scopeFinding } from './access-checks.ts';
 import { DELIVERY_STATUS } from '../webhooks/receiver.ts';
-import type { Check, CheckTools, Finding, FindingCode } from './check.ts';
+import type { Check, CheckTools } from './check.ts';
 import type { ExaminedWebhooks } from './context.ts';
+import { warning, type Found, type FindingCode } from './finding.ts';
 import { EVERYTHING } from './subject.ts';
 import { shownText } from '../../base/shown-text.ts';
 
@@ -18,7 +19,7 @@ const PROBE_PART = 0.4;
 /** Both webhooks are as they must be. */
 export const webhooksCheck: Check = {
   id: 'webhooks',
-  title: 'authorizations of the app are told to us',
+  title: 'we are notified of authorizations of the app',
   needs: [],
   tasks: (context) => [
     {
@@ -50,7 +51,7 @@ function findingsOf(
   event: ServiceAppEventName,
   registered: readonly WebhookRegistration[],
   { targetUrl }: ExaminedWebhooks,
-): readonly Finding[] {
+): readonly Found[] {
   const [first] = registered;
   if (first === undefined) return [finding('webhook_missing', event, 'there is none for this app')];
   const here = registered.filter((each) => each.targetUrl === targetUrl);
@@ -60,22 +61,19 @@ function findingsOf(
   return [finding('webhook_target', event, `it leads to ${target} and not to ${shownText(targetUrl)}`)];
 }
 
-/** What our receiver says to a delivery without a signature. */
-const UNSIGNED = DELIVERY_STATUS.unsigned;
-
 /** Deliveries get to our receiver, as seen from here: the first cause of what the platform has switched off. */
-async function receiverFindings(webhooks: ExaminedWebhooks, { clock, limitMs, signal }: CheckTools): Promise<readonly Finding[]> {
+async function receiverFindings(webhooks: ExaminedWebhooks, { clock, limitMs, signal }: CheckTools): Promise<readonly Found[]> {
   const probed = await webhooks.knock({ clock, signal, limitMs: limitMs * PROBE_PART });
-  if (probed.kind === 'connected' && probed.value === UNSIGNED) return [];
+  if (probed.kind === 'connected' && probed.value === DELIVERY_STATUS.unsigned) return [];
   const what =
     probed.kind === 'failed'
       ? `deliveries are not taken there (${probed.code})`
       : `something else than our receiver answers deliveries there, with status ${String(probed.value)}`;
   const mend = 'start the server, and let what stands before it pass this path on to admin.webhooks.port';
-  return [{ code: 'webhook_unanswered', severity: 'warning', what, where: shownText(webhooks.targetUrl), mend }];
+  return [warning('webhook_unanswered', what, mend, shownText(webhooks.targetUrl))];
 }
 
-/** Calls come in without webhooks; only new organizations are not heard of at once (H-25). */
-function finding(code: FindingCode, event: ServiceAppEventName, what: string): Finding {
-  return { code, severity: 'warning', what, where: `webhook of the event ${event}`, mend: MEND };
+/** Calls come in without webhooks; only new organizations become known later (H-25). */
+function finding(code: FindingCode, event: ServiceAppEventName, what: string): Found {
+  return warning(code, what, MEND, `webhook of the event ${event}`);
 }

@@ -6,23 +6,21 @@ import { AppError, toAppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceCreate } from '../records.ts';
 import { mayHaveBeenDone } from '../rest/rest-error.ts';
 import { notSeenYet, otherNonce, unmended } from './reconciler-errors.ts';
-import { serveKept, toldNonce } from './kept-trust.ts';
+import { serveKept, nonceIn } from './kept-trust.ts';
 import { LastingDrift } from './lasting-drift.ts';
 import { driftOf } from './match.ts';
 import type { KnownNonce, NonceJournal } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Leader, Served, Transition, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
-import { RecordFinder } from './record-finder.ts';
+import { ifThere, RecordFinder } from './record-finder.ts';
 import { RenewalClock } from './renewal-clock.ts';
 import { isRegistrationDue, type LifecycleTimes } from './schedule.ts';
 import { ServedDataSource } from './served-data-source.ts';
 import { StepLoop } from './step-loop.ts';
-import { ifThere } from './twin-records.ts';
 
 /** Random bytes of a nonce (L-11). */
 const NONCE_BYTES = 32;
 
-/** What a reconciler is made with. */
 export interface DataSourceReconcilerOptions {
   readonly wanted: WantedDataSource;
   readonly api: DataSourcesApi;
@@ -59,7 +57,7 @@ export class DataSourceReconciler {
   readonly #loop: StepLoop;
   readonly #finder: RecordFinder;
   readonly #lasting = new LastingDrift();
-  /** The record that was looked at last. */
+  /** The record that was found last. */
   #foundId: string | undefined;
   #error: AppError | undefined;
   #wellAtMs: number;
@@ -75,7 +73,7 @@ export class DataSourceReconciler {
       api,
       journal,
       onRemoved: () => {
-        this.#tell('removed');
+        this.#notify('removed');
       },
     });
     this.#loop = new StepLoop((signal) => this.#step(signal), clock);
@@ -112,7 +110,7 @@ export class DataSourceReconciler {
   async renew(): Promise<DataSourceState> {
     this.#isRenewalWanted = true;
     await this.#loop.hurry();
-    // A step that was under way has not heard of it.
+    // A step that was under way does not know of it.
     const { error } = this.state;
     if (this.#mustRenew && error === undefined) await this.#loop.next();
     return this.state;
@@ -131,7 +129,7 @@ export class DataSourceReconciler {
     this.#served.drop();
     await this.#options.journal.erase();
     this.#time.ends(undefined);
-    this.#tell('forgotten');
+    this.#notify('forgotten');
   }
 
   /** One step. Never throws. @returns the pause until the next one, ms. */
@@ -142,10 +140,10 @@ export class DataSourceReconciler {
       this.#wellAtMs = this.#options.clock.nowMs();
     } catch (thrown) {
       if (signal.aborted) return 0;
-      this.#error = toAppError(thrown, 'internal', 'the look after a data source failed');
-      this.#tell('failed', this.#error);
+      this.#error = toAppError(thrown, 'internal', 'a check of a data source failed');
+      this.#notify('failed', this.#error);
     }
-    if (this.#time.alarm()) this.#tell('overdue', this.#error);
+    if (this.#time.alarm()) this.#notify('overdue', this.#error);
     return this.#error === undefined ? this.#time.pauseMs : this.#time.retryPauseMs(this.#error);
   }
 
@@ -181,24 +179,24 @@ export class DataSourceReconciler {
     if (drift.length > 0 && !isLasting) return this.#update(record, 'repaired', signal);
     // Without a known nonce no token would be let in (L-15).
     if (isDue || journal.known.current === undefined) return this.#update(record, 'renewed', signal);
-    if (isNew) this.#tell('adopted');
+    if (isNew) this.#notify('adopted');
     return drift;
   }
 
   /**
-   * Takes over what the record says of nonce and token, which is the last word, and lets its tokens in.
+   * Takes over what the record says of nonce and token, which holds whatever was known before, and lets its tokens in.
    *
    * @returns whether it is a renewal of ours whose answer was lost.
    */
   async #follow(record: DataSource, isNew: boolean): Promise<boolean> {
     const { journal, wanted } = this.#options;
     const before = journal.known;
-    const told = toldNonce(record, before, wanted);
-    if (told === undefined) this.#served.show(record.id, before);
-    else await this.#took(record.id, told, record.tokenExpiresAtMs ?? this.#assumedEndMs(told.nonce));
-    if (told === undefined || told.nonce === before.current?.nonce) return false;
-    const isRenewed = told.nonce === before.announced?.nonce;
-    if (!isNew) this.#tell(isRenewed ? 'renewed' : 'followed');
+    const sent = nonceIn(record, before, wanted);
+    if (sent === undefined) this.#served.show(record.id, before);
+    else await this.#took(record.id, sent, record.tokenExpiresAtMs ?? this.#assumedEndMs(sent.nonce));
+    if (sent === undefined || sent.nonce === before.current?.nonce) return false;
+    const isRenewed = sent.nonce === before.announced?.nonce;
+    if (!isNew) this.#notify(isRenewed ? 'renewed' : 'followed');
     return isRenewed;
   }
 
@@ -244,7 +242,7 @@ export class DataSourceReconciler {
     return left;
   }
 
-  /** What the platform is told. */
+  /** What the platform gets. */
   #registered(nonce: string): DataSourceCreate {
     const { audience, subject, schemaId, url, tokenLifetimeMinutes } = this.#options.wanted;
     return { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes };
@@ -284,18 +282,18 @@ export class DataSourceReconciler {
   /**
    * Takes over what the platform answered to a change, which need not be what it was sent (R-02).
    *
-   * @throws AppError `platform_answer_invalid` when it has another nonce: then both are let in, and the next step looks again.
+   * @throws AppError `platform_answer_invalid` when it has another nonce: then both are let in, and the next step asks again.
    */
   async #settle(id: string, nonce: string, record: DataSource, transition: Transition): Promise<void> {
     const { clock, journal, wanted } = this.#options;
-    const told = toldNonce(record, journal.known, wanted) ?? { nonce, values: valuesIn(record, wanted) };
-    const isTaken = told.nonce === nonce;
-    const assumedMs = isTaken ? clock.nowMs() + this.#lifetimeMs : this.#assumedEndMs(told.nonce);
-    await this.#took(id, told, record.tokenExpiresAtMs ?? assumedMs);
+    const sent = nonceIn(record, journal.known, wanted) ?? { nonce, values: valuesIn(record, wanted) };
+    const isTaken = sent.nonce === nonce;
+    const assumedMs = isTaken ? clock.nowMs() + this.#lifetimeMs : this.#assumedEndMs(sent.nonce);
+    await this.#took(id, sent, record.tokenExpiresAtMs ?? assumedMs);
     this.#foundId = id;
     if (!isTaken) throw otherNonce(id);
     this.#time.renewed();
-    this.#tell(transition);
+    this.#notify(transition);
   }
 
   async #took(id: string, nonce: KnownNonce, expiresAtMs: number | undefined): Promise<void> {
@@ -317,11 +315,11 @@ export class DataSourceReconciler {
     return this.#options.wanted.tokenLifetimeMinutes * 60_000;
   }
 
-  #tell(transition: Transition, error?: AppError): void {
+  #notify(transition: Transition, error?: AppError): void {
     const { wanted, observer } = this.#options;
     const { organizationId, transport } = wanted;
     const known = { dataSourceId: this.#served.id, expiresAtMs: this.#time.expiresAtMs, error };
-    observer.dataSourceChanged?.({ organizationId, transport, transition, ...known });
+    observer.dataSourceChanged({ organizationId, transport, transition, ...known });
   }
 }
 

@@ -1,4 +1,4 @@
-// What a server lets in: right after its start, by what the store says alone (L-15), and after its first look at the platform.
+// What a server lets in: right after its start, by what the store says alone (L-15), and after its first check at the platform.
 // For the server and for commands that only want to know; nothing is written here or there.
 import type { Clock } from '../../base/clock.ts';
 import type { DataSource } from '../records.ts';
@@ -9,7 +9,6 @@ import type { DataSourcesApi, Served, Trust, WantedDataSource } from './ports.ts
 import { valuesIn } from './registered-values.ts';
 import { ServedDataSource } from './served-data-source.ts';
 
-/** What is looked at, and what is filled. */
 export interface KeptTrustParts {
   readonly store: SecretStore;
   readonly trust: Trust;
@@ -38,7 +37,7 @@ export async function trustKept(wanted: WantedDataSource, parts: KeptTrustParts)
 }
 
 /**
- * Fills the trust with what the platform says of a data source, which is the last word (L-02 to L-04).
+ * Fills the trust with what the platform says of a data source, whatever was known before (L-02 to L-04).
  *
  * @param keptId - what {@link trustKept} found: let in no longer when the platform has another one, or none.
  * @returns its id; undefined when there is none, or more than one fits equally well.
@@ -62,17 +61,17 @@ export async function trustAsked(
   if (match.kind !== 'found') return undefined;
   const { id } = match;
   const record = await api.get(id, signal);
-  const told = toldNonce(record, journal.known, wanted);
-  if (told !== undefined) await journal.confirm(id, told, record.tokenExpiresAtMs);
+  const sent = nonceIn(record, journal.known, wanted);
+  if (sent !== undefined) await journal.confirm(id, sent, record.tokenExpiresAtMs);
   served.show(id, journal.known);
   return id;
 }
 
 /**
- * The nonce that a record tells, with its values; what the record leaves open is as it was sent with that nonce, or as we want
- * it. Undefined when it tells none.
+ * The nonce of a record, with its values; what the record leaves open is as it was sent with that nonce, or as we want
+ * it. Undefined when it has none.
  */
-export function toldNonce(record: DataSource, { current, announced }: KnownNonces, wanted: WantedDataSource): KnownNonce | undefined {
+export function nonceIn(record: DataSource, { current, announced }: KnownNonces, wanted: WantedDataSource): KnownNonce | undefined {
   const { nonce } = record;
   if (nonce === undefined) return undefined;
   const sent = [current, announced].find((known) => known?.nonce === nonce);

@@ -1,5 +1,5 @@
 // What changes do not mend: a platform may answer a change and leave a member as it was. Without this it would be
-// changed again at every look, each time with a fresh nonce. Pure comparison; asks nobody.
+// changed again at every check, each time with a fresh nonce. Pure comparison; asks nobody.
 import type { DataSource } from '../records.ts';
 import { driftOf } from './match.ts';
 import type { WantedDataSource } from './ports.ts';
@@ -17,10 +17,10 @@ export class LastingDrift {
   }
 
   /**
-   * Looks at the answer to a change.
+   * Remembers the answer to a change.
    *
    * @param before - the record as it was; for a new one, the answer.
-   * @returns the members that are as they were by what the answer says. What it leaves open, the next look shows.
+   * @returns the members that are as they were by what the answer says. What it leaves open, the next check shows.
    */
   after(before: DataSource, answer: DataSource, wanted: WantedDataSource): readonly string[] {
     const seen = driftOf(answer, wanted);

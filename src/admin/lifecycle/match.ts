@@ -1,10 +1,9 @@
 // Which of the platform's records is our data source (L-02 to L-05)? Pure comparison; asks nobody.
-import type { DataSource, DataSourceItem } from '../records.ts';
+import type { DataSource } from '../records.ts';
 import { isActive } from '../records.ts';
 import type { WantedDataSource } from './ports.ts';
 import { REGISTERED_VALUES } from './registered-values.ts';
 
-/** What a list says about a wanted data source. */
 export type Match =
   | { readonly kind: 'found'; readonly id: string }
   | { readonly kind: 'none' }
@@ -19,7 +18,7 @@ export type Match =
  *
  * @param knownId - of the journal.
  */
-export function chosenRecord(items: readonly DataSourceItem[], wanted: WantedDataSource, knownId: string | undefined): Match {
+export function chosenRecord(items: readonly DataSource[], wanted: WantedDataSource, knownId: string | undefined): Match {
   const { pinnedId } = wanted;
   const known = items.find(({ id }) => id === (pinnedId ?? knownId));
   if (known !== undefined && isOurs(known, wanted)) return { kind: 'found', id: known.id };
@@ -31,7 +30,7 @@ export function chosenRecord(items: readonly DataSourceItem[], wanted: WantedDat
  * The record that fits: in url, schema, audience and subject (L-03), else in url and schema (L-04). Records of another app
  * are left aside (L-11).
  */
-function fittingRecord(items: readonly DataSourceItem[], wanted: WantedDataSource): Match {
+function fittingRecord(items: readonly DataSource[], wanted: WantedDataSource): Match {
   const ours = items.filter((item) => isOurs(item, wanted) && item.url === wanted.url && item.schemaId === wanted.schemaId);
   const exact = ours.filter(({ audience, subject }) => audience === wanted.audience && subject === wanted.subject);
   const fitting = exact.length > 0 ? exact : ours;
@@ -41,7 +40,7 @@ function fittingRecord(items: readonly DataSourceItem[], wanted: WantedDataSourc
 }
 
 /** False for a record that says it was registered by another app. */
-export function isOurs({ applicationId }: DataSourceItem, wanted: Pick<WantedDataSource, 'applicationId'>): boolean {
+export function isOurs({ applicationId }: DataSource, wanted: Pick<WantedDataSource, 'applicationId'>): boolean {
   return applicationId === undefined || wanted.applicationId === undefined || applicationId === wanted.applicationId;
 }
 

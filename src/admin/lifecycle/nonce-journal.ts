@@ -31,7 +31,7 @@ const writtenSchema = z.strictObject({
   dataSourceId: z.string().optional(),
   /** `validUntilMs` is the end of its token where it is known. */
   current: noncePart.extend({ validUntilMs: z.number().optional() }).optional(),
-  /** Told to the platform, or about to be; nobody knows yet whether it took it. */
+  /** Sent to the platform, or about to be; nobody knows yet whether it took it. */
   announced: z.union([noncePart, z.string().transform((nonce): z.output<typeof noncePart> => ({ nonce }))]).optional(),
   replaced: z.array(noncePart.extend({ validUntilMs: z.number() })),
   /** Registrations that were sent, and whose records may not all have turned up. */
@@ -45,9 +45,8 @@ export interface KnownNonce {
   readonly values: RegisteredValues;
 }
 
-/** The nonces that tokens may come with. */
 export interface KnownNonces {
-  /** Of the current token; undefined when it is not known. `validUntilMs` is its end as far as the platform told or we assumed. */
+  /** Of the current token; undefined when it is not known. `validUntilMs` is its end as far as the platform said it or we assumed. */
   readonly current?: (KnownNonce & { readonly validUntilMs?: number | undefined }) | undefined;
   /** One that was sent and whose fate is not known: sending the same again changes nothing twice. */
   readonly announced?: KnownNonce | undefined;
@@ -69,7 +68,6 @@ export function journalKey({ organizationId, transport }: { readonly organizatio
   return `${JOURNALS}${organizationId}/${transport}`;
 }
 
-/** What a journal is made with. */
 export interface NonceJournalOptions {
   /** Its name in the store. */
   readonly key: string;
@@ -133,9 +131,9 @@ export class NonceJournal {
   }
 
   /**
-   * Remembers a nonce that the platform is about to be told, with the values that it is told.
+   * Remembers a nonce that is about to be sent to the platform, with the values that are sent with it.
    *
-   * @param isRegistration - whether it is told by a registration, of which each may make a record of its own (R-12).
+   * @param isRegistration - whether it is sent by a registration, of which each may make a record of its own (R-12).
    * @returns the error when it could not be written: a restart would not know it. Else undefined.
    */
   async announce(nonce: string, values: RegisteredValues, isRegistration: boolean): Promise<AppError | undefined> {
@@ -212,7 +210,7 @@ export class NonceJournal {
     return this.#options.clock.nowMs() + TOKEN_LIFE_MS + CLOCK_SKEW_MS;
   }
 
-  /** @returns what kept it from being written; {@link NonceJournalOptions.onUnsaved} has been told. */
+  /** @returns what kept it from being written; {@link NonceJournalOptions.onUnsaved} was called. */
   async #save(): Promise<AppError | undefined> {
     const { store, key, onUnsaved } = this.#options;
     try {
@@ -239,12 +237,11 @@ function endOf({ validUntilMs }: { readonly validUntilMs?: number | undefined })
   return validUntilMs === undefined ? undefined : validUntilMs + CLOCK_SKEW_MS;
 }
 
-/** The data source that a journal is of, for somebody who only looks; undefined when none is known. */
+/** The data source that a journal is of, for reading only; undefined when none is known. */
 export async function journalledDataSource(store: Pick<SecretStore, 'get'>, key: string): Promise<string | undefined> {
   return read(await store.get(key)).dataSourceId;
 }
 
-/** What may be told of a journal. */
 export interface JournalView {
   readonly transport: TokenTransport;
   /** Undefined when none is known. */
@@ -255,7 +252,6 @@ export interface JournalView {
   readonly isRenewalOpen: boolean;
 }
 
-/** The journals of one organization, a plain UUID. */
 export async function journalsOf(store: Pick<SecretStore, 'get'>, organizationId: string): Promise<readonly JournalView[]> {
   const views: JournalView[] = [];
   for (const transport of TRANSPORTS) {
@@ -272,7 +268,6 @@ export function organizationOfJournal(key: string): string | undefined {
   return key.startsWith(JOURNALS) ? key.slice(JOURNALS.length).split('/')[0] : undefined;
 }
 
-/** UUIDs of the organizations with a journal in the store. */
 export async function organizationsWithJournals(store: Pick<SecretStore, 'keys'>): Promise<readonly string[]> {
   return (await store.keys(JOURNALS)).flatMap((key) => organizationOfJournal(key) ?? []);
 }

@@ -3,18 +3,11 @@ import type { NonceBook } from '../../auth/nonces.ts';
 import type { TrustedDataSources } from '../../auth/data-sources.ts';
 import type { TokenTransport } from '../../auth/principal.ts';
 import type { AppError } from '../../base/errors.ts';
-import type { DataSource, DataSourceCreate, DataSourceItem, DataSourceUpdate } from '../records.ts';
+import type { DataSources } from '../rest/data-sources.ts';
 import type { KnownNonces } from './nonce-journal.ts';
 
-/** The data sources of one organization, as the platform keeps them. Rejects with AppError `platform_…` codes. */
-export interface DataSourcesApi {
-  list(signal: AbortSignal): Promise<readonly DataSourceItem[]>;
-  /** Rejects with `platform_refused` and the detail `status` 404 or 410 for one that is not there. */
-  get(id: string, signal: AbortSignal): Promise<DataSource>;
-  create(create: DataSourceCreate, signal: AbortSignal): Promise<DataSource>;
-  update(id: string, update: DataSourceUpdate, signal: AbortSignal): Promise<DataSource>;
-  delete(id: string, signal: AbortSignal): Promise<void>;
-}
+/** The data sources of one organization, as the platform keeps them. */
+export type DataSourcesApi = Pick<DataSources, 'list' | 'get' | 'create' | 'update' | 'delete'>;
 
 /** The data sources and nonces that the token check believes. */
 export interface Trust {
@@ -68,15 +61,17 @@ export const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'follow
  */
 export type Transition = (typeof TRANSITIONS)[number];
 
-/** Told of every transition; must not throw. */
+export interface DataSourceChanged {
+  readonly organizationId: string;
+  readonly transport: TokenTransport;
+  readonly transition: Transition;
+  readonly dataSourceId?: string | undefined;
+  /** End of the current token, ms since the epoch. */
+  readonly expiresAtMs?: number | undefined;
+  readonly error?: AppError | undefined;
+}
+
+/** Notified of every transition; must not throw. */
 export interface LifecycleObserver {
-  dataSourceChanged?(change: {
-    readonly organizationId: string;
-    readonly transport: TokenTransport;
-    readonly transition: Transition;
-    readonly dataSourceId?: string | undefined;
-    /** End of the current token, ms since the epoch. */
-    readonly expiresAtMs?: number | undefined;
-    readonly error?: AppError | undefined;
-  }): void;
+  readonly dataSourceChanged: (change: DataSourceChanged) => void;
 }

@@ -1,14 +1,13 @@
-// Which record of the platform is the data source that a reconciler looks after: asks for it, and leaves none of it twice. What
+// Which record of the platform is the data source of a reconciler: asks for it, and leaves none of it twice. What
 // is chosen is decided elsewhere; what is done with it as well.
 import { AppError } from '../../base/errors.ts';
-import type { DataSource, DataSourceItem } from '../records.ts';
+import type { DataSource } from '../records.ts';
 import { shownText } from '../../base/shown-text.ts';
+import { isNotThere } from '../rest/rest-error.ts';
 import { chosenRecord, type Match } from './match.ts';
-import type { NonceJournal } from './nonce-journal.ts';
+import type { NonceJournal, Posted } from './nonce-journal.ts';
 import type { DataSourcesApi, WantedDataSource } from './ports.ts';
-import { ifThere, withoutTwins } from './twin-records.ts';
 
-/** What it is made with. */
 export interface RecordFinderOptions {
   readonly wanted: WantedDataSource;
   readonly api: DataSourcesApi;
@@ -17,7 +16,6 @@ export interface RecordFinderOptions {
   readonly onRemoved: () => void;
 }
 
-/** Finds the record of one data source. */
 export class RecordFinder {
   readonly #options: RecordFinderOptions;
   /** A record that is not taken, although it is known. */
@@ -41,7 +39,7 @@ export class RecordFinder {
    * Our data source as the platform has it; undefined when there is none (L-02 to L-04).
    *
    * @param servedId - the one whose tokens are let in.
-   * @throws AppError of the platform, `data_source_unclear` when it cannot be told which one it is.
+   * @throws AppError of the platform, `data_source_unclear` when it is unclear which one it is.
    */
   async find(servedId: string | undefined, signal: AbortSignal): Promise<DataSource | undefined> {
     const { api, wanted, journal } = this.#options;
@@ -62,7 +60,7 @@ export class RecordFinder {
   }
 
   /** What the platform lists, without records that we registered twice. @param keptId - stays in any case. */
-  async #listed(keptId: string | undefined, signal: AbortSignal): Promise<readonly DataSourceItem[]> {
+  async #listed(keptId: string | undefined, signal: AbortSignal): Promise<readonly DataSource[]> {
     const { api, journal, onRemoved } = this.#options;
     const { items, deleted } = await withoutTwins(await api.list(signal), keptId, journal.posted, api, signal);
     if (deleted > 0) onRemoved();
@@ -77,4 +75,44 @@ function unclear(match: Match, pinnedId = ''): AppError {
   }
   const why = match.kind === 'foreign' ? 'belongs to another app' : 'is not there';
   return new AppError('data_source_unclear', `the pinned data source ${shownText(pinnedId)} ${why}; none is registered in its place`);
+}
+
+/**
+ * Deletes the records of all registrations but one. A registration whose answer was lost may turn up after another one was sent
+ * (R-12); both carry the same nonce, which nobody else knows: so they are ours, and one is too many.
+ *
+ * @param items - as the platform lists them.
+ * @param keptId - the one that is kept; without it, the first.
+ * @returns those that are left, and how many are gone.
+ * @throws AppError of the platform.
+ */
+async function withoutTwins(
+  items: readonly DataSource[],
+  keptId: string | undefined,
+  posted: Posted | undefined,
+  api: Pick<DataSourcesApi, 'get' | 'delete'>,
+  signal: AbortSignal,
+): Promise<{ readonly items: readonly DataSource[]; readonly deleted: number }> {
+  if (posted === undefined || posted.times < 2) return { items, deleted: 0 };
+  const twins: string[] = [];
+  for (const item of items) if ((await nonceOf(item, api, signal)) === posted.nonce) twins.push(item.id);
+  const kept = keptId ?? twins[0];
+  const extra = twins.filter((id) => id !== kept);
+  for (const id of extra) await ifThere(api.delete(id, signal));
+  return { items: items.filter(({ id }) => !extra.includes(id)), deleted: extra.length };
+}
+
+/** An item may say less than the single record. */
+async function nonceOf({ id, nonce }: DataSource, api: Pick<DataSourcesApi, 'get'>, signal: AbortSignal): Promise<string | undefined> {
+  return nonce ?? (await ifThere(api.get(id, signal)))?.nonce;
+}
+
+/** What is asked for; undefined when the platform has no such record. @throws AppError of the platform. */
+export async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (thrown) {
+    if (isNotThere(thrown)) return undefined;
+    throw thrown;
+  }
 }

@@ -2,11 +2,11 @@
 // how long to pause. Counts time, does nothing.
 import type { Clock } from '../../base/clock.ts';
 import type { AppError, ErrorCode } from '../../base/errors.ts';
-import { retryAfterOf } from '../rest/retry-after.ts';
+import { retryAfterOf } from '../rest/rest-error.ts';
 import { alarmDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
 
 /** What only people mend: asking again soon is of no use, while there is time. */
-const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+export const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'authorization_needed',
   'config_invalid',
   'data_source_unclear',
@@ -14,7 +14,6 @@ const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'org_not_registered',
 ]);
 
-/** What it goes by. */
 export interface RenewalClockOptions {
   readonly times: LifecycleTimes;
   /** Of a whole token, ms. */
@@ -92,7 +91,7 @@ export class RenewalClock {
     return retryPauseMs(times, draw(), { wantedMs, leftMs: this.leftMs });
   }
 
-  /** How long people get before the next look, ms: no longer than the token may wait for its renewal, which need not fail. */
+  /** How long people get before the next check, ms: no longer than the token may wait for its renewal, which need not fail. */
   get #peopleMs(): number {
     const { times, clock } = this.#options;
     const untilDueMs = this.#dueMs - clock.nowMs();

@@ -6,7 +6,7 @@ export interface LifecycleTimes {
   readonly leadMs: number;
   /** Between two tries that fail. */
   readonly retryMs: number;
-  /** Between two looks at a data source that is well: somebody may have changed it (H-25). */
+  /** Between two checks of a data source that is well: somebody may have changed it (H-25). */
   readonly checkMs: number;
 }
 
@@ -18,8 +18,8 @@ const RETRY_JITTER_PART = 0.2;
 const LAST_TRIES = 5;
 /** So many pauses between tries a registration whose answer was lost may take to turn up. */
 const REGISTRATION_PAUSES = 5;
-/** So many intervals without a look that went well are an alarm. */
-const ALARM_LOOKS = 3;
+/** So many intervals without a check that went well are an alarm. */
+const ALARM_CHECKS = 3;
 
 /**
  * When to renew, ms since the epoch. A lead time that is longer than half of the token's life would renew without end; then
@@ -47,9 +47,9 @@ export function isRegistrationDue(sentMs: number, nowMs: number, times: Lifecycl
   return nowMs < sentMs || nowMs >= registrationDueMs(sentMs, times);
 }
 
-/** When looks that do not succeed are an alarm, ms since the epoch. @param wellAtMs - end of the last one that did. */
-export function lookAlarmDueMs(wellAtMs: number, { checkMs, retryMs }: LifecycleTimes): number {
-  return wellAtMs + ALARM_LOOKS * Math.max(checkMs, retryMs);
+/** When checks that do not succeed are an alarm, ms since the epoch. @param wellAtMs - end of the last one that did. */
+export function checkAlarmDueMs(wellAtMs: number, { checkMs, retryMs }: LifecycleTimes): number {
+  return wellAtMs + ALARM_CHECKS * Math.max(checkMs, retryMs);
 }
 
 /**

@@ -17,7 +17,6 @@ interface Shown {
   readonly known: KnownNonces;
 }
 
-/** The tokens of one data source that are let in. */
 export class ServedDataSource {
   readonly #wanted: WantedDataSource;
   readonly #trust: Trust;

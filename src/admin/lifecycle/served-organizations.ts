@@ -18,7 +18,6 @@ const MAX_IN_A_ROW = 50;
 /** Longest wait for the first step of an organization, ms; its reconcilers go on all the same. */
 const MAX_START_MS = 120_000;
 
-/** Where the tokens of organizations come from. */
 export interface OrganizationTokens {
   /** @throws AppError `bad_message` for what is no organization. */
   tokensOf(organization: string): TokenSource;
@@ -26,7 +25,6 @@ export interface OrganizationTokens {
   forget(organization: string): Promise<void>;
 }
 
-/** What the registry is made with. */
 export interface ServedOrganizationsOptions {
   readonly store: SecretStore;
   readonly tokens: OrganizationTokens;
@@ -44,20 +42,15 @@ export interface ServedOrganizationsOptions {
   readonly onUnsaved: (error: AppError) => void;
 }
 
-/** Why an organization could not be begun. */
 export interface StartFailure {
   readonly organizationId: string;
   readonly error: AppError;
 }
 
-interface Served {
-  readonly reconcilers: Promise<readonly DataSourceReconciler[]>;
-}
-
 /** All organizations that are served. `close` must be called. */
 export class ServedOrganizations implements AuthorizationHandler {
   readonly #options: ServedOrganizationsOptions;
-  readonly #served = new Map<string, Served>();
+  readonly #served = new Map<string, Promise<readonly DataSourceReconciler[]>>();
   /** Reconcilers that let in what is known of their data source. */
   readonly #reconcilers = new Map<string, readonly DataSourceReconciler[]>();
   /** Deauthorized since the start: a start that is still under way must not bring them back (H-23). */
@@ -75,7 +68,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     this.#options = options;
   }
 
-  /** Every data source that is looked after, for people and for gauges. */
+  /** Every data source that is managed, for people and for gauges. */
   get states(): readonly DataSourceState[] {
     return [...this.#reconcilers.values()].flatMap((reconcilers) => reconcilers.map(({ state }) => state));
   }
@@ -113,7 +106,7 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * An organization has authorized the app. Resolves when its tokens are there and its data sources have been looked after
+   * An organization has authorized the app. Resolves when its tokens are there and its data sources have been checked
    * once; what fails of these is tried again without end.
    *
    * @throws AppError as the tokens do: `org_not_registered` while the authorization is not known everywhere (H-26); of the
@@ -137,7 +130,7 @@ export class ServedOrganizations implements AuthorizationHandler {
   async deauthorized({ organizationId }: AuthorizingOrganization): Promise<void> {
     const { store, tokens } = this.#options;
     this.#gone.add(organizationId);
-    const reconcilers = (await this.#served.get(organizationId)?.reconcilers.catch(() => [])) ?? [];
+    const reconcilers = (await this.#served.get(organizationId)?.catch(() => [])) ?? [];
     // All of them, whatever becomes of one: the trust in each is gone at once.
     const forgotten = await Promise.allSettled(reconcilers.map((reconciler) => reconciler.forget()));
     this.#served.delete(organizationId);
@@ -152,7 +145,7 @@ export class ServedOrganizations implements AuthorizationHandler {
   /** Ends all work; nothing is deleted or disabled, here or there (L-13). */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
-    const opened = await Promise.allSettled([...this.#served.values()].map(({ reconcilers }) => reconcilers));
+    const opened = await Promise.allSettled([...this.#served.values()]);
     const reconcilers = opened.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     await Promise.all(reconcilers.map((reconciler) => reconciler.stop()));
     await this.#starting;
@@ -167,7 +160,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     const { organizationId } = organization;
     if (this.#hasEnded(organizationId) || this.#served.has(organizationId)) return [];
     const opening = this.#open(organization);
-    this.#served.set(organizationId, { reconcilers: opening });
+    this.#served.set(organizationId, opening);
     try {
       const reconcilers = await opening;
       if (this.#hasEnded(organizationId)) return [];
@@ -190,11 +183,11 @@ export class ServedOrganizations implements AuthorizationHandler {
     const errors: AppError[] = [];
     const started = reconcilers.map((reconciler) =>
       reconciler.start().catch((thrown: unknown) => {
-        errors.push(toAppError(thrown, 'internal', 'a data source could not be looked after'));
+        errors.push(toAppError(thrown, 'internal', 'a data source could not be checked'));
       }),
     );
     const isOver = await this.#wait(Promise.all(started), signal);
-    if (!isOver && !signal.aborted) errors.push(new AppError('platform_unavailable', 'the first look after a data source takes too long'));
+    if (!isOver && !signal.aborted) errors.push(new AppError('platform_unavailable', 'the first check of a data source takes too long'));
     return errors;
   }
 

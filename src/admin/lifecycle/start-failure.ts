@@ -1,9 +1,7 @@
-// Which failure of the first look ends a start whose operator wants that: a mistake is to be seen at once, and neither an outage
-// of the platform nor the trouble of one organization is to cost a call whose token is good. Looks at errors, does nothing
-// about them.
+// Which failure of the first check ends a start whose operator wants that: a mistake is to be seen at once, and neither an outage
+// of the platform nor the trouble of one organization is to cost a call whose token is good. Pure comparison.
 import type { AppError, ErrorCode } from '../../base/errors.ts';
 
-/** Something that failed at the first look. */
 export interface FirstFailure {
   readonly error: AppError;
   /** `app`: login and webhooks, which no call needs; `organizations`: no one in particular; else the UUID of the only one. */
@@ -21,11 +19,10 @@ const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** What no organization can help, and no other one escapes. */
 const ABOUT_ALL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['config_invalid', 'profile_invalid', 'store_failed']);
 
-/** Where calls can come in. */
 export interface Serving {
   /** With tokens that were good before the start (L-15). */
   readonly isServing: boolean;
-  /** UUIDs of the organizations whose calls can come in after the first look. */
+  /** UUIDs of the organizations whose calls can come in after the first check. */
   readonly served: readonly string[];
 }
 

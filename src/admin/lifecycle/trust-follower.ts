@@ -14,7 +14,6 @@ import { ServedDataSource } from './served-data-source.ts';
 /** Organizations that are followed before anything else of this process has its turn. */
 const MAX_IN_A_ROW = 20;
 
-/** What is followed, and how. */
 export interface TrustFollowerOptions {
   /** As others write it. */
   readonly store: Pick<SecretStore, 'get' | 'keys'>;
@@ -23,8 +22,8 @@ export interface TrustFollowerOptions {
   readonly organizations: readonly string[];
   /** Whether an organization of the settings can take its authorization back: there is a service app. */
   readonly mayLeave: boolean;
-  /** Whether organizations tell by webhook that they authorize us. */
-  readonly hearsEvents: boolean;
+  /** Whether webhooks notify us of organizations that authorize us. */
+  readonly hasEvents: boolean;
   /** The data sources that an organization, a plain UUID, is to have. */
   readonly wanted: (organizationId: string) => readonly WantedDataSource[];
   readonly clock: Clock;
@@ -37,7 +36,6 @@ interface Followed {
   readonly journal: NonceJournal;
 }
 
-/** Everything that one server lets in. */
 export class TrustFollower {
   readonly #options: TrustFollowerOptions;
   readonly #followed = new Map<string, readonly Followed[]>();
@@ -77,8 +75,8 @@ export class TrustFollower {
 
   /** Lets in everything that is written down. Never throws. */
   async followAll(): Promise<void> {
-    const { store, organizations, hearsEvents } = this.#options;
-    const known = hearsEvents ? await organizationsWithEvents(store) : [];
+    const { store, organizations, hasEvents } = this.#options;
+    const known = hasEvents ? await organizationsWithEvents(store) : [];
     await this.#followEach([...organizations, ...known, ...this.#followed.keys()]);
   }
 
@@ -129,9 +127,9 @@ export class TrustFollower {
   }
 
   async #isAuthorized(organizationId: string): Promise<boolean> {
-    const { store, organizations, mayLeave, hearsEvents } = this.#options;
+    const { store, organizations, mayLeave, hasEvents } = this.#options;
     const event = (await readKeptEvent(store, organizationId))?.event;
     if (organizations.includes(organizationId)) return !mayLeave || event !== 'deauthorized';
-    return hearsEvents && event === 'authorized';
+    return hasEvents && event === 'authorized';
   }
 }

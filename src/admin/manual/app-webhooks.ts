@@ -3,38 +3,23 @@
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ServiceAppSide } from '../access.ts';
-import { shownText } from '../../base/shown-text.ts';
 import { isSameId } from '../platform-id.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS } from '../webhooks/delivery.ts';
 import { forgetRegistration, keptRegistrations } from '../webhooks/kept-registrations.ts';
 import { isMadeByUs, Registrations, notifiesOf, type RegistrationChange } from '../webhooks/registration.ts';
+import { shownRecord } from './shown-record.ts';
 
 /**
- * Whose a webhook is. `ours`: this store has its secret, or it looks as one that we made; `same_app`: it tells of the same
- * app, but elsewhere or under another name; `other`: it tells of something else.
+ * Whose a webhook is. `ours`: this store has its secret, or it has the name and address that we give; `same_app`: it is about the
+ * same app, but elsewhere or under another name; `other`: it is about something else.
  */
 export type WebhookOwner = 'ours' | 'same_app' | 'other';
 
-/** What may be shown of a webhook. Members that the platform does not tell are missing. */
-export interface WebhookView {
-  readonly id: string;
-  readonly name: string | undefined;
-  readonly resource: string | undefined;
-  readonly event: string | undefined;
-  readonly status: string | undefined;
-  readonly targetUrl: string | undefined;
-  readonly filter: string | undefined;
-  readonly created: string | undefined;
-  readonly createdBy: string | undefined;
-  readonly ownedBy: string | undefined;
-  readonly orgId: string | undefined;
-  readonly appId: string | undefined;
-  readonly owner: WebhookOwner;
-}
+/** What may be shown of a webhook. Members that the platform does not name are missing. */
+export type WebhookView = Omit<WebhookRegistration, 'secret'> & { readonly owner: WebhookOwner };
 
-/** What is worked with. */
 export interface AppWebhooksOptions {
   readonly app: ServiceAppSide;
   readonly store: SecretStore;
@@ -61,7 +46,7 @@ export class AppWebhooks {
   /**
    * Registers and mends both webhooks of the app.
    *
-   * @param onDone - told of each, also of those that fail.
+   * @param onDone - gets each, also those that fail.
    * @throws AppError `config_invalid` when none are wanted, and the first failure.
    */
   async ensure(onDone: (change: RegistrationChange) => void, signal: AbortSignal): Promise<void> {
@@ -78,7 +63,7 @@ export class AppWebhooks {
    *
    * @param id - in any spelling.
    * @returns how it was.
-   * @throws AppError `platform_refused` when there is none, `store_failed` for one of ours while a server looks after it.
+   * @throws AppError `platform_refused` when there is none, `store_failed` for one of ours while a server keeps it.
    */
   async delete(id: string, signal: AbortSignal): Promise<WebhookView> {
     const { app, store, isHeldElsewhere } = this.#options;
@@ -89,7 +74,7 @@ export class AppWebhooks {
     }
     const view = viewOf(found, this.#ownerOf(found, await this.#keptIds()));
     if (view.owner === 'ours' && isHeldElsewhere) {
-      const why = 'a running server looks after this webhook and would register another one at its next look';
+      const why = 'a running server keeps this webhook and would register another one at its next check';
       throw new AppError('store_failed', `${why}: stop it first`);
     }
     await app.api.delete(found.id, signal);
@@ -112,21 +97,6 @@ export class AppWebhooks {
   }
 }
 
-function viewOf({ id, secret, ...webhook }: WebhookRegistration, owner: WebhookOwner): WebhookView {
-  const shown = (text: string | undefined): string | undefined => (text === undefined ? undefined : shownText(text, [secret]));
-  return {
-    id: shownText(id, [secret]),
-    name: shown(webhook.name),
-    resource: shown(webhook.resource),
-    event: shown(webhook.event),
-    status: shown(webhook.status),
-    targetUrl: shown(webhook.targetUrl),
-    filter: shown(webhook.filter),
-    created: shown(webhook.created),
-    createdBy: shown(webhook.createdBy),
-    ownedBy: shown(webhook.ownedBy),
-    orgId: shown(webhook.orgId),
-    appId: shown(webhook.appId),
-    owner,
-  };
+function viewOf({ secret, ...webhook }: WebhookRegistration, owner: WebhookOwner): WebhookView {
+  return { ...shownRecord(webhook, [secret]), owner };
 }

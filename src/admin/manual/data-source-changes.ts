@@ -1,7 +1,7 @@
 // The changes of a data source that the manual commands offer, as the platform takes them (R-02 to R-04). Pure.
 import { AppError } from '../../base/errors.ts';
 import type { WantedDataSource } from '../lifecycle/ports.ts';
-import { isActive, type DataSource, type DataSourceCreate, type DataSourceUpdate } from '../records.ts';
+import { isActive, MAX_TOKEN_LIFETIME_MINUTES, type DataSource, type DataSourceCreate, type DataSourceUpdate } from '../records.ts';
 
 /** Only what is given is changed. */
 export interface DataSourceChanges {
@@ -69,9 +69,6 @@ export function changedWanted(
   };
 }
 
-/** Longest life of a token, minutes (J-01): for a data source that the configuration says nothing of. */
-const LONGEST_MINUTES = 1440;
-
 /** What registers a data source. @throws AppError `config_invalid` when a member is neither given nor configured. */
 export function createBody(
   given: Omit<DataSourceChanges, 'status' | 'errorMessage'> & Pick<DataSourceCreate, 'schemaId' | 'nonce'>,
@@ -86,6 +83,6 @@ export function createBody(
     url: url ?? configured?.url ?? lacks('url'),
     audience: audience ?? configured?.audience ?? lacks('audience'),
     subject: subject ?? configured?.subject ?? lacks('subject'),
-    tokenLifetimeMinutes: tokenLifetimeMinutes ?? configured?.tokenLifetimeMinutes ?? LONGEST_MINUTES,
+    tokenLifetimeMinutes: tokenLifetimeMinutes ?? configured?.tokenLifetimeMinutes ?? MAX_TOKEN_LIFETIME_MINUTES,
   };
 }

@@ -8,12 +8,12 @@ import { DataSourceReconciler } from '../lifecycle/data-source-reconciler.ts';
 import { journalKey, NonceJournal } from '../lifecycle/nonce-journal.ts';
 import type { DataSourcesApi, Transition, WantedDataSource } from '../lifecycle/ports.ts';
 import type { LifecycleTimes } from '../lifecycle/schedule.ts';
+import { ServedDataSource } from '../lifecycle/served-data-source.ts';
 import type { SecretStore } from '../secret-store.ts';
 
 /** What became of the data source; `repaired` is renewed, and changed as well. */
 export type KeptOutcome = Extract<Transition, 'created' | 'adopted' | 'repaired' | 'renewed'>;
 
-/** What the step is done with. */
 export interface KeepOnceParts {
   readonly api: DataSourcesApi;
   /** Held by this process alone. */
@@ -22,7 +22,7 @@ export interface KeepOnceParts {
   readonly clock: Clock;
   /** Whether a fresh token is made in any case. */
   readonly isRenewed: boolean;
-  /** False for a data source that this store does not look after; default true. */
+  /** False for a data source that this store keeps nothing of; default true. */
   readonly isJournalled?: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function keepOnce(
   { api, store, times, clock, isRenewed, isJournalled = true }: KeepOnceParts,
   signal: AbortSignal,
 ): Promise<{ readonly id: string; readonly outcome: KeptOutcome }> {
-  const nonces = new NonceBook({ clock });
+  const trust = { sources: new TrustedDataSources(), nonces: new NonceBook({ clock }) };
   let unsaved: AppError | undefined;
   const journal = await NonceJournal.open({
     ...{ key: journalKey(wanted), store: isJournalled ? store : NOWHERE, configured: wanted, clock },
@@ -44,15 +44,9 @@ export async function keepOnce(
   });
   const seen = new Set<Transition>();
   const reconciler = new DataSourceReconciler({
-    ...{ wanted, journal, times, clock, trust: { sources: new TrustedDataSources(), nonces } },
-    api: {
-      list: (abort) => api.list(abort),
-      get: (id, abort) => api.get(id, abort),
-      // A nonce that is not written down is not sent: a server that is started after this would refuse its calls.
-      create: (create, abort) => (unsaved === undefined ? api.create(create, abort) : Promise.reject(unsaved)),
-      delete: (id, abort) => api.delete(id, abort),
-      update: (id, update, abort) => (unsaved === undefined ? api.update(id, update, abort) : Promise.reject(unsaved)),
-    },
+    ...{ wanted, api, journal, times, clock, trust },
+    // A nonce that is not written down is not sent: a server that is started after this would refuse its calls.
+    leader: { served: () => new ServedDataSource(wanted, trust), confirm: () => Promise.resolve() },
     observer: { dataSourceChanged: ({ transition }) => void seen.add(transition) },
   });
   const stop = (): void => void reconciler.stop();
@@ -85,7 +79,7 @@ export async function keepOnce(
   return { id, outcome };
 }
 
-/** The weightiest of what happened. */
+/** The most important of what happened. */
 function outcomeOf(seen: ReadonlySet<Transition>): KeptOutcome | undefined {
   return (['created', 'repaired', 'renewed', 'adopted'] as const).find((outcome) => seen.has(outcome));
 }

@@ -17,7 +17,6 @@ import { dataSourceView, transportOf, type DataSourceView } from './data-source-
 import { keepOnce, type KeptOutcome } from './keep-once.ts';
 import { bringsToken, changedWanted, createBody, statusUpdate, type DataSourceChanges } from './data-source-changes.ts';
 
-/** What is worked with. */
 export interface OrganizationDataSourcesOptions {
   /** A plain UUID. */
   readonly organizationId: string;
@@ -70,7 +69,7 @@ export class OrganizationDataSources {
     return this.#view(record, await this.#taken(await this.#options.api.list(signal)));
   }
 
-  /** The nonce of one, a secret; undefined when the platform does not tell it. @throws as `get`. */
+  /** The nonce of one, a secret; undefined when the platform does not name it. @throws as `get`. */
   async nonceOf(id: string, signal: AbortSignal): Promise<string | undefined> {
     const { nonce } = await this.#record(id, signal);
     return nonce === undefined ? undefined : shownText(nonce);
@@ -156,7 +155,7 @@ export class OrganizationDataSources {
    * fresh nonce (R-04).
    *
    * @param isLoose - whether a data source that this configuration does not use may get a fresh nonce: a server elsewhere,
-   *   which does not know it, would refuse its calls until it looks again.
+   *   which does not know it, would refuse its calls until its next check.
    * @throws AppError `data_source_unclear` for another app's, and for what `isLoose` would allow; `config_invalid` for a nonce
    *   or schema of one that the configuration uses: a server gives it others.
    */
@@ -171,7 +170,7 @@ export class OrganizationDataSources {
     if (taken === undefined && !isLoose) {
       throw new AppError(
         'data_source_unclear',
-        `the data source ${id} is not the one that the configuration uses: a server that uses it refuses calls until it looks at it again; with --yes it is changed all the same`,
+        `the data source ${id} is not the one that the configuration uses: a server that uses it refuses calls until its next check; with --yes it is changed all the same`,
       );
     }
     const { nonce, schemaId } = changes;

@@ -2,7 +2,6 @@
 // came in the address.
 import { escaped } from '../../base/html-text.ts';
 
-/** How it ended. */
 export interface LoginEnd {
   readonly status: number;
   readonly title: string;
@@ -10,7 +9,7 @@ export interface LoginEnd {
   readonly text: string;
 }
 
-/** Headers of every page: nothing is kept, loaded, framed or told to anybody. */
+/** Headers of every page: nothing is kept, loaded, framed or sent to anybody. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -20,7 +19,6 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   connection: 'close',
 };
 
-/** The page as HTML. */
 export function loginPage({ title, text }: Pick<LoginEnd, 'title' | 'text'>): string {
   return [
     '<!doctype html>',

@@ -10,10 +10,9 @@ import type { LoginEnd } from './login-page.ts';
 import { openRedirectServer, redirectAddress } from './redirect-server.ts';
 import type { TokenRequests } from './token-request.ts';
 
-/** How long somebody has to agree, unless told otherwise, ms. */
+/** Default of {@link LoginOptions.limitMs}, ms. */
 const LIMIT_MS = 5 * 60_000;
 
-/** What a login needs. */
 export interface LoginOptions {
   /** For the integration. */
   readonly requests: TokenRequests;
@@ -97,7 +96,6 @@ function listeningAt(address: URL, { listen }: Pick<LoginOptions, 'listen'>): UR
   throw new AppError('config_invalid', 'nobody receives the return of the browser: listen at HOST:PORT, or have its address pasted');
 }
 
-/** Asks until somebody gives what belongs to this login. */
 async function pasted(attempt: LoginAttempt, address: URL, paste: AskForReturn, signal: AbortSignal): Promise<OAuthTokens> {
   for (let isAgain = false; !attempt.isTaken; isAgain = true) {
     const text = (await paste(isAgain, signal)).trim();

@@ -17,7 +17,6 @@ import { RestClient, type RestClientOptions } from '../rest/rest-client.ts';
 import { RestError } from '../rest/rest-error.ts';
 import { readTokenReply, type IntegrationCredentials, type OAuthTokens, type ServiceAppCredentials } from '../tokens.ts';
 
-/** What asks the token endpoint, and for whom. */
 export interface TokenRequestsOptions extends Omit<RestClientOptions, 'tokens'> {
   readonly credentials: IntegrationCredentials | ServiceAppCredentials;
 }
@@ -55,20 +54,14 @@ export class TokenRequests {
    * @throws AppError `login_failed` when the platform does not take the code, `platform_refused` when it does not take the
    *   client, `platform_unavailable`, or `platform_answer_invalid`.
    */
-  async exchange({ callback, redirectUri, codeVerifier }: CodeGrant, signal: AbortSignal): Promise<OAuthTokens> {
-    const askedAtMs = this.#options.clock.nowMs();
-    try {
-      const secret = this.#secret();
-      const options = this.#requestOptions(signal);
+  exchange({ callback, redirectUri, codeVerifier }: CodeGrant, signal: AbortSignal): Promise<OAuthTokens> {
+    return this.#asked('login_failed', async (secret, askedAtMs) => {
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- only for platforms whose profile says that they refuse PKCE
       const proof = codeVerifier ?? nopkce;
+      const options = this.#requestOptions(signal);
       const answer = await authorizationCodeGrantRequest(this.server, this.client, secret, callback, redirectUri, proof, options);
       return readTokenReply(await processAuthorizationCodeResponse(this.server, this.client, answer), askedAtMs);
-    } catch (thrown) {
-      const error = ownError(thrown);
-      if (isGrantRefused(error)) throw new AppError('login_failed', error.message, { details: error.details });
-      throw error;
-    }
+    });
   }
 
   /**
@@ -76,23 +69,28 @@ export class TokenRequests {
    *
    * @throws AppError `login_needed` when the platform no longer takes the refresh token or gave none, and as {@link exchange}.
    */
-  async refresh(before: OAuthTokens, signal: AbortSignal): Promise<OAuthTokens> {
-    const askedAtMs = this.#options.clock.nowMs();
-    const { refreshToken } = before;
-    if (refreshToken === undefined) throw new AppError('login_needed', 'the platform gave no refresh token with the one that has ended');
-    try {
-      const options = this.#requestOptions(signal);
-      const answer = await refreshTokenGrantRequest(this.server, this.client, this.#secret(), refreshToken, options);
+  refresh(before: OAuthTokens, signal: AbortSignal): Promise<OAuthTokens> {
+    return this.#asked('login_needed', async (secret, askedAtMs) => {
+      const { refreshToken } = before;
+      if (refreshToken === undefined) throw new AppError('login_needed', 'the platform gave no refresh token with the one that has ended');
+      const answer = await refreshTokenGrantRequest(this.server, this.client, secret, refreshToken, this.#requestOptions(signal));
       return readTokenReply(await processRefreshTokenResponse(this.server, this.client, answer), askedAtMs, before);
-    } catch (thrown) {
-      const error = ownError(thrown);
-      if (isGrantRefused(error)) throw new AppError('login_needed', error.message, { details: error.details });
-      throw error;
-    }
+    });
   }
 
-  #secret() {
-    return ClientSecretPost(this.#options.credentials.clientSecret);
+  /** @param refused - the code of the error when the platform does not take the code or token. */
+  async #asked(
+    refused: 'login_failed' | 'login_needed',
+    ask: (secret: ReturnType<typeof ClientSecretPost>, askedAtMs: number) => Promise<OAuthTokens>,
+  ): Promise<OAuthTokens> {
+    const { clock, credentials } = this.#options;
+    try {
+      return await ask(ClientSecretPost(credentials.clientSecret), clock.nowMs());
+    } catch (thrown) {
+      const error = ownError(thrown);
+      if (isGrantRefused(error)) throw new AppError(refused, error.message, { details: error.details });
+      throw error;
+    }
   }
 
   #requestOptions(signal: AbortSignal) {

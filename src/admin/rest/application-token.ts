@@ -5,7 +5,6 @@ import { readTokenReply, type ServiceAppCredentials, type ServiceAppTokens } fro
 import type { RestClient } from './rest-client.ts';
 import { RestError } from './rest-error.ts';
 
-/** What asks for tokens. */
 export interface ApplicationTokensOptions {
   /** With the tokens of the integration, which must be of the same developer as the app. */
   readonly rest: RestClient;
@@ -15,7 +14,6 @@ export interface ApplicationTokensOptions {
   readonly clock: Clock;
 }
 
-/** Asks for tokens of organizations. */
 export class ApplicationTokens {
   readonly #options: ApplicationTokensOptions;
   readonly #clientId: string;

@@ -8,11 +8,9 @@ import {
   type ClaimNames,
   type DataSource,
   type DataSourceCreate,
-  type DataSourceItem,
   type DataSourceUpdate,
 } from '../records.ts';
-import { pathSegment } from './path-segment.ts';
-import type { RestClient } from './rest-client.ts';
+import { pathSegment, type RestClient } from './rest-client.ts';
 import { RestError } from './rest-error.ts';
 
 const PATH = '/dataSources';
@@ -41,8 +39,8 @@ export class DataSources {
   }
 
   /** All of them. The path ends in a slash; where that is unknown, it does not (5.3). */
-  async list(signal: AbortSignal): Promise<readonly DataSourceItem[]> {
-    const list = (path: string): Promise<readonly DataSourceItem[]> =>
+  async list(signal: AbortSignal): Promise<readonly DataSource[]> {
+    const list = (path: string): Promise<readonly DataSource[]> =>
       this.#rest.send({ method: 'GET', path }, signal, ({ body }) => readList(body, (item) => this.#read(item)));
     return list(`${PATH}/`).catch((thrown: unknown) => {
       if (thrown instanceof RestError && thrown.status !== undefined && WRONG_PATH.has(thrown.status)) return list(PATH);

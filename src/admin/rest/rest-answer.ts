@@ -4,7 +4,6 @@ import type { Clock } from '../../base/clock.ts';
 import { isGoodStatus, refusalOf, RequestFailure, type HttpAnswer } from '../../base/http-exchange.ts';
 import { platformWords, Refusal, trackingIdOf } from './rest-error.ts';
 
-/** A good answer. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;

@@ -29,7 +29,6 @@ export const REST_LIMITS: RestLimits = { tryMs: 15_000, wholeMs: 60_000, maxAnsw
 const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded;charset=UTF-8';
 
-/** What a client works with. */
 export interface RestClientOptions {
   readonly address: PlatformAddress;
   /** Undefined: requests carry no token, and a 401 is a refusal like any other. */
@@ -41,11 +40,12 @@ export interface RestClientOptions {
   readonly send?: SendRequest;
   /** Draws the pauses, from 0 up to 1; default Math.random. */
   readonly random?: () => number;
+  /** Asked before each request that changes something; what it rejects with keeps the request from being sent. */
+  readonly confirm?: (() => Promise<void>) | undefined;
   /** Aborted: nothing is sent any more, not again either; what has been sent is waited for. Undefined: never. */
   readonly resting?: AbortSignal | undefined;
 }
 
-/** One request. */
 export interface RestRequest {
   readonly method: HttpMethod;
   /** Below the base address, beginning with a slash; may have a query. */
@@ -71,10 +71,11 @@ export class RestClient {
    *
    * @param read - makes something of the answer; throws AppError `platform_answer_invalid` for content it cannot use.
    * @throws RestError `platform_refused`, `platform_unavailable` (also when `signal` aborts), `platform_answer_invalid`, or
-   *   `authorization_needed` for a second 401; and what the token source throws.
+   *   `authorization_needed` for a second 401; and what the token source and `confirm` throw.
    */
   async send<T>(request: RestRequest, signal: AbortSignal, read: (answer: RestAnswer) => T): Promise<T> {
-    const { clock, limits } = this.#options;
+    const { clock, limits, confirm } = this.#options;
+    if (request.method !== 'GET') await confirm?.();
     const whole = abortAfter(limits.wholeMs, clock, signal);
     try {
       return await new Asking(this.#options, request, whole).ask(read);
@@ -89,6 +90,18 @@ export class RestClient {
       if (!(thrown instanceof RestError && isNotThere(thrown) && thrown.mayHaveHappened)) throw thrown;
     });
   }
+}
+
+/**
+ * Escapes an id so that it stays one segment of a path.
+ *
+ * @throws AppError `config_invalid` for one that is empty, too long, or would lead to another path.
+ */
+export function pathSegment(id: string): string {
+  if (id === '' || id.length > 512 || id === '.' || id === '..') {
+    throw new AppError('config_invalid', 'an id of the platform is a text of 1 to 512 characters and no dots alone');
+  }
+  return encodeURIComponent(id);
 }
 
 /** One request with all its tries. */

@@ -6,6 +6,9 @@ import { parseJson } from '../../base/json.ts';
 import { RequestFailure, type RequestOutcome } from '../../base/http-exchange.ts';
 import { scrub } from '../../base/scrub.ts';
 
+/** Longest wait that is believed, ms: a wrong header must not silence us for days. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
 /** What the platform said beside the status. */
 export interface PlatformWords {
   /** One line without secrets; undefined when it said nothing that can be read. */
@@ -34,7 +37,7 @@ export class RestError extends AppError {
   readonly platformMessage: string | undefined;
   /** When the platform wants to be asked again, ms from the failure. */
   readonly retryAfterMs: number | undefined;
-  /** True when this try, or one before it, may have had its effect: look before asking again (R-12). */
+  /** True when this try, or one before it, may have had its effect: read what is there before asking again (R-12). */
   readonly mayHaveHappened: boolean;
 
   /** @param request - what was asked, such as `GET /things`: without query and without secrets. */
@@ -100,9 +103,14 @@ export function platformWords(body: string | undefined, header: string | null, s
   return { message: message === '' ? undefined : message, trackingId: trackingIdOf(header ?? read?.trackingId, secrets) };
 }
 
-/** An id that can be quoted; undefined for anything that does not look like one, or repeats a secret. */
+/** An id that can be quoted; undefined for anything of another form, or that repeats a secret. */
 export function trackingIdOf(id: string | null | undefined, secrets: readonly string[]): string | undefined {
   return typeof id === 'string' && /^[\w.:/-]{1,128}$/u.test(id) && scrub(id, secrets) === id ? id : undefined;
+}
+
+/** How long the platform wants to be left alone after this failure, ms; 0 when it did not say (R-11). */
+export function retryAfterOf(failure: unknown): number {
+  return failure instanceof RestError ? Math.min(failure.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0;
 }
 
 /** Whether the platform refused because what was meant does not exist, or no longer (contract 5.4). */
@@ -112,7 +120,7 @@ export function isNotThere(thrown: unknown): thrown is AppError {
   return status === 404 || status === 410;
 }
 
-/** Whether what failed may have had its effect all the same: look before it is asked for again (R-12). */
+/** Whether what failed may have had its effect all the same: read what is there before it is asked for again (R-12). */
 export function mayHaveBeenDone(thrown: unknown): boolean {
   if (!(thrown instanceof AppError)) return true;
   // Answered, but not as it must be: something was done.

@@ -1,7 +1,6 @@
 // Whether a failed request may be sent again, and how long to wait before it. Pure: nothing is sent and no time passes here.
 import type { HttpMethod, RequestFailure } from '../../base/http-exchange.ts';
 
-/** Bounds of trying again. */
 export interface RetryLimits {
   /** Most times that a request is sent. */
   readonly maxTries: number;

@@ -10,9 +10,8 @@ import {
   type WebhookUpdate,
 } from '../webhook-records.ts';
 import { nextPage } from './next-page.ts';
-import { pathSegment } from './path-segment.ts';
 import type { RestAnswer } from './rest-answer.ts';
-import type { RestClient } from './rest-client.ts';
+import { pathSegment, type RestClient } from './rest-client.ts';
 
 const PATH = '/webhooks';
 /** Entries asked for at once, and the most pages that are fetched: nobody has thousands of webhooks. */
@@ -58,11 +57,6 @@ export class Webhooks {
       path = next;
     }
     return found;
-  }
-
-  /** @throws RestError `platform_refused` with the status 404 for one that is not there. */
-  async get(id: string, signal: AbortSignal): Promise<WebhookRegistration> {
-    return this.#rest.send({ method: 'GET', path: `${PATH}/${pathSegment(id)}` }, signal, ({ body }) => readWebhook(body));
   }
 
   /** Changes what can be changed (R-20). @throws AppError `config_invalid` for what cannot be sent. */

@@ -1,14 +1,13 @@
-// Tells code of the operator what events of the service app have come to: one result after the other, each for a bounded time.
+// Notifies code of the operator of what events of the service app have come to: one result after the other, each for a bounded time.
 // Whatever that code does, nothing here waits for it.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { AuthorizationHook, AuthorizationResult } from './authorization-result.ts';
 
-/** Most results that wait; further ones are not told. */
+/** Most results that wait; of further ones nobody is notified. */
 const MAX_WAITING = 1000;
 
-/** One piece of code that is told. */
 export interface NamedHook {
   /** For the log. */
   readonly name: 'callback' | 'command' | 'url';
@@ -17,13 +16,12 @@ export interface NamedHook {
   readonly close?: () => Promise<void>;
 }
 
-/** Who is told, and for how long. */
 export interface AuthorizationHooksOptions {
   readonly hooks: readonly NamedHook[];
   /** Longest time of one hook for one result, ms. */
   readonly limitMs: number;
   readonly clock: Clock;
-  /** A hook failed, took too long, or was not told. Must not throw. */
+  /** A hook failed, took too long, or was not notified. Must not throw. */
   readonly onFailed: (hook: NamedHook['name'], result: AuthorizationResult, error: AppError) => void;
 }
 
@@ -38,8 +36,8 @@ export class AuthorizationHooks {
     this.#options = options;
   }
 
-  /** Tells every hook, after the results before. Never throws. */
-  tell(result: AuthorizationResult): void {
+  /** Notifies every hook, after the results before. Never throws. */
+  notify(result: AuthorizationResult): void {
     const { hooks, onFailed } = this.#options;
     if (hooks.length === 0 || this.#over.isAborted) return;
     if (this.#waiting >= MAX_WAITING) {
@@ -53,7 +51,7 @@ export class AuthorizationHooks {
     });
   }
 
-  /** Gives up what is under way, tells nobody any more and closes the hooks. */
+  /** Gives up what is under way, notifies nobody any more and closes the hooks. */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
     await this.#last;

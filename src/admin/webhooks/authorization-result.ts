@@ -1,7 +1,7 @@
 // What an event of the service app has come to once it had its effect: one kind of record for each event. Holds no token as text.
 import type { TokenSource } from '../token-source.ts';
 
-/** An organization has authorized the app: its tokens are there, and its data sources have been looked after once. */
+/** An organization has authorized the app: its tokens are there, and its data sources have been checked once. */
 export interface OrganizationAuthorized {
   readonly event: 'authorized';
   /** A plain lower-case UUID. */
@@ -25,7 +25,7 @@ export interface OrganizationDeauthorized {
 export type AuthorizationResult = OrganizationAuthorized | OrganizationDeauthorized;
 
 /**
- * Code of the operator that is told of a result. It may throw and take its time: `signal` aborts when nobody waits for it any
+ * Code of the operator that is notified of a result. It may throw and take its time: `signal` aborts when nobody waits for it any
  * more, and what becomes of it changes nothing.
  */
 export type AuthorizationHook = (result: AuthorizationResult, signal: AbortSignal) => void | Promise<void>;

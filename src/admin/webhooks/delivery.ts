@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { isSameId, tryDecodeId } from '../platform-id.ts';
 
-/** The two events that a service app is told of. */
+/** The two events that a service app is notified of. */
 export const SERVICE_APP_EVENTS = ['authorized', 'deauthorized'] as const;
 export type ServiceAppEventName = (typeof SERVICE_APP_EVENTS)[number];
 
@@ -22,7 +22,6 @@ export interface ServiceAppEvent {
   readonly idempotencyKey: string;
 }
 
-/** What a delivery is compared with. */
 export interface DeliveryTarget {
   /** The service app's client id, in any spelling. */
   readonly applicationId: string;
@@ -58,4 +57,22 @@ export function readDelivery(body: Uint8Array, target: DeliveryTarget): ServiceA
     .update([applicationId, organizationId, event, new Date(authorizedAtMs).toISOString()].join('\u001F'))
     .digest('hex');
   return { event, organizationId, authorizerOrgId: data.authorizerOrgId, authorizedAtMs, idempotencyKey };
+}
+
+const waitingEvent = z.strictObject({
+  event: z.enum(SERVICE_APP_EVENTS),
+  organizationId: z.string(),
+  authorizerOrgId: z.string(),
+  authorizedAtMs: z.number(),
+  idempotencyKey: z.string(),
+});
+
+/** An event as text, on its way from the process that took its delivery to the one that does what it asks for (L-10). */
+export function writeWaitingEvent(event: ServiceAppEvent): string {
+  return JSON.stringify(event satisfies z.infer<typeof waitingEvent>);
+}
+
+/** Undefined for a text of another version. */
+export function readWaitingEvent(text: string): ServiceAppEvent | undefined {
+  return waitingEvent.safeParse(parseJson(text)).data;
 }

@@ -21,7 +21,6 @@ const IDLE_CONNECTION_MS = 10_000;
 /** Longest wait for open connections at the end, ms: more than a request may take, which nobody checks any more then. */
 const CLOSE_MS = 6000;
 
-/** What an endpoint is made with. */
 export interface EndpointOptions extends Omit<ConnectionLimits, 'maxConnections'> {
   readonly host: string;
   /** 0 takes a free one. */
@@ -37,7 +36,6 @@ export interface EndpointOptions extends Omit<ConnectionLimits, 'maxConnections'
   readonly clock: Clock;
 }
 
-/** A listening endpoint. */
 export interface Endpoint {
   /** The port it really listens on. */
   readonly port: number;

@@ -4,14 +4,13 @@
 import { linkAbort, pause, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import { retryAfterOf } from '../rest/retry-after.ts';
+import { retryAfterOf } from '../rest/rest-error.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { ServiceAppEvent } from './delivery.ts';
 import { isOpen, organizationsWithEvents, readKeptEvent, writeKeptEvent, type KeptEvent } from './kept-events.ts';
 
 /** Events of one organization that are known again when they are delivered again. */
 const MAX_SEEN = 20;
-/** Most organizations that are kept. */
 const MAX_ORGANIZATIONS = 5000;
 /** The first pause after a failed try, ms, doubled up to the longest. */
 const FIRST_RETRY_MS = 2000;
@@ -34,10 +33,8 @@ export interface AuthorizationHandler {
   deauthorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void>;
 }
 
-/** What became of an event. */
 export type Received = 'taken' | 'known' | 'outdated';
 
-/** What an inbox is made with. */
 export interface InboxOptions {
   readonly store: SecretStore;
   readonly handler: AuthorizationHandler;
@@ -155,7 +152,7 @@ export class Inbox {
         if (isOpen(organization.written)) {
           await this.#handle(id, organization.written, work.signal);
           failures = 0;
-          if (markDone(organization, generation)) this.#tell(id, organization.written);
+          if (markDone(organization, generation)) this.#notify(id, organization.written);
         }
         if (!isSaved(organization)) await this.#save(id, organization);
       } catch (thrown) {
@@ -178,7 +175,7 @@ export class Inbox {
     return event === 'authorized' ? handler.authorized(organization, signal) : handler.deauthorized(organization, signal);
   }
 
-  #tell(organizationId: string, { event, authorizerOrgId, authorizedAtMs }: KeptEvent): void {
+  #notify(organizationId: string, { event, authorizerOrgId, authorizedAtMs }: KeptEvent): void {
     this.#options.onDone({ organizationId, event, authorizerOrgId, authorizedAtMs });
   }
 

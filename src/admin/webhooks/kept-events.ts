@@ -19,7 +19,6 @@ const keptEvent = z.strictObject({
   seen: z.array(z.string()).readonly(),
 });
 
-/** The newest event of one organization. */
 export type KeptEvent = z.infer<typeof keptEvent>;
 
 /** The name in the store. @param organizationId - a plain UUID. */
@@ -32,12 +31,11 @@ export function organizationOfEvent(key: string): string | undefined {
   return key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : undefined;
 }
 
-/** UUIDs of the organizations with an event in the store. */
 export async function organizationsWithEvents(store: Pick<SecretStore, 'keys'>): Promise<readonly string[]> {
   return (await store.keys(KEY_PREFIX)).map((key) => key.slice(KEY_PREFIX.length));
 }
 
-/** Undefined when there is none, or another version wrote it: the schedule that looks at all organizations finds it again. */
+/** Undefined when there is none, or another version wrote it: the next check of all organizations finds it again. */
 export async function readKeptEvent(store: Pick<SecretStore, 'get'>, organizationId: string): Promise<KeptEvent | undefined> {
   return keptEvent.safeParse(parseJson((await store.get(keptEventKey(organizationId))) ?? '')).data;
 }

@@ -22,7 +22,6 @@ const all = z.strictObject({ version: z.literal(1), authorized: one.optional(), 
 
 /** One registration; everything in it but the id is secret. */
 export type KeptRegistration = z.infer<typeof one>;
-/** Both. */
 export type KeptRegistrations = z.infer<typeof all>;
 
 /** Reads them; nothing for what another version wrote, and then both get new secrets. */

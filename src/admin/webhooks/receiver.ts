@@ -3,7 +3,7 @@
 import { toAppError, type AppError } from '../../base/errors.ts';
 import { readDelivery, type DeliveryTarget } from './delivery.ts';
 import type { Inbox, Received } from './inbox.ts';
-import { isGenuine, type DeliverySignatures, type SignaturePolicy } from './signature.ts';
+import { isGenuine, type DeliverySignatures } from './signature.ts';
 
 /** What became of a delivery; a closed set that may be a label of a metric. */
 export const DELIVERY_OUTCOMES = ['taken', 'known', 'outdated', 'unsigned', 'foreign', 'failed'] as const;
@@ -23,18 +23,16 @@ export const DELIVERY_STATUS = {
   failed: 503,
 } as const satisfies Record<DeliveryOutcome, number>;
 
-/** What a receiver is made with. */
 export interface ReceiverOptions {
   readonly target: DeliveryTarget;
   readonly inbox: Pick<Inbox, 'receive'>;
-  /** Asked for each delivery: secrets change when registrations are renewed. */
-  readonly policy: () => SignaturePolicy;
+  /** Every secret that the platform may have signed with; asked for each delivery: they change when registrations are renewed. */
+  readonly secrets: () => readonly string[];
   /** Asked once for a delivery that seems to be a stranger's: another process may have changed the secrets. Never rejects. */
   readonly refresh?: (() => Promise<void>) | undefined;
   readonly onDelivery: (outcome: DeliveryOutcome, about: { readonly organizationId?: string; readonly error?: AppError }) => void;
 }
 
-/** Takes deliveries. */
 export class Receiver {
   readonly #options: ReceiverOptions;
 
@@ -60,11 +58,11 @@ export class Receiver {
   }
 
   async #isGenuine(body: Uint8Array, signatures: DeliverySignatures): Promise<boolean> {
-    const { policy, refresh } = this.#options;
-    if (isGenuine(body, signatures, policy())) return true;
+    const { secrets, refresh } = this.#options;
+    if (isGenuine(body, signatures, secrets())) return true;
     if (refresh === undefined) return false;
     await refresh();
-    return isGenuine(body, signatures, policy());
+    return isGenuine(body, signatures, secrets());
   }
 
   #refuse(outcome: 'unsigned' | 'foreign'): DeliveryOutcome {

@@ -10,7 +10,6 @@ import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS, type ServiceAppEventName } from './delivery.ts';
 import { keptRegistrations, secretsIn, writeRegistrations, type KeptRegistration, type KeptRegistrations } from './kept-registrations.ts';
 
-/** Random bytes of a secret. */
 const SECRET_BYTES = 32;
 /** How long deliveries are good that were signed with the secret before, ms: they may have been on their way, or come again. */
 const PREVIOUS_MS = 10 * 60_000;
@@ -26,7 +25,6 @@ export const REGISTRATION_OUTCOMES = ['kept', 'created', 'updated', 'reactivated
  */
 export type RegistrationOutcome = (typeof REGISTRATION_OUTCOMES)[number];
 
-/** What is told about a registration. */
 export interface RegistrationChange {
   readonly event: ServiceAppEventName;
   readonly outcome: RegistrationOutcome;
@@ -34,7 +32,6 @@ export interface RegistrationChange {
   readonly error?: AppError | undefined;
 }
 
-/** What registrations are made with. */
 export interface RegistrationsOptions {
   readonly api: Pick<Webhooks, 'list' | 'create' | 'update' | 'delete'>;
   readonly store: SecretStore;
@@ -48,7 +45,7 @@ export interface RegistrationsOptions {
   readonly resource: string;
   readonly idScheme: string;
   readonly clock: Clock;
-  /** Told of each registration at each look; must not throw. */
+  /** Gets each registration at each check; must not throw. */
   readonly onRegistration: (change: RegistrationChange) => void;
 }
 
@@ -73,7 +70,7 @@ export class Registrations {
   }
 
   /**
-   * Looks at both registrations and mends what is wrong. One that fails does not keep the other from being mended.
+   * Checks both registrations and mends what is wrong. One that fails does not keep the other from being mended.
    *
    * @throws AppError of the platform, of the tokens, or of the store: the first one.
    */
@@ -112,30 +109,26 @@ export class Registrations {
     for (const other of fitting.filter(({ id }) => id !== ours?.id)) await this.#weedOut(other, event, signal);
   }
 
-  /** The one that we made, else the one that looks most like it. */
+  /** The one that we made, else the one that is most like it. */
   #chosen(fitting: readonly WebhookRegistration[], event: ServiceAppEventName): WebhookRegistration | undefined {
     const known = this.#kept[event]?.webhookId;
     return (
       fitting.find(({ id }) => id === known) ??
-      fitting.find((webhook) => this.#isOurs(webhook, event)) ??
+      fitting.find((webhook) => isMadeByUs(webhook, event, this.#options.targetUrl)) ??
       fitting.find(({ targetUrl }) => targetUrl === this.#options.targetUrl) ??
       fitting[0]
     );
   }
 
-  #isOurs(webhook: WebhookRegistration, event: ServiceAppEventName): boolean {
-    return isMadeByUs(webhook, event, this.#options.targetUrl);
-  }
-
   #isRight(webhook: WebhookRegistration, event: ServiceAppEventName): boolean {
-    return this.#isOurs(webhook, event) && !isInactive(webhook) && this.#secretOf(webhook, event) !== undefined;
+    return isMadeByUs(webhook, event, this.#options.targetUrl) && !isInactive(webhook) && this.#secretOf(webhook, event) !== undefined;
   }
 
   /** The secret that a webhook surely has; undefined when that is not known, or it has another one than it should. */
   #secretOf(webhook: WebhookRegistration, event: ServiceAppEventName): string | undefined {
     const { webhookId, current, announced, isSecretTold } = this.#kept[event] ?? {};
     if (webhookId !== webhook.id || announced !== undefined) return undefined;
-    // A platform that does not tell secrets as they are says nothing by telling another.
+    // A platform that does not repeat secrets as they are says nothing by another one.
     return isSecretTold !== true || webhook.secret === undefined || webhook.secret === current ? current : undefined;
   }
 
@@ -157,10 +150,10 @@ export class Registrations {
     onRegistration({ event, outcome: isInactive(webhook) ? 'reactivated' : 'updated', webhookId: webhook.id });
   }
 
-  /** A second one of ours would deliver everything twice; anything else may be somebody's and is only told of. */
+  /** A second one of ours would deliver everything twice; anything else may be somebody's and is only reported. */
   async #weedOut(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
     const { api, onRegistration } = this.#options;
-    const isOurs = this.#isOurs(webhook, event);
+    const isOurs = isMadeByUs(webhook, event, this.#options.targetUrl);
     if (isOurs) await api.delete(webhook.id, signal);
     onRegistration({ event, outcome: isOurs ? 'removed' : 'duplicate', webhookId: webhook.id });
   }
@@ -174,11 +167,11 @@ export class Registrations {
   }
 
   /** The platform has this secret; the one before is good for a while. */
-  async #confirm(event: ServiceAppEventName, { id, secret: told }: WebhookRegistration, secret: string): Promise<void> {
+  async #confirm(event: ServiceAppEventName, { id, secret: repeated }: WebhookRegistration, secret: string): Promise<void> {
     const { current, previous } = this.#kept[event] ?? {};
     const isNew = current !== undefined && current !== secret;
     const last = isNew ? { secret: current, untilMs: this.#options.clock.nowMs() + PREVIOUS_MS } : previous;
-    await this.#keep(event, { webhookId: id, current: secret, previous: last, isSecretTold: told === secret });
+    await this.#keep(event, { webhookId: id, current: secret, previous: last, isSecretTold: repeated === secret });
   }
 
   async #keep(event: ServiceAppEventName, kept: KeptRegistration): Promise<void> {
@@ -188,7 +181,7 @@ export class Registrations {
   }
 }
 
-/** Whether a webhook tells of this event and this app: ids are compared for what they stand for (H-04). */
+/** Whether a webhook is about this event and this app: ids are compared for what they stand for (H-04). */
 export function notifiesOf(
   { resource, event, filter }: WebhookRegistration,
   wanted: ServiceAppEventName,
@@ -198,7 +191,7 @@ export function notifiesOf(
   return isSameId(filter.slice(FILTER.length), target.applicationId, 'APPLICATION', target.idScheme);
 }
 
-/** Whether a webhook of this event looks as one that we made for this address. */
+/** Whether a webhook of this event has the name and address that we give. */
 export function isMadeByUs({ name, targetUrl }: WebhookRegistration, event: ServiceAppEventName, ourUrl: string | undefined): boolean {
   return name === nameOf(event) && targetUrl === ourUrl;
 }

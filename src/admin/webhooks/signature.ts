@@ -10,14 +10,6 @@ export interface DeliverySignatures {
   readonly sha2: string | undefined;
 }
 
-/** How signatures are judged. */
-export interface SignaturePolicy {
-  /** Every secret that a registration of ours may still sign with; none means that nothing is genuine. */
-  readonly secrets: readonly string[];
-  /** A stronger signature in a form that nobody knows does not spoil a good SHA-1 (H-13). */
-  readonly takesUnreadableSha2: boolean;
-}
-
 type Algorithm = 'sha1' | 'sha256' | 'sha512';
 
 interface Signature {
@@ -27,22 +19,24 @@ interface Signature {
 
 const HEX = /^[0-9a-f]+$/u;
 const HEX_CHARS: Readonly<Record<Algorithm, number>> = { sha1: 40, sha256: 64, sha512: 128 };
-/** Longest header that is looked at: both stronger signatures with their names. */
+/** Longest header that is read: both stronger signatures with their names. */
 const MAX_HEADER_CHARS = 300;
 const NAMED = /^(sha-?256|sha-?512)=(.*)$/iu;
 
 /**
- * Whether every signature that can be read is good, and there is one. All of them must come from one secret. Takes the
- * same time wherever a wrong one differs.
+ * Whether every signature that can be read is good, and there is one. All of them must come from one secret. A stronger one in a
+ * form that nobody knows does not spoil a good SHA-1 (H-13, U-10). Takes the same time wherever a wrong one differs.
+ *
+ * @param secrets - every one that a registration of ours may still sign with; none means that nothing is genuine.
  */
-export function isGenuine(body: Uint8Array, { sha1, sha2 }: DeliverySignatures, policy: SignaturePolicy): boolean {
+export function isGenuine(body: Uint8Array, { sha1, sha2 }: DeliverySignatures, secrets: readonly string[]): boolean {
   const weak = sha1 === undefined ? [] : [readHex('sha1', sha1)];
-  const strong = sha2 === undefined ? [] : (readStrong(sha2) ?? (policy.takesUnreadableSha2 ? [] : [undefined]));
+  const strong = sha2 === undefined ? [] : (readStrong(sha2) ?? []);
   const signatures = [...weak, ...strong];
   if (signatures.length === 0 || !signatures.every(isRead)) return false;
   let isGood = false;
   // No early exit: how long it takes must not tell which secret or which signature was near.
-  for (const secret of policy.secrets) {
+  for (const secret of secrets) {
     let fits = secret !== '';
     for (const { algorithm, digest } of signatures) fits = timingSafeEqual(hmac(algorithm, secret, body), digest) && fits;
     isGood = fits || isGood;

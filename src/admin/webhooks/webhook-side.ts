@@ -1,16 +1,14 @@
 // Everything that has to do with webhooks, joined: registrations at the platform, the address where they deliver, and the
 // events that were delivered.
 import type { Clock } from '../../base/clock.ts';
-import type { AppError } from '../../base/errors.ts';
 import type { ServiceAppSide } from '../access.ts';
 import type { SecretStore } from '../secret-store.ts';
-import type { ServiceAppEvent, ServiceAppEventName } from './delivery.ts';
+import type { ServiceAppEvent } from './delivery.ts';
 import { openDeliveryPort, type DeliveryAddress } from './delivery-port.ts';
 import { Inbox, type AuthorizationHandler, type AuthorizingOrganization, type InboxOptions, type Received } from './inbox.ts';
-import type { DeliveryOutcome, ReceiverOptions } from './receiver.ts';
-import { Registrations, type RegistrationChange, type RegistrationsOptions } from './registration.ts';
+import type { ReceiverOptions } from './receiver.ts';
+import { Registrations, type RegistrationsOptions } from './registration.ts';
 
-/** Where deliveries arrive. */
 export interface WebhookSettings extends DeliveryAddress {
   /** As the platform reaches us. */
   readonly targetUrl: string;
@@ -18,15 +16,14 @@ export interface WebhookSettings extends DeliveryAddress {
   readonly isFed?: boolean | undefined;
 }
 
-/** Told of what arrives and what is registered; its calls must not throw. */
+/** Notified of what arrives and what is registered; its calls must not throw. */
 export interface WebhookObserver {
-  delivered?(outcome: DeliveryOutcome, about: { readonly organizationId?: string; readonly error?: AppError }): void;
-  registered?(change: RegistrationChange): void;
+  readonly delivered: ReceiverOptions['onDelivery'];
+  readonly registered: RegistrationsOptions['onRegistration'];
   /** An event could not have its effect yet and is repeated. */
-  eventFailed?(organizationId: string, event: ServiceAppEventName, error: AppError): void;
+  readonly eventFailed: InboxOptions['onFailed'];
 }
 
-/** The open side. */
 export interface WebhookSide {
   /** Undefined where deliveries are taken elsewhere. */
   readonly port: number | undefined;
@@ -60,22 +57,12 @@ export async function openWebhookSide(
   const { handler, store, clock, observer, onDone } = parts;
   const registrations = await Registrations.open({
     ...{ api, store, targetUrl, applicationId, filterId, resource: names.appResource, idScheme, clock },
-    onRegistration: (change) => {
-      observer.registered?.(change);
-    },
+    onRegistration: observer.registered,
   });
-  const inbox = await Inbox.open({
-    ...{ store, handler, clock, onDone },
-    onFailed: (organizationId, event, error) => {
-      observer.eventFailed?.(organizationId, event, error);
-    },
-  });
+  const inbox = await Inbox.open({ store, handler, clock, onDone, onFailed: observer.eventFailed });
   const secrets = (): readonly string[] => registrations.secrets;
-  const onDelivery: ReceiverOptions['onDelivery'] = (outcome, about) => {
-    observer.delivered?.(outcome, about);
-  };
   try {
-    const opened = isFed ? undefined : await openDeliveryPort(where, serviceApp, { inbox, secrets, onDelivery, clock });
+    const opened = isFed ? undefined : await openDeliveryPort(where, serviceApp, { inbox, secrets, onDelivery: observer.delivered, clock });
     return {
       port: opened?.port,
       registrations,

@@ -8,7 +8,6 @@ import type { Given } from './sources.ts';
 
 const NOTHING = Buffer.alloc(0);
 
-/** One setting. */
 export interface ChangingSetting<T> {
   /** Absolute; empty when all of it stands in place. */
   readonly files: readonly string[];

@@ -13,16 +13,16 @@ const MAX_FILE_BYTES = 1_048_576;
 /** A node of a parsed file that may be missing. */
 type Node = ParsedNode | null | undefined;
 
-/**
- * Reads a file.
- *
- * @param options.kind - what its values are called in {@link Origin}.
- * @param options.namedBy - the flag or variable that named the file, for the message when it cannot be read.
- */
-export function readConfigFile(
-  file: string,
-  options: { readonly kind: 'default' | 'file'; readonly baseFolder: string; readonly cwd: string; readonly namedBy: string },
-): Source {
+export interface FileOptions {
+  /** What its values are called in {@link Origin}. */
+  readonly kind: 'default' | 'file';
+  readonly baseFolder: string;
+  readonly cwd: string;
+  /** The flag or variable that named the file, for the message when it cannot be read. */
+  readonly namedBy: string;
+}
+
+export function readConfigFile(file: string, options: FileOptions): Source {
   const subject = fileText(file, options.cwd);
   const unreadable = (rule: string, mend: string, from = options.namedBy): Source => ({
     given: [],
@@ -50,19 +50,16 @@ export function readConfigFile(
   return new FileReader(document, lines, { ...options, file, subject }).read();
 }
 
-/** Walks the mappings of one file along the schema. */
+type ReaderOptions = Pick<FileOptions, 'kind' | 'baseFolder'> & { readonly file: string; readonly subject: string };
+
 class FileReader {
   readonly #document: Document.Parsed;
   readonly #lines: LineCounter;
-  readonly #options: { readonly kind: 'default' | 'file'; readonly baseFolder: string; readonly file: string; readonly subject: string };
+  readonly #options: ReaderOptions;
   readonly #given: Given[] = [];
   readonly #problems: Problem[] = [];
 
-  constructor(
-    document: Document.Parsed,
-    lines: LineCounter,
-    options: { readonly kind: 'default' | 'file'; readonly baseFolder: string; readonly file: string; readonly subject: string },
-  ) {
+  constructor(document: Document.Parsed, lines: LineCounter, options: ReaderOptions) {
     this.#document = document;
     this.#lines = lines;
     this.#options = options;
@@ -79,13 +76,8 @@ class FileReader {
     if (node === undefined || node === null || (isScalar(node) && node.value === null)) return;
     if (!isMap<ParsedNode, ParsedNode | null>(node)) {
       const subject = prefix === '' ? this.#options.subject : prefix.slice(0, -1);
-      this.#problem({
-        subject,
-        shown: undefined,
-        from: this.#at(line),
-        rule: 'must hold keys',
-        mend: `keys: ${Object.keys(section).join(', ')}`,
-      });
+      const mend = `keys: ${Object.keys(section).join(', ')}`;
+      this.#problems.push({ subject, shown: undefined, from: this.#at(line), rule: 'must hold keys', mend });
       return;
     }
     for (const pair of node.items) {
@@ -93,7 +85,7 @@ class FileReader {
       const key = `${prefix}${name}`;
       const keyLine = this.#lineOf(pair.key) ?? line;
       const known = Object.hasOwn(section, name) ? section[name] : undefined;
-      if (known === undefined) this.#problem(unknownName(key, this.#at(keyLine), closest(key, [...RULES.keys()])));
+      if (known === undefined) this.#problems.push(unknownName(key, this.#at(keyLine), closest(key, [...RULES.keys()])));
       else if (isRule(known)) this.#value(key, pair.value, keyLine);
       else this.#section(pair.value, known, `${key}.`, keyLine);
     }
@@ -107,7 +99,13 @@ class FileReader {
       this.#given.push({ key, raw, origin, baseFolder: this.#options.baseFolder, lineAt });
     } catch {
       // Aliases that point nowhere or multiply too often; the message would quote the value.
-      this.#problem({ subject: key, shown: undefined, from: this.#at(line), rule: 'its alias must be resolvable', mend: 'write it out' });
+      this.#problems.push({
+        subject: key,
+        shown: undefined,
+        from: this.#at(line),
+        rule: 'its alias must be resolvable',
+        mend: 'write it out',
+      });
     }
   }
 
@@ -136,9 +134,5 @@ class FileReader {
 
   #at(line: number): string {
     return `${this.#options.subject}:${String(line)}`;
-  }
-
-  #problem(problem: Problem): void {
-    this.#problems.push(problem);
   }
 }

@@ -1,8 +1,11 @@
-// The effective configuration as rows for people: key, value, where it came from. Secrets are masked already.
+// The effective configuration as rows for people: key, value, where it came from; and what differs between two readings of it.
+// Secrets are masked already.
 import type { LoadedSettings } from './load-settings.ts';
 import { isSettingKey, RULES, type SettingKey } from './schema.ts';
 import { shortText } from './rules.ts';
 import { originText } from './sources.ts';
+
+const KEYS = [...RULES.keys()].filter(isSettingKey);
 
 /** One setting as `parley config` prints it. */
 export interface SettingRow {
@@ -21,9 +24,14 @@ export function originOf({ origin, cwd }: Pick<LoadedSettings, 'origin' | 'cwd'>
   return (key) => originText(origin(key), cwd);
 }
 
+/** Which settings differ, as they were written; in the order of the schema. Secrets that lie in files of their own are not compared. */
+export function changedSettings(before: LoadedSettings, after: LoadedSettings): readonly SettingKey[] {
+  return KEYS.filter((key) => JSON.stringify(before.masked(key)) !== JSON.stringify(after.masked(key)));
+}
+
 /** One row per key, in the order of the schema. */
 export function describeSettings(loaded: LoadedSettings): readonly SettingRow[] {
-  return [...RULES.keys()].filter(isSettingKey).map((key) => {
+  return KEYS.map((key) => {
     const origin = loaded.origin(key);
     const value = loaded.masked(key);
     return { key, value, text: shortText(value), origin: originText(origin, loaded.cwd), isDefault: origin.kind === 'default' };

@@ -9,11 +9,10 @@ import { readConfigFile } from './config-file.ts';
 import { toCamel, variableOf } from './naming.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { configInvalid, type Problem } from './problems.ts';
-import type { CompiledSettings } from './relation.ts';
 import { RELATIONS } from './relations.ts';
 import { REFUSED, showValue, type Fault, type Rule } from './rules.ts';
 import { isRule, RULES, SCHEMA, type Compiled, type Section, type SettingKey } from './schema.ts';
-import type { Settings, TlsSettings } from './settings.ts';
+import type { CompiledSettings, Settings, TlsSettings } from './settings.ts';
 import {
   configFileOf,
   originText,
@@ -25,7 +24,6 @@ import {
   type Source,
 } from './sources.ts';
 
-/** Where settings are looked for; what is left out comes from the process. */
 export interface LoadOptions {
   /** Flags after the command's name; default none. */
   readonly argv?: readonly string[];
@@ -49,12 +47,12 @@ export interface LoadedSettings {
   readonly cwd: string;
 }
 
-/** The configuration with everything that is wrong with it, as far as that shows without its bots. */
-export interface JudgedSettings extends Pick<LoadedSettings, 'origin' | 'cwd'> {
+/** The configuration with everything that is wrong with it, as far as that shows without loading its bots. */
+export interface CheckedSettings extends Pick<LoadedSettings, 'origin' | 'cwd'> {
   readonly problems: readonly Problem[];
   /** Undefined when there are problems. */
   readonly loaded: LoadedSettings | undefined;
-  /** What is said about bots, where it can be held against them: undefined when not even their folder is right. */
+  /** The settings about bots; undefined when not even their folder is right. */
   readonly bots: Settings['bots'] | undefined;
 }
 
@@ -64,13 +62,13 @@ export interface JudgedSettings extends Pick<LoadedSettings, 'origin' | 'cwd'> {
  * @throws AppError `config_invalid` whose message lists every problem.
  */
 export function loadSettings(options: LoadOptions = {}): LoadedSettings {
-  const { loaded, problems } = judgeSettings(options);
+  const { loaded, problems } = checkSettings(options);
   if (loaded === undefined) throw configInvalid(problems);
   return loaded;
 }
 
-/** Like {@link loadSettings}, for who has more to find fault with before all of it is told. */
-export function judgeSettings(options: LoadOptions = {}): JudgedSettings {
+/** Like {@link loadSettings}, for callers that add problems of their own before they report all of them. */
+export function checkSettings(options: LoadOptions = {}): CheckedSettings {
   const { argv = [], env = process.env, cwd = process.cwd() } = options;
   const root = packageRoot();
   const defaults = readConfigFile(join(root, 'config', 'default.yaml'), {
@@ -90,7 +88,7 @@ export function judgeSettings(options: LoadOptions = {}): JudgedSettings {
   const byDefault = new Map(defaults.given.map((given) => [given.key, given] as const));
   const readings = new Map<string, unknown>();
   const faulty = validate(effective, readings, (given, fault) => problems.push(problemOf(given, fault, cwd)));
-  // So that bots can be told of although another of their settings is wrong.
+  // So that the bots can be checked although another of their settings is wrong.
   for (const key of faulty) readings.set(key, readDefault(key, byDefault.get(key)));
 
   const compiled = compile(SCHEMA, '', readings);
@@ -127,13 +125,13 @@ function platformEnvironment(
     if (last('admin.enabled')?.raw === true) return { used: [found], ignored: [] };
     return { used: [], ignored: found.given.flatMap(({ origin }) => (origin.kind === 'environment' ? [origin.variable] : [])) };
   } catch {
-    // What is wrong with the profile is told by whoever needs it.
+    // Whoever needs the profile reports what is wrong with it.
     return nothing;
   }
 }
 
 /**
- * Lets convict put the values together and judge them.
+ * Lets convict put the values together and validate them.
  *
  * convict joins its findings to one string and reads text leniently ("80abc" is 80). So the schema it gets holds our
  * rules as formats and no defaults, which switches its reading of text off, and every fault is kept where it arises.
@@ -212,11 +210,9 @@ function compile<S extends Section>(
 
 /** What the rules between settings find. One that needs a value that was refused finds nothing. */
 function brokenRelations(settings: CompiledSettings, effective: ReadonlyMap<string, Given>, cwd: string): readonly Problem[] {
-  return RELATIONS.flatMap((relation) => {
+  return RELATIONS.flatMap(({ key, holds, rule, mend }) => {
     try {
-      const broken = relation(settings);
-      if (broken === undefined) return [];
-      const { key, rule, mend } = broken;
+      if (holds(settings)) return [];
       return [{ subject: key, shown: shownOf(effective, key), from: originText(givenOf(effective, key).origin, cwd), rule, mend }];
     } catch (thrown) {
       if (thrown instanceof RefusedValue) return [];

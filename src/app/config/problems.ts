@@ -1,7 +1,6 @@
 // What is wrong with a configuration, and the one error that lists all of it at once. Values arrive masked.
 import { AppError } from '../../base/errors.ts';
 
-/** One thing an operator must mend. */
 export interface Problem {
   /** Key, variable, flag or file, as the operator wrote it. */
   readonly subject: string;

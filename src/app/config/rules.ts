@@ -12,7 +12,6 @@ type Refused = typeof REFUSED;
 /** Way into a list or record: `[0, 'url']`. Empty for the setting itself. */
 export type Path = readonly (string | number)[];
 
-/** One reason why a value was refused. */
 export interface Fault {
   readonly path: Path;
   /** The value as it may be printed: secrets are masked already. */
@@ -21,7 +20,6 @@ export interface Fault {
   readonly mend: string;
 }
 
-/** Where a value stands while it is read. */
 export interface Place {
   /** Absolute folder that relative paths start from. */
   readonly baseFolder: string;
@@ -31,7 +29,6 @@ export interface Place {
   readonly contentOf?: (file: string) => Buffer;
 }
 
-/** What one setting must be. */
 export interface Rule<T> {
   /** Completes "must be …"; names the bounds. */
   readonly wants: string;
@@ -61,7 +58,6 @@ export function shortText(masked: unknown): string {
   return text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`;
 }
 
-/** Refuses a value and says why. */
 function refuse(rule: Pick<Rule<unknown>, 'mask' | 'wants'>, value: unknown, place: Place, mend: string, wants = rule.wants): Refused {
   place.refuse({ path: place.path, shown: showValue(rule, value), wants, mend });
   return REFUSED;
@@ -92,7 +88,6 @@ export function integer(min: number, max: number): Rule<number> {
   );
 }
 
-/** A switch. */
 export function flag(): Rule<boolean> {
   return plain(
     'true or false',
@@ -102,7 +97,6 @@ export function flag(): Rule<boolean> {
   );
 }
 
-/** One of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
   const known: readonly string[] = words;
   return plain(

@@ -11,7 +11,6 @@ import { variableOf, type Camel } from './naming.ts';
 import { optional, record } from './record.ts';
 import { address, flag, host, integer, list, nameOrPath, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';
 
-/** A branch of the schema: rules and further branches. */
 export interface Section {
   readonly [name: string]: Rule<unknown> | Section;
 }
@@ -70,7 +69,6 @@ const organizationLimits = record({
   max_new_per_s: optional(integer(0, 100_000)),
 });
 
-/** The schema as a tree. */
 export const SCHEMA = {
   platform: { profile: nameOrPath(), extra_issuers: list(issuer, 100) },
   grpc: {
@@ -307,7 +305,6 @@ export const RULES: ReadonlyMap<string, Rule<unknown>> = new Map(leaves(SCHEMA, 
 /** Every key by the name of its environment variable. */
 export const KEYS_BY_VARIABLE: ReadonlyMap<string, string> = new Map([...RULES.keys()].map((key) => [variableOf(key), key]));
 
-/** True when the key exists. */
 export function isSettingKey(key: string): key is SettingKey {
   return RULES.has(key);
 }

@@ -12,7 +12,6 @@ export type Origin =
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'flag'; readonly flag: string };
 
-/** One value as it was given. */
 export interface Given {
   readonly key: string;
   readonly raw: unknown;
@@ -23,13 +22,11 @@ export interface Given {
   readonly lineAt?: (path: Path) => number;
 }
 
-/** What one source gave, good or bad. */
 export interface Source {
   readonly given: readonly Given[];
   readonly problems: readonly Problem[];
 }
 
-/** What the command line said. */
 export interface CommandLine extends Source {
   /** The operator's file of `--config`, as written; undefined when the flag was not given. */
   readonly configFile: string | undefined;
@@ -56,7 +53,7 @@ export function fileText(file: string, cwd: string): string {
 
 /** The problem of a name that nobody knows. Its value is not shown: it may be a secret under a mistyped name. */
 export function unknownName(subject: string, from: string, meant: string | undefined): Problem {
-  const mend = meant === undefined ? 'take it out; docs/config.md lists every key' : `did you mean ${meant}?`;
+  const mend = meant === undefined ? 'take it out; config/default.yaml lists every key' : `did you mean ${meant}?`;
   return { subject, shown: undefined, from, rule: 'the key is not known', mend };
 }
 

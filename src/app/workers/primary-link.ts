@@ -1,4 +1,4 @@
-// The process that starts the workers, as one of them sees it: hears once a second how the worker is, asks, and may be lost.
+// The process that starts the workers, as one of them sees it: gets once a second how the worker is, asks, and may be lost.
 import cluster, { type Worker } from 'node:cluster';
 import { every, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -6,7 +6,6 @@ import type { App } from '../app.ts';
 import { isSent, type Answer, type FromWorker, type Question, type Sent, type ToWorker } from './messages.ts';
 import { STATE_PERIOD_MS } from './workers.ts';
 
-/** Of a worker. */
 export class PrimaryLink {
   readonly #worker: Worker;
 

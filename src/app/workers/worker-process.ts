@@ -3,13 +3,12 @@
 import cluster from 'node:cluster';
 import { isSent, type FromWorker, type Sent, type ToWorker } from './messages.ts';
 
-/** One of them. */
 export interface WorkerProcess {
   /** Grows from start to start; it stands in the log. */
   readonly id: number;
   /** Undefined: it could not even be started, and has exited. */
   readonly pid: number | undefined;
-  /** Resolves when it has ended and its last message was heard. */
+  /** Resolves when it has ended and its last message was received. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** Does nothing when it is gone. */
   send(message: ToWorker): void;
@@ -17,7 +16,6 @@ export interface WorkerProcess {
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
 
-/** Starts one. */
 export type StartWorker = (onMessage: (message: FromWorker) => void) => WorkerProcess;
 
 /** How this program is started once more, with the same arguments. However this process ends, short of being killed, no worker stays. */

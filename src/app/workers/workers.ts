@@ -19,7 +19,6 @@ const ANSWER_MS = 2000;
 /** The pause before a worker is replaced doubles with each end within the window, ms. */
 const [WINDOW_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [60_000, 100, 5000];
 
-/** What they are made of. */
 export interface WorkersOptions {
   /** How many there are when all is well. */
   readonly size: number;
@@ -27,7 +26,7 @@ export interface WorkersOptions {
   readonly metrics: Pick<WorkersMetrics, 'read' | 'ended'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Workers end again and again, and none takes calls. Whoever hears it stops them. */
+  /** Workers end again and again, and none takes calls. Whoever is called stops them. */
   readonly onHopeless: () => void;
 }
 
@@ -126,7 +125,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     const { startWorker, clock, log } = this.#options;
     while (!this.#stop.signal.aborted) {
       const process = startWorker((message) => {
-        this.#hear(worker, message);
+        this.#onMessage(worker, message);
       });
       const worker: Worker = { process, silentPeriods: -Infinity, asked: new Map() };
       this.#running.add(worker);
@@ -160,7 +159,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     return pauseMs;
   }
 
-  #hear(worker: Worker, message: FromWorker): void {
+  #onMessage(worker: Worker, message: FromWorker): void {
     const { size, metrics, log } = this.#options;
     const { id, pid } = worker.process;
     worker.silentPeriods = 0;

@@ -18,7 +18,7 @@ export function callSeconds(text: string): number {
 export function wholeNumberFrom(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
-    if (!/^\d{1,9}$/u.test(text) || number < least || number > most)
+    if (!/^\d+$/u.test(text) || number < least || number > most)
       throw new InvalidArgumentError(`Give a whole number from ${String(least)} to ${String(most)}.`);
     return number;
   };

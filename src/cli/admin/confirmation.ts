@@ -2,36 +2,35 @@
 import type { Command } from 'commander';
 import { EXIT } from '../../base/terminal/failure.ts';
 import type { Person } from './person.ts';
-import { INTERRUPTED, type AdminWork } from './run.ts';
+import { INTERRUPTED, runWithAccess, type AccessOptions, type AccessWork } from './run.ts';
 
-/**
- * Refuses to go on without `--yes` when nobody can be asked; before anything is opened.
- *
- * @param what - completes the sentence, such as `delete the data source 1`.
- * @throws CommanderError with the exit code of wrong usage.
- */
-export function demandAnswer(command: Command, what: string, person: Pick<Person, 'isThere'>): void {
-  if (isSure(command) || person.isThere) return;
-  command.error(`error: nobody is there to be asked: add --yes to ${what}`, { exitCode: EXIT.usage });
+export interface ConfirmedWork {
+  readonly person: Person;
+  /** Completes "Really …?", such as `delete the data source 1`. @throws AppError for what cannot be done anyway. */
+  readonly what: (given: AccessWork) => string;
+  readonly work: (given: AccessWork) => Promise<void>;
 }
 
 /**
- * Whether it is wanted: `--yes` says so, or whoever sits at the terminal. After a no the exit code says that nothing was done.
+ * As {@link runWithAccess}, once it is wanted: `--yes` says so, or whoever sits at the terminal. After a no the exit code says that
+ * nothing was done.
  *
- * @param what - completes the question, as in {@link demandAnswer}.
+ * @throws CommanderError with the exit code of wrong usage without `--yes` when nobody can be asked; before anything is opened.
  */
-export async function isConfirmed(
+export async function runConfirmed(
   command: Command,
-  what: string,
-  person: Pick<Person, 'confirms'>,
-  { signal, output }: Pick<AdminWork, 'signal' | 'output'>,
-): Promise<boolean> {
-  if (isSure(command) || (await person.confirms(`Really ${what}?`, signal))) return true;
-  output.note('nothing was done\n');
-  process.exitCode = signal.reason === INTERRUPTED ? EXIT.interrupted : EXIT.failed;
-  return false;
-}
-
-function isSure(command: Command): boolean {
-  return command.getOptionValue('yes') === true;
+  purpose: 'read' | 'change',
+  { person, what, work }: ConfirmedWork,
+  options?: AccessOptions,
+): Promise<void> {
+  const isSure = command.getOptionValue('yes') === true;
+  if (!isSure && !person.isThere) command.error('error: nobody is there to be asked: add --yes', { exitCode: EXIT.usage });
+  const confirmed = async (given: AccessWork): Promise<void> => {
+    const question = `Really ${what(given)}?`;
+    const { signal, output } = given;
+    if (isSure || (await person.confirms(question, signal))) return work(given);
+    output.note('nothing was done\n');
+    process.exitCode = signal.reason === INTERRUPTED ? EXIT.interrupted : EXIT.failed;
+  };
+  await runWithAccess(command, purpose, confirmed, options);
 }

@@ -3,24 +3,33 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { bringsToken, demandSound, type DataSourceChanges } from '../../admin/manual/data-source-changes.ts';
 import type { DataSourceChange } from '../../admin/manual/organization-data-sources.ts';
+import { MAX_TOKEN_LIFETIME_MINUTES } from '../../admin/records.ts';
 import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
-import type { AdminAccess } from '../../app/admin-access.ts';
 import { AppError } from '../../base/errors.ts';
-import { operandsOf } from '../settings-arguments.ts';
 import { alignedRows } from '../../base/terminal/table.ts';
-import { demandAnswer, isConfirmed } from './confirmation.ts';
+import { neededOperand, operandsOf } from '../settings-arguments.ts';
+import { runConfirmed } from './confirmation.ts';
 import { CHANGE_HEADINGS, changeRow, consequenceOf } from './data-source-text.ts';
-import { neededOperand } from './operands.ts';
-import { inEach } from './organizations-meant.ts';
+import { dataSourcesOf, inEach } from './organizations-meant.ts';
 import type { Person } from './person.ts';
-import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
+import { adminCommand, runWithAccess, type AccessWork } from './run.ts';
 
-type Given = AdminWork & { readonly access: AdminAccess };
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu;
 
 const FIELDS = 'schema (UUID), url, audience, subject, lifetime (minutes), nonce';
 const SETTABLE = `${FIELDS}, status (active or disabled), message (why it is disabled)`;
 
-/** `create`. */
+const CHANGES: ReadonlyMap<string, (value: string) => DataSourceChanges> = new Map<string, (value: string) => DataSourceChanges>([
+  ['url', (url) => ({ url: right(URL.canParse(url), url, 'The url is no address.') })],
+  ['schema', (id) => ({ schemaId: right(UUID.test(id), id.toLowerCase(), 'A schema is a UUID.') })],
+  ['nonce', (nonce) => ({ nonce })],
+  ['audience', (audience) => ({ audience })],
+  ['subject', (subject) => ({ subject })],
+  ['message', (errorMessage) => ({ errorMessage })],
+  ['lifetime', (text) => ({ tokenLifetimeMinutes: lifetimeOf(text) })],
+  ['status', (status) => ({ status: status === 'active' || status === 'disabled' ? status : wrong('A status is active or disabled.') })],
+]);
+
 export function createCommand(): Command {
   const command = adminCommand(new Command('create'), 'data-sources create --org $ORG --config my.yaml')
     .description('register the data source that the configuration wants, or one of any schema; refused when one that fits is there')
@@ -28,7 +37,7 @@ export function createCommand(): Command {
     .addOption(new Option('--transport <name>', 'for which transport').choices(['grpc', 'websocket']).default('grpc'))
     .option('--set <name=value...>', `otherwise than the configuration: ${FIELDS}`, changed);
   return command.action(async ({ org, transport, set }: { org: string; transport: 'grpc' | 'websocket'; set?: DataSourceChanges }) => {
-    const created = async (given: Given): Promise<void> => {
+    const created = async (given: AccessWork): Promise<void> => {
       const dataSources = await dataSourcesOf(org, given);
       show(
         await (set === undefined ? dataSources.create(transport, given.signal) : dataSources.createAs(transport, set, given.signal)),
@@ -39,7 +48,6 @@ export function createCommand(): Command {
   });
 }
 
-/** `renew`. */
 export function renewCommand(): Command {
   const command = adminCommand(new Command('renew'), 'data-sources renew --org $ORG --config my.yaml')
     .description('make fresh tokens, and put back what is not as the configuration wants it; a running server does so by itself')
@@ -58,7 +66,6 @@ export function renewCommand(): Command {
   });
 }
 
-/** `update`. */
 export function updateCommand(): Command {
   const command = adminCommand(new Command('update'), 'data-sources update $ID --org $ORG --set status=disabled "message=We are moving"')
     .description('change a data source; everything but the status brings a fresh token')
@@ -85,22 +92,17 @@ export function deleteCommand(person: Person): Command {
     .option('--yes', 'do not ask');
   return command.action(async (_id: string, { org }: { org: string }) => {
     const id = neededOperand(command);
-    const what = `delete the data source ${id}`;
-    demandAnswer(command, what, person);
-    await runWithAccess(command, 'read', async (given) => {
-      const dataSources = await dataSourcesOf(org, given);
-      if (!(await isConfirmed(command, what, person, given))) return;
-      show(await dataSources.delete(id, given.signal), given);
+    await runConfirmed(command, 'read', {
+      person,
+      what: () => `delete the data source ${id}`,
+      work: async (given) => {
+        show(await (await dataSourcesOf(org, given)).delete(id, given.signal), given);
+      },
     });
   });
 }
 
-async function dataSourcesOf(org: string, given: Given) {
-  const [organizationId = ''] = await organizationsMeant(org, given);
-  return openDataSources(organizationId, given);
-}
-
-function show(change: DataSourceChange, { output, clock }: Given): void {
+function show(change: DataSourceChange, { output, clock }: AccessWork): void {
   output.show(change, alignedRows([CHANGE_HEADINGS, changeRow(change, clock.nowMs())]));
   const consequence = consequenceOf(change, clock.nowMs());
   if (consequence !== undefined) output.note(`note: ${consequence}\n`);
@@ -109,30 +111,21 @@ function show(change: DataSourceChange, { output, clock }: Given): void {
 /** Reads one `name=value` behind those before it. */
 function changed(text: string, before: DataSourceChanges = {}): DataSourceChanges {
   const at = text.indexOf('=');
-  const [name, value] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
-  if (value === '') throw new InvalidArgumentError('Write name=value.');
-  switch (name) {
-    case 'url':
-      if (!URL.canParse(value)) throw new InvalidArgumentError('The url is no address.');
-      return { ...before, url: value };
-    case 'schema':
-      if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu.test(value)) throw new InvalidArgumentError('A schema is a UUID.');
-      return { ...before, schemaId: value.toLowerCase() };
-    case 'nonce':
-      return { ...before, nonce: value };
-    case 'audience':
-      return { ...before, audience: value };
-    case 'subject':
-      return { ...before, subject: value };
-    case 'message':
-      return { ...before, errorMessage: value };
-    case 'lifetime':
-      if (!/^[1-9]\d{0,3}$/u.test(value) || Number(value) > 1440) throw new InvalidArgumentError('A lifetime is 1 to 1440 minutes (J-01).');
-      return { ...before, tokenLifetimeMinutes: Number(value) };
-    case 'status':
-      if (value !== 'active' && value !== 'disabled') throw new InvalidArgumentError('A status is active or disabled.');
-      return { ...before, status: value };
-    default:
-      throw new InvalidArgumentError(`What can be set: ${SETTABLE}.`);
-  }
+  const value = text.slice(at + 1);
+  if (value === '') wrong('Write name=value.');
+  const change = CHANGES.get(text.slice(0, Math.max(0, at))) ?? wrong(`What can be set: ${SETTABLE}.`);
+  return { ...before, ...change(value) };
+}
+
+function lifetimeOf(text: string): number {
+  const isRight = /^[1-9]\d{0,3}$/u.test(text) && Number(text) <= MAX_TOKEN_LIFETIME_MINUTES;
+  return right(isRight, Number(text), `A lifetime is 1 to ${String(MAX_TOKEN_LIFETIME_MINUTES)} minutes (J-01).`);
+}
+
+function right<T>(isRight: boolean, value: T, otherwise: string): T {
+  return isRight ? value : wrong(otherwise);
+}
+
+function wrong(why: string): never {
+  throw new InvalidArgumentError(why);
 }

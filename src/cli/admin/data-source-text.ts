@@ -8,7 +8,6 @@ const OWNERS = { ours: 'ours', other_app: "another app's", unknown: 'unknown' } 
 /** Headings of {@link dataSourceRow}. */
 export const DATA_SOURCE_HEADINGS = ['ID', 'ORGANIZATION', 'TRANSPORT', 'STATUS', 'TOKEN ENDS', 'OWNER', 'IN USE', 'URL'];
 
-/** One line of a table. */
 export function dataSourceRow(view: DataSourceView, nowMs: number): readonly string[] {
   const { id, organizationId, transport = '-', status = '-', owner, isInUse, url = '-' } = view;
   return [id, organizationId, transport, status, tokenEnd(view, nowMs), OWNERS[owner], isInUse ? 'yes' : 'no', url];
@@ -17,7 +16,6 @@ export function dataSourceRow(view: DataSourceView, nowMs: number): readonly str
 /** Headings of {@link changeRow}. */
 export const CHANGE_HEADINGS = ['DONE', 'ID', 'STATUS', 'TOKEN ENDS'];
 
-/** What was done, as one line of a table. */
 export function changeRow({ outcome, dataSource }: DataSourceChange, nowMs: number): readonly string[] {
   return [outcome, dataSource.id, dataSource.status ?? '-', tokenEnd(dataSource, nowMs)];
 }

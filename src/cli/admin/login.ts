@@ -9,7 +9,7 @@ import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
 import type { Person } from './person.ts';
 import { endText, isoTime } from './time-text.ts';
 
-/** How long somebody has, unless told otherwise, and at most, seconds. */
+/** How long somebody has by default, and at most, seconds. */
 const WAIT_S = 300;
 const MAX_WAIT_S = 3600;
 /** What the command needs beside the waiting, ms. */

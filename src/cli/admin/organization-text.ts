@@ -3,7 +3,6 @@ import type { Lifetimes } from '../../admin/access.ts';
 import type { KeptOrganization } from '../../admin/kept-organizations.ts';
 import { endText, isoTime } from './time-text.ts';
 
-/** An organization with what the settings say of it. */
 export interface OrganizationView extends KeptOrganization {
   /** Whether it stands in admin.organizations. */
   readonly isConfigured: boolean;
@@ -12,7 +11,6 @@ export interface OrganizationView extends KeptOrganization {
 /** Headings of {@link organizationRow}. */
 export const ORGANIZATION_HEADINGS = ['ORGANIZATION', 'AUTHORIZED', 'TOKEN', 'DATA SOURCES'];
 
-/** One line of a table. */
 export function organizationRow(view: OrganizationView, nowMs: number): readonly string[] {
   const { organizationId, tokens, dataSources } = view;
   const ids = dataSources.map(({ transport, dataSourceId }) => `${transport} ${dataSourceId ?? 'not registered yet'}`);
@@ -33,7 +31,7 @@ export function organizationMembers(view: OrganizationView, nowMs: number): read
     ...(event?.isOpen === true ? [['its event', 'has had no effect yet: a running server goes on with it']] : []),
     ['access token', tokens === undefined ? 'none is kept' : tokenText(tokens.expiresAtMs, nowMs)],
     ...(tokens === undefined ? [] : [['refresh token', refreshText(tokens, nowMs)]]),
-    ...(dataSources.length === 0 ? [['data sources', 'none is looked after']] : []),
+    ...(dataSources.length === 0 ? [['data sources', 'none is managed']] : []),
     ...dataSources.flatMap(({ transport, dataSourceId, tokenEndsMs, isRenewalOpen }) => [
       [`${transport} data source`, dataSourceId ?? 'not registered yet'],
       ['its token', tokenEndsMs === undefined ? 'with no known end' : tokenText(tokenEndsMs, nowMs)],
@@ -81,8 +79,8 @@ export function erasedText({ organizationId, event, tokens, dataSources, isConfi
   const erased = things.length === 0 ? 'nothing was kept' : `erased ${things.join(', ')}`;
   const again = isConfigured
     ? 'It stands in admin.organizations: the next start of the server begins with it again.'
-    : 'A server begins with it again when the platform tells that it has authorized the app.';
-  return `organization ${organizationId}: ${erased}\n${again}\nThe platform was told nothing: its authorization and its data sources stand there as before.\n`;
+    : 'A server begins with it again when the platform says that it has authorized the app.';
+  return `organization ${organizationId}: ${erased}\n${again}\nNothing was changed at the platform: its authorization and its data sources stand there as before.\n`;
 }
 
 function authorizationText({ event, isConfigured }: OrganizationView): string {

@@ -1,16 +1,22 @@
-// What commands about data sources do in each organization they are about: one that fails does not keep the others from
-// being looked at, and is told of beside the result.
+// What commands about data sources do in the organizations they are about.
+import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
 import { AppError } from '../../base/errors.ts';
 import { EXIT, reportFailure } from '../../base/terminal/failure.ts';
-import type { AdminOutput } from './run.ts';
+import type { AccessWork } from './run.ts';
+
+/** The data sources of one organization, in any spelling of its id. @throws AppError `config_invalid`. */
+export async function dataSourcesOf(org: string, given: AccessWork) {
+  const [organizationId = ''] = await organizationsMeant(org, given);
+  return openDataSources(organizationId, given);
+}
 
 /**
  * Does `work` in one organization after the other, because requests are limited. What fails is printed to standard error and
- * sets the exit code; with one organization only it is thrown.
+ * sets the exit code, and the others go on; with one organization only it is thrown.
  */
 export async function inEach<T>(
   organizations: readonly string[],
-  { signal, output }: { readonly signal: AbortSignal; readonly output: AdminOutput },
+  { signal, output }: Pick<AccessWork, 'signal' | 'output'>,
   work: (organizationId: string) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
   const found: T[] = [];

@@ -1,10 +1,10 @@
 // `parley admin orgs`: the organizations that settings and store know. Nothing here asks the platform.
 import { Command } from 'commander';
-import { organizationIdOf, type AdminAccess } from '../../app/admin-access.ts';
+import { organizationIdOf } from '../../app/admin-access.ts';
 import { KeptOrganizations } from '../../admin/kept-organizations.ts';
 import { AppError } from '../../base/errors.ts';
 import { alignedRows } from '../../base/terminal/table.ts';
-import { demandAnswer, isConfirmed } from './confirmation.ts';
+import { runConfirmed } from './confirmation.ts';
 import {
   erasedText,
   organizationData,
@@ -14,12 +14,9 @@ import {
   summaryOf,
 } from './organization-text.ts';
 import type { Person } from './person.ts';
-import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
+import { adminCommand, runWithAccess, type AccessWork } from './run.ts';
 
-type Given = AdminWork & { readonly access: AdminAccess };
-
-/** What somebody without an organization is told. */
-const NOTHING = 'no organization is known: admin.organizations is empty, and none has told by webhook that it authorized the app';
+const NOTHING = 'no organization is known: admin.organizations is empty, and no webhook has said that one authorized the app';
 
 /** The command with its parts. @param person - who confirms. */
 export function orgsGroup(person: Person): Command {
@@ -69,32 +66,29 @@ function showCommand(): Command {
 function forgetCommand(person: Person): Command {
   const command = adminCommand(new Command('forget'), 'orgs forget ce861fba-6e2f-49f9-9a84-b354008fac9e --yes --config my.yaml')
     .description(
-      'erase tokens, nonces and the kept event of one organization; no server may run meanwhile, and the platform is told nothing',
+      'erase tokens, nonces and the kept event of one organization; no server may run meanwhile, and nothing changes at the platform',
     )
     .argument('<org>', 'its UUID, or its encoded id')
     .option('--yes', 'do not ask')
     .action(async (written: string) => {
-      demandAnswer(command, 'erase what is kept of the organization', person);
-      await runWithAccess(command, 'change', (given) => forget(command, written, person, given), {
-        ifHeld: 'stop it first; a server forgets by itself whoever takes the authorization back',
-      });
+      const idIn = ({ profile }: AccessWork): string => organizationIdOf(written, profile);
+      const forget = async (given: AccessWork): Promise<void> => {
+        const id = idIn(given);
+        const erased = { ...(await keptIn(given).forget(id)), isConfigured: configuredIn(given).includes(id) };
+        given.output.show({ erased: organizationData(erased) }, erasedText(erased));
+      };
+      const what = (given: AccessWork): string => `erase tokens, nonces and event of organization ${idIn(given)}`;
+      const ifHeld = 'stop it first; a server forgets by itself whoever takes the authorization back';
+      await runConfirmed(command, 'change', { person, what, work: forget }, { ifHeld });
     });
   return command;
 }
 
-async function forget(command: Command, written: string, person: Person, given: Given): Promise<void> {
-  const { output, profile } = given;
-  const id = organizationIdOf(written, profile);
-  if (!(await isConfirmed(command, `erase tokens, nonces and event of organization ${id}`, person, given))) return;
-  const erased = { ...(await keptIn(given).forget(id)), isConfigured: configuredIn(given).includes(id) };
-  output.show({ erased: organizationData(erased) }, erasedText(erased));
-}
-
-function keptIn({ access }: Given): KeptOrganizations {
+function keptIn({ access }: AccessWork): KeptOrganizations {
   return new KeptOrganizations(access.store, access.access);
 }
 
 /** Organizations of admin.organizations, as plain UUIDs. */
-function configuredIn({ admin, profile }: Given): readonly string[] {
+function configuredIn({ admin, profile }: AccessWork): readonly string[] {
   return admin.organizations.map((each) => organizationIdOf(each, profile));
 }

@@ -17,7 +17,6 @@ export interface Person {
   readInput(maxBytes: number, signal: AbortSignal): Promise<string>;
 }
 
-/** Where somebody sits. */
 export interface Terminal {
   readonly input: Readable;
   /** For questions. */

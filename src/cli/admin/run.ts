@@ -1,5 +1,5 @@
 // What every `parley admin` command has in common: settings, the open administration interface, Ctrl-C, a time limit, and
-// the one place that prints. What a command does with them, it says itself.
+// what prints. What a command does with them is its own.
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { openAdminAccess, platformOf, type AdminAccess, type AdminAccessParts } from '../../app/admin-access.ts';
@@ -22,7 +22,6 @@ const LIMIT_MS = 120_000;
 /** What a Ctrl-C aborts the signal with. */
 export const INTERRUPTED: AbortReason = 'shutdown';
 
-/** What a command is given. */
 export interface AdminWork {
   readonly settings: Settings;
   /** Where a setting stands, for messages. */
@@ -36,7 +35,12 @@ export interface AdminWork {
   readonly output: AdminOutput;
 }
 
-/** What people and programs read. */
+/** The same with the administration switched on and its interface open. */
+export type AccessWork = AdminWork & { readonly access: AdminAccess };
+
+/** `limitMs` is the longest time, ms; the rest as {@link AdminAccessParts} has it. */
+export type AccessOptions = { readonly limitMs?: number } & Pick<AdminAccessParts, 'ifHeld' | 'asksForFirst'>;
+
 export interface AdminOutput {
   readonly isJson: boolean;
   readonly colors: ReturnType<typeof pc.createColors>;
@@ -94,16 +98,12 @@ export async function runAsConfigured(
   }
 }
 
-/**
- * As {@link runAsConfigured}, with the administration switched on and its interface open.
- *
- * @param options - `limitMs` is the longest time, ms; the rest as {@link AdminAccessParts} has it.
- */
+/** As {@link runAsConfigured}, with the administration switched on and its interface open. */
 export async function runWithAccess(
   command: Command,
   purpose: AdminAccessParts['purpose'],
-  work: (given: AdminWork & { readonly access: AdminAccess }) => Promise<void>,
-  { limitMs, ...how }: { readonly limitMs?: number } & Pick<AdminAccessParts, 'ifHeld' | 'asksForFirst'> = {},
+  work: (given: AccessWork) => Promise<void>,
+  { limitMs, ...how }: AccessOptions = {},
 ): Promise<void> {
   const withAccess = async (given: AdminWork): Promise<void> => {
     const access = await openAdminAccess(given.admin, { ...given, sharing: given.settings.store, purpose, ...how });

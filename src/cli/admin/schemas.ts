@@ -1,14 +1,13 @@
 // `parley admin schemas`: what data sources can be registered under.
 import { Command } from 'commander';
-import { schemaView } from '../../admin/manual/schema-view.ts';
+import { schemaView } from '../../admin/manual/data-source-view.ts';
 import { organizationsMeant } from '../../app/admin-data-sources.ts';
 import { AppError } from '../../base/errors.ts';
 import { adminCommand, runWithAccess } from './run.ts';
 
-/** The group. */
 export function schemasGroup(): Command {
   return new Command('schemas')
-    .description('look at the schemas of data sources')
+    .description('list the schemas of data sources')
     .addHelpText('after', '\nExample:\n  $ parley admin schemas list --config my.yaml')
     .addCommand(listCommand());
 }

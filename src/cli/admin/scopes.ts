@@ -4,7 +4,6 @@ import { Command } from 'commander';
 import { AppError } from '../../base/errors.ts';
 import { adminCommand, runAsConfigured } from './run.ts';
 
-/** The command. */
 export function scopesCommand(): Command {
   const command = adminCommand(new Command('scopes'), 'scopes --config my.yaml').description(
     'list the scopes that the integration and the service app need, as they are written on the platform; asks nobody',

@@ -16,7 +16,7 @@ const MAX_TOKEN_BYTES = 65_536;
 /** The command with its parts. @param person - who may type the token in. */
 export function tokenGroup(person: Person): Command {
   return new Command('token')
-    .description('look at tokens of data sources')
+    .description('inspect tokens of data sources')
     .addHelpText('after', '\nExample:\n  $ parley admin token inspect --token-file token.txt --config my.yaml')
     .addCommand(inspectCommand(person));
 }
@@ -75,7 +75,7 @@ function rowsOf({ verdict, claims, transport, heldAgainst }: Inspection, colors:
         ]),
     [
       'held against',
-      `data sources: ${String(settings)} of the settings, ${String(store)} of the store, ${String(platform)} as the platform tells them`,
+      `data sources: ${String(settings)} of the settings, ${String(store)} of the store, ${String(platform)} of the platform`,
     ],
     ['transport', transport],
     ...(claims === undefined ? [['claims', 'it cannot be read as a token']] : claimRows(claims, nowMs)),

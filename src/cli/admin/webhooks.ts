@@ -1,21 +1,19 @@
-// `parley admin webhooks`: through which the platform tells who authorizes the service app.
+// `parley admin webhooks`: through which the platform notifies us of authorizations of the service app.
 import { Command } from 'commander';
 import { AppWebhooks, type WebhookView } from '../../admin/manual/app-webhooks.ts';
 import type { RegistrationChange } from '../../admin/webhooks/registration.ts';
-import type { AdminAccess } from '../../app/admin-access.ts';
 import { AppError } from '../../base/errors.ts';
-import { demandAnswer, isConfirmed } from './confirmation.ts';
-import { neededOperand } from './operands.ts';
+import { neededOperand } from '../settings-arguments.ts';
+import { runConfirmed } from './confirmation.ts';
 import type { Person } from './person.ts';
-import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
+import { adminCommand, runWithAccess, type AccessWork } from './run.ts';
 
 const OWNERS = { ours: 'ours', same_app: 'same app, elsewhere', other: 'other' } as const;
 const HEADINGS = ['ID', 'NAME', 'RESOURCE', 'EVENT', 'STATUS', 'OWNER', 'OWNED BY', 'CREATED', 'FILTER', 'TARGET'];
 
-/** The group. */
 export function webhooksGroup(person: Person): Command {
   const group = new Command('webhooks')
-    .description('look at the webhooks of the integration, register and mend those of the service app, delete one')
+    .description('list the webhooks of the integration, register and mend those of the service app, delete one')
     .addHelpText('after', '\nExample:\n  $ parley admin webhooks list --config my.yaml');
   for (const part of [listCommand(), ensureCommand(), deleteCommand(person)]) group.addCommand(part);
   return group;
@@ -58,21 +56,21 @@ function deleteCommand(person: Person): Command {
     .option('--yes', 'do not ask');
   return command.action(async () => {
     const id = neededOperand(command);
-    const what = `delete the webhook ${id}`;
-    demandAnswer(command, what, person);
-    await runWithAccess(command, 'read', async (given) => {
-      const { output, signal } = given;
-      const webhooks = webhooksOf(given);
-      if (!(await isConfirmed(command, what, person, given))) return;
-      const webhook = await webhooks.delete(id, signal);
-      output.table({ outcome: 'deleted', webhook }, HEADINGS, [rowOf(webhook)], '');
-      if (webhook.owner === 'ours') output.note('note: a server with this configuration registers another one\n');
+    await runConfirmed(command, 'read', {
+      person,
+      what: () => `delete the webhook ${id}`,
+      work: async (given) => {
+        const { output, signal } = given;
+        const webhook = await webhooksOf(given).delete(id, signal);
+        output.table({ outcome: 'deleted', webhook }, HEADINGS, [rowOf(webhook)], '');
+        if (webhook.owner === 'ours') output.note('note: a server with this configuration registers another one\n');
+      },
     });
   });
 }
 
 /** @throws AppError `config_invalid` with another login: nobody authorizes anything then. */
-function webhooksOf({ access, admin }: AdminWork & { readonly access: AdminAccess }): AppWebhooks {
+function webhooksOf({ access, admin }: AccessWork): AppWebhooks {
   const { store, isHeldElsewhere } = access;
   const app = access.access.serviceApp;
   if (app === undefined) {

@@ -1,4 +1,4 @@
-// The server as one of several processes: what it would print it tells the process that started it, and that one decides when
+// The server as one of several processes: what it would print it sends to the process that started it, and that one decides when
 // it stops.
 import { createApp } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
@@ -11,7 +11,7 @@ import { Reloading } from './reloading.ts';
 import { Stopping } from './stopping.ts';
 import type { Serving } from './serving.ts';
 
-/** Starts it. @throws what no text of ours is there for; whoever started this one is told in any case. */
+/** Starts it. @throws what no text of ours is there for; the process that started this one knows in any case. */
 export async function serveAsWorker({ loaded, load, leave }: Serving, link: PrimaryLink): Promise<void> {
   const { settings, changing } = loaded;
   const root = serverLogger(settings);
@@ -23,7 +23,7 @@ export async function serveAsWorker({ loaded, load, leave }: Serving, link: Prim
       leave();
     },
   });
-  hearPrimary(stopping, link);
+  onPrimary(stopping, link);
   const reloading = new Reloading({ loaded, load, log, setLevel: root.setLevel });
   link.onMessage(({ kind }) => {
     if (kind === 'reload') reloading.ask();
@@ -51,7 +51,7 @@ export async function serveAsWorker({ loaded, load, leave }: Serving, link: Prim
  * as from a service manager, from elsewhere at the same time; a terminal sends SIGINT to every process of its group, and only
  * the first one knows whether it was the second.
  */
-function hearPrimary(stopping: Stopping, link: PrimaryLink): void {
+function onPrimary(stopping: Stopping, link: PrimaryLink): void {
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', (signal) => {
     stopping.stop({ signal });

@@ -4,7 +4,6 @@ import type { ReadySummary } from '../../app/ready-summary.ts';
 /** What is said; the number of workers only where there are several. */
 export type Ready = ReadySummary & { readonly workers?: number };
 
-/** For people. */
 export function readyLine(ready: Ready): string {
   const { address, security, bots, botsWithoutWords, dataSources, isRegistering, hasTokenCheck, opsPort, websocket, workers } = ready;
   const check = hasTokenCheck ? 'token check ON' : 'token check OFF';
@@ -15,7 +14,6 @@ export function readyLine(ready: Ready): string {
   return `${line}${sockets}${unheard}${workers === undefined ? '' : `  workers ${String(workers)}`}`;
 }
 
-/** Prints it to the standard output. */
 export function printReady(ready: Ready, isJson: boolean): void {
   console.log(isJson ? JSON.stringify({ event: 'ready', ...ready }) : readyLine(ready));
 }

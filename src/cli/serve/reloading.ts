@@ -6,12 +6,11 @@ import { toAppError } from '../../base/errors.ts';
 import type { LogLevel, Logger } from '../../base/log.ts';
 import type { FileVerdict } from '../../app/app.ts';
 import type { LoadedSettings } from '../../app/config/load-settings.ts';
-import { changedSettings } from '../../app/config/changed-settings.ts';
+import { changedSettings } from '../../app/config/describe-settings.ts';
 
 /** Longest wait for files that do not answer, ms. */
 const LIMIT_MS = 10_000;
 
-/** Who reloads. */
 export interface ReloadingOptions {
   /** What is in force. */
   readonly loaded: LoadedSettings;
@@ -53,8 +52,8 @@ export class Reloading {
     while (this.#isAsked) {
       this.#isAsked = false;
       const settings = this.#readSettings();
-      const looked = await waitAtMost(checkNow(), LIMIT_MS, systemClock);
-      if (looked.kind === 'value') this.#tell([...looked.value, ...settings.verdicts], settings.needRestart);
+      const read = await waitAtMost(checkNow(), LIMIT_MS, systemClock);
+      if (read.kind === 'value') this.#report([...read.value, ...settings.verdicts], settings.needRestart);
       else this.#options.log.error({ event: 'reload_refused', limitMs: LIMIT_MS }, 'the files that are read anew did not answer in time');
     }
     this.#isRunning = false;
@@ -80,7 +79,7 @@ export class Reloading {
     }
   }
 
-  #tell(verdicts: readonly FileVerdict[], needRestart: readonly string[]): void {
+  #report(verdicts: readonly FileVerdict[], needRestart: readonly string[]): void {
     const named = (wanted: FileVerdict['verdict']): readonly string[] =>
       verdicts.filter(({ verdict }) => verdict === wanted).map(({ what }) => what);
     const fields = { event: 'reloaded', taken: named('taken'), unchanged: named('unchanged'), refused: named('refused'), needRestart };

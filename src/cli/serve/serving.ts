@@ -1,5 +1,8 @@
-// What every way to serve is given.
+// What every way to serve is given, and what a process does first that signals reach.
+import { serverLogger } from '../../app/development.ts';
 import type { LoadedSettings } from '../../app/config/load-settings.ts';
+import { Reloading } from './reloading.ts';
+import { onSignals, Stopping } from './stopping.ts';
 
 /** The settings, and what the command decides. */
 export interface Serving {
@@ -10,4 +13,20 @@ export interface Serving {
   readonly isJson: boolean;
   /** Ends the process soon, whatever may still keep it busy. */
   readonly leave: () => void;
+}
+
+/** From now on SIGTERM and SIGINT stop the server, also while it starts, and SIGHUP reloads. */
+export function beginServing({ loaded, load, leave }: Serving) {
+  const log = serverLogger(loaded.settings);
+  if (loaded.ignored.length > 0) {
+    const line = { event: 'variables_ignored', variables: loaded.ignored };
+    log.warn(line, 'variables of the platform are set and of no use, because admin.enabled is false');
+  }
+  const stopping = new Stopping({ log, leave });
+  onSignals(stopping);
+  const reloading = new Reloading({ loaded, load, log, setLevel: log.setLevel });
+  process.on('SIGHUP', () => {
+    reloading.ask();
+  });
+  return { log, stopping, reloading };
 }

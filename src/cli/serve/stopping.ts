@@ -7,7 +7,6 @@ import type { LogFields, Logger } from '../../base/log.ts';
 import { EXIT } from '../../base/terminal/failure.ts';
 import { catchStrayFailures } from '../stray-failures.ts';
 
-/** A server that is running. */
 export interface Running {
   /** Absent: other processes have them, and say so themselves. */
   readonly openSessions?: () => number;
@@ -83,11 +82,11 @@ export class Stopping {
     this.#log.info({}, 'stopped');
   }
 
-  /** Whatever ends the process, a library or a bot that exits by itself among it: without having been told to, it never ends well. */
+  /** Whatever ends the process, a library or a bot that exits by itself among it: without having been asked to, it never ends well. */
   #onExit(code: number): void {
     if (code !== EXIT.ok || this.#isStopping) return;
     process.exitCode = EXIT.failed;
-    this.#log.error({ event: 'ended_early' }, 'the process ends although nobody has told the server to stop');
+    this.#log.error({ event: 'ended_early' }, 'the process ends although nobody has asked the server to stop');
   }
 
   #close(running: Running, why: LogFields): void {
@@ -105,7 +104,7 @@ export class Stopping {
  *
  * The handlers stay: a library that writes files listens to signals, too, and sends them on when it is the last one.
  */
-export function hearSignals(stopping: Stopping): void {
+export function onSignals(stopping: Stopping): void {
   const onSignal = (signal: NodeJS.Signals): void => {
     // The second signal is from somebody who does not want to wait.
     if (stopping.isStopping) process.exit(EXIT.interrupted);

@@ -1,5 +1,4 @@
 // The server as several processes: this one starts the others and takes no calls.
-import { serverLogger } from '../../app/development.ts';
 import { startPrimary } from '../../app/workers/primary.ts';
 import { clusterWorkers } from '../../app/workers/worker-process.ts';
 import type { Settings } from '../../app/config/settings.ts';
@@ -7,24 +6,12 @@ import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { EXIT } from '../../base/terminal/failure.ts';
 import { printReady } from './ready-line.ts';
-import { Reloading } from './reloading.ts';
-import { hearSignals, Stopping } from './stopping.ts';
-import type { Serving } from './serving.ts';
+import { beginServing, type Serving } from './serving.ts';
 
-/** Starts it; it stops when this process is told to. @throws AppError what keeps it from starting. */
-export async function serveWithWorkers({ loaded, load, isJson, leave }: Serving, workers: number): Promise<void> {
-  const { settings } = loaded;
-  const log = serverLogger(settings);
-  if (loaded.ignored.length > 0) {
-    const line = { event: 'variables_ignored', variables: loaded.ignored };
-    log.warn(line, 'variables of the platform are set and of no use, because admin.enabled is false');
-  }
-  const stopping = new Stopping({ log, leave });
-  hearSignals(stopping);
-  const reloading = new Reloading({ loaded, load, log, setLevel: log.setLevel });
-  process.on('SIGHUP', () => {
-    reloading.ask();
-  });
+/** Starts it; it stops when this process is asked to. @throws AppError what keeps it from starting. */
+export async function serveWithWorkers(serving: Serving, workers: number): Promise<void> {
+  const { settings } = serving.loaded;
+  const { log, stopping, reloading } = beginServing(serving);
   const onHopeless = (): void => {
     process.exitCode = EXIT.failed;
     stopping.stop({});
@@ -33,7 +20,7 @@ export async function serveWithWorkers({ loaded, load, isJson, leave }: Serving,
     demandShared(settings, workers);
     const options = { size: workers, startWorker: clusterWorkers(), clock: systemClock, log, onHopeless };
     const primary = await startPrimary(settings, options, stopping.signal);
-    if (stopping.started(primary)) printReady(primary.ready, isJson);
+    if (stopping.started(primary)) printReady(primary.ready, serving.isJson);
     // The files are those of the workers, each of which says what it has read.
     reloading.started(() => {
       primary.reload();

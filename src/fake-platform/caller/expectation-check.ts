@@ -29,7 +29,7 @@ export interface Expectable {
   readonly customEvents?: readonly string[];
   /** The step that brought it about, if it was one. */
   readonly mark?: StepMark | undefined;
-  /** How many times as fast as life the call went: servers are judged by real time. Default 1. */
+  /** How many times as fast as life the call went: servers are measured in real time. Default 1. */
   readonly pace?: number;
 }
 
@@ -145,7 +145,7 @@ function outcomeText({ outcome, terminal }: Expectable): string {
   return `the call was ${outcome.replace('_', ' ')}${late}`;
 }
 
-/** A server takes its own time, however fast the call goes, and is judged by that. */
+/** A server takes its own time, however fast the call goes, and is measured by that. */
 function lateReplies({ replies, pace = 1 }: Expectable, belowMs: number, expected: string): readonly Unmet[] {
   const measured = replies.flatMap((reply) => (reply.latencyMs === undefined ? [] : [{ reply, realMs: reply.latencyMs / pace }]));
   if (measured.length === 0) return [{ expected, found: 'no reply was measured' }];

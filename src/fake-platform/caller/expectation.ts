@@ -1,5 +1,5 @@
 // What a call, or one step of it, is expected to bring about: the one model that options of the command line and files of
-// scenarios are read into. Knows no results; whether one is met is judged in expectation-check.ts.
+// scenarios are read into. Knows no results; whether one is met is checked in expectation-check.ts.
 import type { JsonValue } from '../../base/json.ts';
 import type { FindingCode } from './finding.ts';
 import { textPattern } from './text-pattern.ts';

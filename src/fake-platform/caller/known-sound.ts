@@ -1,10 +1,14 @@
 // Whether a known prompt was heard, sample by sample, in the replies of a call that keeps their sound. Knows no call.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw, encodeMulaw } from '../../speech/g711.ts';
-import { findSound, soundDifference } from './sound-check.ts';
 import type { Reply } from './turn.ts';
 
-/** Why a known prompt was not heard as it should be, and on which RPC it was looked at. */
+/** Below this, 42 dB under full scale, nobody hears anything on a phone. */
+const QUIET_BELOW = 256;
+/** How much of a known prompt must be found for it to be there, samples: 20 ms, not more than a frame. */
+const ANCHOR_SAMPLES = 160;
+
+/** Why a known prompt was not heard as it should be, and on which RPC. */
 export interface SoundFault {
   readonly found: string;
   readonly turn?: number;
@@ -23,9 +27,9 @@ export function soundFault(replies: readonly Reply[], known: Int16Array): SoundF
     const heard = onThePhone(joined(sound?.pieces ?? []));
     const at = findSound(heard, wanted);
     if (at === undefined) continue;
-    const difference = soundDifference(heard.subarray(at, at + wanted.length), wanted);
-    if (difference === undefined) return undefined;
-    const where = `${msText(difference.firstDifference)} into it`;
+    const differsAt = wanted.findIndex((sample, index) => sample !== heard[at + index]);
+    if (differsAt === -1) return undefined;
+    const where = `${msText(differsAt)} into it`;
     fault ??= { found: `the reply to ${kind} (#${String(turn)}) begins with it and differs from ${where} on`, turn };
   }
   return fault ?? { found: 'no reply begins to sound like it' };
@@ -47,4 +51,23 @@ function joined(pieces: readonly Int16Array[]): Int16Array {
 
 function msText(samples: number): string {
   return `${String(Math.round(samples / (LINE_RATE_HZ / 1000)))} ms`;
+}
+
+/**
+ * Where a known sound begins in what was heard, samples; undefined when it does not. Its first 20 ms from its first loud
+ * sample on decide, so that a sound which breaks off later is found, too.
+ */
+function findSound(heard: Int16Array, known: Int16Array): number | undefined {
+  const loud = known.findIndex((sample) => Math.abs(sample) >= QUIET_BELOW);
+  if (loud === -1) return undefined;
+  const [all, anchor] = [bytesOf(heard), bytesOf(known.subarray(loud, loud + ANCHOR_SAMPLES))];
+  const size = Int16Array.BYTES_PER_ELEMENT;
+  // Its first loud sample cannot come before it can begin, and stands on a whole sample.
+  let at = all.indexOf(anchor, loud * size);
+  while (at !== -1 && at % size !== 0) at = all.indexOf(anchor, at + 1);
+  return at === -1 ? undefined : at / size - loud;
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Int16Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

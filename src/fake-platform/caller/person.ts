@@ -99,7 +99,7 @@ export class Person {
     this.#cancelPatience();
   }
 
-  /** @param number - of the step: what was looked at or waited for may have begun it already. */
+  /** @param number - of the step: a timer that was waited for may have begun it already. */
   #begin(step: Step, number: number): void {
     const { grammar, clock } = this.#options;
     const { book, inputTurn, playing } = grammar;
@@ -192,7 +192,7 @@ export class Person {
       this.#done();
       return;
     }
-    // The digits go on an RPC that is not open yet, whatever RPC tells of the first key.
+    // The digits go on an RPC that is not open yet, whatever RPC carries START_OF_DTMF.
     if (this.#options.grammar.press(key)) this.#dueFrom = firstTurn;
     else this.#noteDropped();
     if (rest.length === 0) {

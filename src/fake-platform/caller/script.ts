@@ -1,4 +1,4 @@
-// What the person on the phone will do, step by step: ready audio and keys, nothing to be looked up any more.
+// What the person on the phone will do, step by step: ready audio and keys, nothing to be prepared any more.
 import type { JsonObject } from '../../base/json.ts';
 import type { Key } from './key.ts';
 
@@ -34,7 +34,7 @@ export interface StepMark {
   readonly isInterruption: boolean;
   /** False when the platform dropped any of its keys, or all of its speech (G-51). */
   readonly isTaken: boolean;
-  /** Why it did not begin at its word: nobody said that, or the text of the prompts came too late to tell. */
+  /** Why it did not begin at its word: nobody said that, or the text of the prompts came too late to know. */
   readonly missedWord?: 'never' | 'unknown';
 }
 

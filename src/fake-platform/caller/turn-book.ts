@@ -24,7 +24,7 @@ export interface TurnListener {
 export interface LostTurns {
   /** Said again on another RPC. */
   readonly turnsRepeated: number;
-  /** Opened again, with nothing said on them or nothing of them looked at. */
+  /** Opened again, with nothing said on them or nothing of them processed. */
   readonly turnsReopened: number;
   /** Lost for good. */
   readonly turnsLost: number;

@@ -3,7 +3,7 @@
 import type { CancelTimer } from '../../base/clock.ts';
 import type { CallClock } from './call-clock.ts';
 import type { LineTurn, TurnCut } from '../lines/line.ts';
-import { SoundMeter, type SoundFacts } from './sound-check.ts';
+import { SoundMeter, type SoundFacts } from './sound-meter.ts';
 import type { TurnCheck, TurnKind } from './turn-check.ts';
 
 /**

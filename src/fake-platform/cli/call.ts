@@ -88,7 +88,7 @@ export function callCommand(surroundings: CallSurroundings): Command {
     .option('--pace <n>', 'so many times as fast as life, 1 to 50', paceOf, 1)
     .option('--list', 'list the agents instead of calling')
     .addHelpText('after', EXAMPLES)
-    // Events come in the order of the command line across different options; their values alone would not tell.
+    // Events come in the order of the command line across different options; their values alone do not show it.
     .action((target: string, flags: Flags) => runCommand(command, target, flags, given, surroundings));
   for (const option of SCRIPT_OPTIONS) {
     command.on(`option:${option}`, (value: string | null) => {

@@ -2,7 +2,7 @@
 // Reads options, shows progress and results; what is measured and how is the fake platform's business.
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { criterionText, CRITERIA_HELP, type Judged } from '../load/criteria.ts';
+import { criterionText, CRITERIA_HELP, type Checked } from '../load/criteria.ts';
 import { readLoadResult, type LoadResult } from '../load/load-result.ts';
 import type { LoadProgress } from '../load/load-run.ts';
 import { isFileError } from '../../base/terminal/surroundings.ts';
@@ -15,7 +15,7 @@ import { measure, type Measured } from './load/measure.ts';
 import { MIX_HELP } from './load/mix.ts';
 import { clockText, progressText } from './load/progress.ts';
 import { reportPage } from './load/report-page.ts';
-import { judgedLine, resultText } from './load/result-table.ts';
+import { checkedLine, resultText } from './load/result-table.ts';
 import { progressView } from '../../base/terminal/progress-view.ts';
 import { alignedRows } from '../../base/terminal/table.ts';
 
@@ -99,10 +99,10 @@ function show(measured: Measured, wish: LoadWish, flags: LoadFlags, { print, com
     return;
   }
   if (flags.json === true) print(JSON.stringify(dataOf(measured)));
-  else print(measured.kind === 'run' ? resultText(measured.result, measured.judged, isColoured) : capacityText(measured, wish));
+  else print(measured.kind === 'run' ? resultText(measured.result, measured.checked, isColoured) : capacityText(measured, wish));
 }
 
-/** Writes what is to be written. @returns whether nothing stood in the way; what did is told, and the other file still written. */
+/** Writes what is to be written. @returns whether nothing stood in the way; what did is reported, and the other file still written. */
 async function write(measured: Measured, { json, html }: LoadFlags, { writeFile, complain }: LoadSurroundings): Promise<boolean> {
   if (measured.kind === 'refused') return true;
   let isWritten = true;
@@ -119,7 +119,7 @@ async function write(measured: Measured, { json, html }: LoadFlags, { writeFile,
   if (html === undefined) return isWritten;
   const shown = measured.kind === 'run' ? measured : measured.held;
   if (shown === undefined) complain(`${html} is not written: no number of calls held`);
-  else await attempt(html, await reportPage(shown.result, shown.judged));
+  else await attempt(html, await reportPage(shown.result, shown.checked));
   return isWritten;
 }
 
@@ -132,17 +132,17 @@ function exitCodeOf(measured: Measured): number {
     case 'run': {
       const { calls, saturated } = measured.result;
       const isMeasured = !saturated && calls.finished > calls.failed;
-      return isMeasured && measured.judged.every(({ holds }) => holds) ? EXIT.ok : EXIT.failed;
+      return isMeasured && measured.checked.every(({ holds }) => holds) ? EXIT.ok : EXIT.failed;
     }
   }
 }
 
 function dataOf(measured: Exclude<Measured, { kind: 'refused' }>): object {
-  return measured.kind === 'run' ? { ...measured.result, conditions: conditionsOf(measured.judged) } : capacityData(measured);
+  return measured.kind === 'run' ? { ...measured.result, conditions: conditionsOf(measured.checked) } : capacityData(measured);
 }
 
-function conditionsOf(judged: readonly Judged[]): readonly object[] {
-  return judged.map(({ criterion, value, holds }) => ({ condition: criterionText(criterion), value: value ?? null, holds }));
+function conditionsOf(checked: readonly Checked[]): readonly object[] {
+  return checked.map(({ criterion, value, holds }) => ({ condition: criterionText(criterion), value: value ?? null, holds }));
 }
 
 type MeasuredCapacity = Extract<Measured, { kind: 'capacity' }>;
@@ -154,7 +154,7 @@ function capacityData({ capacity, held, interrupted }: MeasuredCapacity): object
     saturated: capacity.limit === 'load',
     interrupted,
     meanLive: held?.result.calls.meanLive ?? null,
-    conditions: conditionsOf(held?.judged ?? []),
+    conditions: conditionsOf(held?.checked ?? []),
     held: held?.result ?? null,
   };
 }
@@ -171,7 +171,7 @@ function capacityText({ capacity, held, interrupted }: MeasuredCapacity, { task 
   } else if (limit === 'maximum') lines.push(`${String(calls)} calls at once hold (${conditions}), and more were not tried (--max-calls)`);
   else lines.push(`${String(calls)} calls at once hold (${conditions}); ${String(failedAt ?? 0)} do not`);
   if (held !== undefined) lines.push(`  at once, as measured: ${held.result.calls.meanLive.toFixed(1)} on average`);
-  for (const judged of held?.judged ?? []) lines.push(`  ${judgedLine(judged)}`);
+  for (const checked of held?.checked ?? []) lines.push(`  ${checkedLine(checked)}`);
   return lines.join('\n');
 }
 

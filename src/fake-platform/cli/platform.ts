@@ -79,7 +79,7 @@ async function runPlatform(flags: Flags): Promise<void> {
 /** Runs it until then. @throws AppError what keeps it from starting. */
 async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (line: string) => void, isColoured: boolean): Promise<void> {
   const line = eventLine(flags.json === true, isColoured);
-  const tell = (event: PlatformEvent): void => {
+  const report = (event: PlatformEvent): void => {
     print(line(event, systemClock.nowMs()));
   };
   const controlKey = newControlKey();
@@ -87,14 +87,14 @@ async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (l
     ...{ port: flags.port ?? PLATFORM_PORT, redirectUri: flags.redirectUri, controlKey },
     observer: {
       requested: (entry) => {
-        if (!isOwnRequest(entry)) tell(requestEvent(entry));
+        if (!isOwnRequest(entry)) report(requestEvent(entry));
       },
       delivered: (delivery) => {
-        tell(deliveryEvent(delivery));
+        report(deliveryEvent(delivery));
       },
     },
     onKeysAsked: (request) => {
-      tell(keysEvent(request));
+      report(keysEvent(request));
     },
   });
   try {
@@ -112,7 +112,7 @@ async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (l
   }
 }
 
-/** Commands look at the platform again and again, and change nothing by it. */
+/** Commands poll the platform again and again, and change nothing by it. */
 function isOwnRequest({ asker, path: asked, status }: JournalEntry): boolean {
   return asker?.kind === 'control' && asked === `${CONTROL_PREFIX}/status` && status === 200;
 }

@@ -8,7 +8,7 @@ import { statusName } from './status-name.ts';
 
 /**
  * How an RPC was lost on its way: `cut` in the middle, so that nobody knows how far the server was; `refused` by the server's
- * side of HTTP/2 before anything looked at it; `unreached`, because no connection came about.
+ * side of HTTP/2 before anything was processed; `unreached`, because no connection came about.
  */
 export type Loss = 'cut' | 'refused' | 'unreached';
 
@@ -42,6 +42,7 @@ const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
 const BY_HTTP: ReadonlyMap<number, number> = new Map([
   [401, status.UNAUTHENTICATED],
   [403, status.PERMISSION_DENIED],
+  [404, status.UNIMPLEMENTED],
   [502, status.UNAVAILABLE],
   [503, status.UNAVAILABLE],
   [504, status.UNAVAILABLE],

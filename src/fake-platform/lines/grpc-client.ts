@@ -4,7 +4,6 @@ import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { Client, credentials, type ChannelCredentials, type ClientOptions } from '@grpc/grpc-js';
 import type { Target } from './target.ts';
-import { WatchedCredentials } from './watched-credentials.ts';
 
 /** How to reach a server. */
 export interface ChannelOptions {
@@ -13,15 +12,6 @@ export interface ChannelOptions {
   readonly certificateAuthority?: Uint8Array;
   /** Name the certificate must carry; default the target's host. */
   readonly serverName?: string;
-  /** Room for what a server sends ahead, bytes on each turn; default that of Node, 64 KiB. */
-  readonly receiveWindowBytes?: number;
-}
-
-/** A client, and the one way to the socket under it. */
-export interface WatchedClient {
-  readonly client: Client;
-  /** Cuts the connection as a failing network does: a reset, nothing said before. */
-  readonly cut: () => void;
 }
 
 /** Largest message taken: what the official gateway allows, 50 MB each way. */
@@ -29,20 +19,9 @@ const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
 
 /** Makes a client; it connects when it is first used, and whoever made it closes it. */
 export function openClient(options: ChannelOptions): Client {
-  return openWatchedClient(options).client;
-}
-
-/** As {@link openClient}, for those who may cut the connection. */
-export function openWatchedClient(options: ChannelOptions): WatchedClient {
   const { host, port } = options.target;
-  const watched = new WatchedCredentials(channelCredentials(options));
-  const client = new Client(`dns:${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`, watched, clientOptions(options));
-  return {
-    client,
-    cut: () => {
-      watched.cut();
-    },
-  };
+  const address = `dns:${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`;
+  return new Client(address, channelCredentials(options), clientOptions(options));
 }
 
 function channelCredentials({ target, certificateAuthority, serverName }: ChannelOptions): ChannelCredentials {
@@ -54,7 +33,7 @@ function channelCredentials({ target, certificateAuthority, serverName }: Channe
   });
 }
 
-function clientOptions({ target, serverName, receiveWindowBytes }: ChannelOptions): ClientOptions {
+function clientOptions({ target, serverName }: ChannelOptions): ClientOptions {
   // Node 26 refuses an IP address as the name in the handshake, so a name that no certificate depends on stands there;
   // which name the certificate must carry is checked in channelCredentials.
   const handshakeName = serverName ?? (isIP(target.host) === 0 ? undefined : 'localhost');
@@ -68,7 +47,6 @@ function clientOptions({ target, serverName, receiveWindowBytes }: ChannelOption
     'grpc.enable_http_proxy': 0,
     // One connection per caller, never shared with another caller of this process.
     'grpc.use_local_subchannel_pool': 1,
-    ...(receiveWindowBytes === undefined ? {} : { 'grpc-node.flow_control_window': receiveWindowBytes }),
     ...(handshakeName === undefined || isIP(handshakeName) !== 0 ? {} : { 'grpc.ssl_target_name_override': handshakeName }),
   };
 }

@@ -1,40 +1,19 @@
 // The gRPC client side of the platform: dials a server, opens one RPC per turn, and turns everything that can go wrong
 // into a named failure. Knows no turn grammar: what is sent when is the caller's business.
-import { Metadata, connectivityState, status, type Client, type StatusObject } from '@grpc/grpc-js';
-import type { Clock } from '../../base/clock.ts';
-import {
-  loadContract,
-  SERVING_STATUS,
-  type Contract,
-  type HealthResponse,
-  type ListAgentsResponse,
-  type MediaRequest,
-  type MediaResponse,
-} from '../../contract/grpc.ts';
-import type { PlatformProfile } from '../../contract/profile.ts';
+import { waitAtMost } from '../../base/abort.ts';
+import { loadContract, SERVING_STATUS, type Contract, type HealthResponse, type ListAgentsResponse } from '../../contract/grpc.ts';
 import type { Connection } from './connection.ts';
-import { failureOf, type Failure } from './failure.ts';
-import { answerFromWire } from './from-wire.ts';
-import { openWatchedClient, type ChannelOptions } from './grpc-client.ts';
-import type { Line, LineEnd, LineTurn, ListedAgent, TurnListener } from './line.ts';
-import { APOLOGY_KEY, PROMPT_TEXT_KEY, readPromptTexts } from '../caller/prompt-texts.ts';
-import { limitedWait, type Wait } from './limited-wait.ts';
-import { ReadingGate } from './reading-gate.ts';
-import { requestMaker, type CallIdentity } from './to-wire.ts';
+import type { Failure } from './failure.ts';
+import { framed } from './grpc-framing.ts';
+import { accessHeaders, turnsOf, type GrpcAccess } from './grpc-turns.ts';
+import type { Line, ListedAgent } from './line.ts';
+import { limitedWait } from './limited-wait.ts';
+import { RpcConnection, type RpcConnectionOptions } from './rpc-connection.ts';
+import type { CallIdentity } from './to-wire.ts';
 
 /** How to reach a server and who to be there. */
-export interface GrpcLineOptions extends ChannelOptions {
-  readonly profile: PlatformProfile;
-  readonly clock: Clock;
-  /** The data-source token; none sends no authorization. */
-  readonly token?: string;
-  /** Send `Bearer TOKEN` and not the token alone; both must be taken (G-03, U-02). Default false. */
-  readonly bearer?: boolean;
-  /** Correlation id of the connection. Default: the conversation id of the turn, none for listing agents. */
-  readonly trackingId?: string;
-  /** Longest wait for a connection, ms: of `connect` and the first RPC behind it together, then of each RPC that finds none. */
-  readonly connectLimitMs: number;
-  /** Turns can stop reading ({@link LineTurn.pauseReading}), and the server feels it soon. Default false: it costs time. */
+export interface GrpcLineOptions extends GrpcAccess, RpcConnectionOptions {
+  /** Turns can stop reading, and the server feels it soon. Default false. */
   readonly readsSlowly?: boolean;
 }
 
@@ -48,181 +27,95 @@ interface OneAnswer<Request, Response> {
   readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
-type Reader<Response, Answer> = (response: Response | undefined) => Answer;
-
 /** Receive window of a platform that reads slowly, bytes: two seconds of µ-law, so that a server feels it within one prompt. */
 const SMALL_WINDOW_BYTES = 16_384;
 
-/** A connection to one server. `close` must be called. */
+/** A way to one server: dialled when it is first used, and again when an RPC finds its connection gone. `close` must be called. */
 export class GrpcConnection implements Connection {
   readonly #options: GrpcLineOptions;
   readonly #contract: Contract;
-  readonly #client: Client;
-  readonly #cut: () => void;
-  /** How much of the wait for a connection is over before the next RPC begins, ms. */
-  #waitedMs = 0;
+  readonly #dialled: RpcConnection[] = [];
 
   constructor(options: GrpcLineOptions) {
-    this.#options = options;
+    this.#options = options.readsSlowly === true ? { ...options, streamWindowBytes: SMALL_WINDOW_BYTES } : options;
     this.#contract = loadContract(options.profile);
-    const window = options.readsSlowly === true ? { receiveWindowBytes: SMALL_WINDOW_BYTES } : {};
-    const { client, cut } = openWatchedClient({ ...options, ...window });
-    this.#client = client;
-    this.#cut = cut;
   }
 
-  connect(signal?: AbortSignal): Promise<void> {
-    const channel = this.#client.getChannel();
+  async connect(signal?: AbortSignal): Promise<void> {
     const { clock, connectLimitMs } = this.#options;
-    const beganMs = clock.monotonicMs();
-    return new Promise((resolve) => {
-      let isOver = false;
-      const settle = (): void => {
-        isOver = true;
-        this.#waitedMs = clock.monotonicMs() - beganMs;
-        cancelTimer();
-        signal?.removeEventListener('abort', settle);
-        resolve();
-      };
-      const check = (): void => {
-        if (isOver) return;
-        const state = channel.getConnectivityState(true);
-        const isSettled = state !== connectivityState.IDLE && state !== connectivityState.CONNECTING;
-        if (isSettled) settle();
-        else channel.watchConnectivityState(state, Infinity, check);
-      };
-      const cancelTimer = clock.after(connectLimitMs, settle);
-      signal?.addEventListener('abort', settle, { once: true });
-      if (signal?.aborted === true) settle();
-      else check();
-    });
+    await waitAtMost(this.#connection.settled, connectLimitMs, clock, signal);
   }
 
   line(identity: CallIdentity): Line {
-    const request = requestMaker(identity);
+    const open = turnsOf(this.#options, identity);
     return {
-      open: (listener) => this.#open(listener, request, this.#metadata(identity.conversationId)),
-      close: () => {
-        this.#client.close();
+      open: (listener) => {
+        const { pauseReading, resumeReading, ...turn } = open(this.#connection, listener);
+        return this.#options.readsSlowly === true ? { ...turn, pauseReading, resumeReading } : turn;
       },
-      break: this.#cut,
+      close: () => {
+        this.#closeAll();
+      },
+      break: () => {
+        this.#dialled.at(-1)?.cut();
+      },
     };
   }
 
-  listAgents(organizationId: string, limitMs: number, signal?: AbortSignal): Promise<readonly ListedAgent[] | Failure> {
+  async listAgents(organizationId: string, limitMs: number, signal?: AbortSignal): Promise<readonly ListedAgent[] | Failure> {
     const { ListVirtualAgents } = this.#contract.media.definition;
-    return this.#ask(ListVirtualAgents, { customer_org_id: organizationId }, agentsOf, {
-      ...{ clock: this.#options.clock, what: 'list its agents', limitMs, signal },
-    });
+    const answer = await this.#ask(ListVirtualAgents, { customer_org_id: organizationId }, 'list its agents', limitMs, signal);
+    return 'code' in answer ? answer : agentsOf(answer.response);
   }
 
   /** Asks the platform's own health service whether the server takes calls (1.8); parameters as of {@link listAgents}. */
-  checkHealth(limitMs: number, signal?: AbortSignal): Promise<HealthWord | Failure> {
-    return this.#ask(this.#contract.health.definition.Check, {}, healthWordOf, {
-      ...{ clock: this.#options.clock, what: 'tell its health', limitMs, signal },
-    });
-  }
-
-  async #ask<Request, Response, Answer>(rpc: OneAnswer<Request, Response>, request: Request, read: Reader<Response, Answer>, wait: Wait) {
-    const ends: (() => void)[] = [];
-    try {
-      return await limitedWait<Answer>(wait, (settle) => {
-        const call = this.#client.makeUnaryRequest(
-          rpc.path,
-          rpc.requestSerialize,
-          rpc.responseDeserialize,
-          request,
-          this.#metadata(undefined),
-          (error, response?: Response) => {
-            settle(error === null ? read(response) : failureOf(error));
-          },
-        );
-        ends.push(this.#watchConnecting(settle), () => {
-          call.cancel();
-        });
-      });
-    } finally {
-      for (const end of ends) end();
-    }
+  async checkHealth(limitMs: number, signal?: AbortSignal): Promise<HealthWord | Failure> {
+    const answer = await this.#ask(this.#contract.health.definition.Check, {}, 'report its health', limitMs, signal);
+    return 'code' in answer ? answer : healthWordOf(answer.response);
   }
 
   close(): Promise<void> {
-    this.#client.close();
+    this.#closeAll();
     return Promise.resolve();
   }
 
-  #open(listener: TurnListener, request: ReturnType<typeof requestMaker>, metadata: Metadata): LineTurn {
-    const { path, requestSerialize, responseDeserialize } = this.#contract.media.definition.ProcessCallerInput;
-    const gate = this.#options.readsSlowly === true ? new ReadingGate() : undefined;
-    const call = this.#client.makeBidiStreamRequest<MediaRequest, MediaResponse>(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      metadata,
-      gate === undefined ? {} : { interceptors: [gate.interceptor] },
-    );
-    let isOver = false;
-    let halfClosed = false;
-    const end = (how: LineEnd): void => {
-      if (isOver) return;
-      isOver = true;
-      stopWatching();
-      listener.ended(how);
-    };
-    const giveUp = (failure: Failure): void => {
-      end({ kind: 'broken', failure });
-      call.cancel();
-    };
-    const stopWatching = this.#watchConnecting(giveUp);
-    call.on('data', (response: MediaResponse) => {
-      if (isOver) return;
-      try {
-        listener.answered(answerFromWire(response));
-      } catch (error) {
-        giveUp({ code: 'garbage', message: `an answer cannot be read: ${error instanceof Error ? error.message : 'no reason given'}` });
-      }
+  async #ask<Request, Response extends object>(
+    { path, requestSerialize, responseDeserialize }: OneAnswer<Request, Response>,
+    request: Request,
+    what: string,
+    limitMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly response: Response | undefined } | Failure> {
+    const asking: { cancel?: () => void } = {};
+    const wait = { clock: this.#options.clock, what, limitMs, signal };
+    const answer = await limitedWait<{ readonly response: Response | undefined }>(wait, (settle) => {
+      let response: Response | undefined;
+      const rpc = this.#connection.open(accessHeaders(this.#options, path, undefined), {
+        message: (bytes) => {
+          response = responseDeserialize(bytes);
+        },
+        ended: (end) => {
+          settle(end.kind === 'completed' ? { response } : end.failure);
+        },
+      });
+      asking.cancel = rpc.cancel;
+      rpc.send(framed(requestSerialize(request)));
+      rpc.halfClose();
     });
-    // The status follows and says the same; without a listener the error would end the process.
-    call.on('error', () => undefined);
-    call.on('status', (result: StatusObject) => {
-      if (result.code === status.OK) end(completed(result.metadata));
-      else end({ kind: 'broken', failure: failureOf(result) });
-    });
-    return {
-      send: (input) => {
-        if (!isOver && !halfClosed) call.write(request(input));
-      },
-      halfClose: () => {
-        if (isOver || halfClosed) return;
-        halfClosed = true;
-        call.end();
-      },
-      cancel: () => {
-        if (!isOver) call.cancel();
-        // The end of the turn waits behind what is held.
-        gate?.open();
-      },
-      ...(gate === undefined ? {} : { pauseReading: gate.shut, resumeReading: gate.open }),
-    };
+    asking.cancel?.();
+    return answer;
   }
 
-  /** Reports a connection that does not come about; the library itself would try for ever. */
-  #watchConnecting(giveUp: (failure: Failure) => void): () => void {
-    const { clock, connectLimitMs } = this.#options;
-    const leftMs = connectLimitMs - this.#waitedMs;
-    this.#waitedMs = 0;
-    return clock.after(Math.max(0, leftMs), () => {
-      if (this.#client.getChannel().getConnectivityState(false) === connectivityState.READY) return;
-      giveUp({ code: 'connect_timeout', message: `no connection within ${String(connectLimitMs)} ms` });
-    });
+  get #connection(): RpcConnection {
+    const last = this.#dialled.at(-1);
+    if (last?.isUsable === true) return last;
+    const next = new RpcConnection(this.#options);
+    this.#dialled.push(next);
+    return next;
   }
 
-  #metadata(conversationId: string | undefined): Metadata {
-    const { token, bearer, trackingId = conversationId, profile } = this.#options;
-    const metadata = new Metadata();
-    if (token !== undefined) metadata.set(profile.metadata.authorization, bearer === true ? `Bearer ${token}` : token);
-    if (trackingId !== undefined) metadata.set(profile.metadata.trackingId, trackingId);
-    return metadata;
+  #closeAll(): void {
+    for (const connection of this.#dialled.splice(0)) connection.close();
   }
 }
 
@@ -237,10 +130,4 @@ function agentsOf(response: ListAgentsResponse | undefined): readonly ListedAgen
 function healthWordOf(response: HealthResponse | undefined): HealthWord {
   if (response?.status === SERVING_STATUS.SERVING) return 'serving';
   return response?.status === SERVING_STATUS.NOT_SERVING ? 'not_serving' : 'unknown';
-}
-
-function completed(trailers: Metadata): LineEnd {
-  const value = trailers.get(PROMPT_TEXT_KEY)[0];
-  const promptTexts = value === undefined ? [] : readPromptTexts(value.toString());
-  return { kind: 'completed', promptTexts, isApology: trailers.get(APOLOGY_KEY)[0] === 'true' };
 }

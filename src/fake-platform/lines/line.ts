@@ -32,7 +32,7 @@ export type LineEnd =
 
 /** A turn that was lost on its way and can begin anew. */
 export interface TurnCut {
-  /** `repeated`: what the caller had said or done on it is said again; `reopened`: there was nothing, or nothing was looked at. */
+  /** `repeated`: what the caller had said or done on it is said again; `reopened`: there was nothing, or the server had processed nothing of it. */
   readonly kind: 'repeated' | 'reopened';
   readonly failure: Failure;
   /** How long it takes until all is said again, ms. */
@@ -82,8 +82,8 @@ export interface Line {
   close(): void;
   /** Breaks the connection as if the wire were cut: nothing is sent to the server. Absent where others share the connection. */
   break?(): void;
-  /** Tells of breaches that stand in no answer of a turn, from now on and of those before; absent where the wire has none. */
+  /** Reports breaches that stand in no answer of a turn, from now on and of those before; absent where the wire has none. */
   watch?(found: (breach: Breach) => void): void;
-  /** Tells once that the line is gone in the middle of the call, whether or not a turn is open; absent where each turn has its own end. */
+  /** Reports once that the line is gone in the middle of the call, whether or not a turn is open; absent where each turn has its own end. */
   watchEnd?(onEnd: (failure: Failure) => void): void;
 }

@@ -14,7 +14,7 @@ import { wrappedLine, wrappedListener } from './wrapped-line.ts';
 /** What is repeated, and when. */
 export interface Repetition {
   readonly clock: CallClock;
-  /** Any turn that was lost; else only those that the server refused before anything looked at them, as every client of HTTP/2 does. */
+  /** Any turn that was lost; else only those that the server refused before it processed anything, as every client of HTTP/2 does. */
   readonly repeatsLostTurns: boolean;
   /** How many times as fast as life the call goes: a server comes back in its own time. */
   readonly pace: number;

@@ -1,5 +1,4 @@
 // What a load keeps of one call: a few numbers, so that a million calls fit into a report. Knows no line.
-import { z } from 'zod';
 import type { CallResult } from '../caller/caller.ts';
 import { FINDING_CODES } from '../caller/finding.ts';
 import type { TerminalEvent } from '../caller/answer.ts';
@@ -8,48 +7,36 @@ import type { Arrival } from './arrivals.ts';
 import type { SoundCounts } from './prompt-watch.ts';
 
 /** What a caller waits for: the first sound of the call, or the reply to what was said, pressed or not said. */
-export const WAIT_KINDS = ['first_audio', 'speech_reply', 'key_reply', 'silence_reply'] as const;
-/** One of them. */
-export type WaitKind = (typeof WAIT_KINDS)[number];
+export type WaitKind = 'first_audio' | 'speech_reply' | 'key_reply' | 'silence_reply';
 
 /** Something a caller waited for. */
-export const waitFact = z.object({
-  kind: z.enum(WAIT_KINDS),
+export interface WaitFact {
+  readonly kind: WaitKind;
   /** When it should have begun, ms since the run began. */
-  fromMs: z.number(),
-  waitedMs: z.number(),
-});
-/** One of them. */
-export type WaitFact = z.infer<typeof waitFact>;
+  readonly fromMs: number;
+  readonly waitedMs: number;
+}
 
 /** What ends a call of a load as failed: `handed_over` is a transfer that its scenario does not expect. */
 export const LOAD_FAILURES = [...FINDING_CODES, 'handed_over'] as const;
 type LoadFailure = (typeof LOAD_FAILURES)[number];
 
 /** One call that is over. */
-export const callFacts = z.object({
-  scenario: z.number(),
+export interface CallFacts extends Pick<CallResult, 'durationMs' | 'outcome' | 'turnsRepeated' | 'turnsReopened' | 'turnsLost'> {
+  readonly scenario: number;
   /** When it was to begin, ms since the run began. */
-  dueMs: z.number(),
-  durationMs: z.number(),
-  outcome: z.enum(['transferred', 'ended', 'hung_up', 'lost', 'failed', 'interrupted']),
-  replies: z.number(),
+  readonly dueMs: number;
+  readonly replies: number;
   /** Whether anything was heard on it. */
-  isHeard: z.boolean(),
+  readonly isHeard: boolean;
   /** Longest silence inside each reply. */
-  gapsMs: z.array(z.number()),
+  readonly gapsMs: readonly number[];
   /** RPCs that broke, replies that did not come, and a transfer that nobody expected. */
-  failures: z.array(z.object({ code: z.enum(LOAD_FAILURES), message: z.string() })),
+  readonly failures: readonly { readonly code: LoadFailure; readonly message: string }[];
   /** Rules of the contract that the server broke, once for each RPC. */
-  breaches: z.array(z.string()),
-  /** Turns that were lost and said again, opened again with nothing to say again, and lost for good. */
-  turnsRepeated: z.number(),
-  turnsReopened: z.number(),
-  turnsLost: z.number(),
-  sound: z.object({ compared: z.number(), wrong: z.number(), short: z.number(), unknown: z.number() }),
-});
-/** One of them. */
-export type CallFacts = z.infer<typeof callFacts>;
+  readonly breaches: readonly string[];
+  readonly sound: SoundCounts;
+}
 
 /** Failures by which a server, or what is before it, does not take a call. */
 const REFUSALS: ReadonlySet<LoadFailure> = new Set<LoadFailure>([
@@ -70,7 +57,7 @@ export function isRefused({ outcome, replies, failures }: CallFacts): boolean {
   return failures.some(({ code }) => (code === 'handed_over' ? replies <= 1 : replies === 0 && REFUSALS.has(code)));
 }
 
-/** Why the server transferred a call, as it told the flow: the `reason` beside the event, or else the event's name. */
+/** Why the server transferred a call, as the flow gets it: the `reason` beside the event, or else the event's name. */
 export function transferReason({ metadata, name }: TerminalEvent): string {
   return typeof metadata['reason'] === 'string' ? metadata['reason'] : name;
 }

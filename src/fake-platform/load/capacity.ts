@@ -33,8 +33,6 @@ export interface CapacityOptions {
   readonly max: number;
   /** The border lies within this part of the result; 0.05 for 5 %. */
   readonly precision: number;
-  /** Told before each try. */
-  readonly onTry?: (calls: number, number: number) => void;
 }
 
 /** Within this part of the number, a single try proves nothing, and two of three decide. */
@@ -52,7 +50,7 @@ interface Votes {
   readonly toFail: number;
 }
 
-/** On the way up a failure by chance would hide everything above it, a success is looked at again later. */
+/** On the way up a failure by chance would hide everything above it, a success is tried again later. */
 const WIDENING: Votes = { toHold: 1, toFail: DECISIVE };
 const QUICK: Votes = { toHold: 1, toFail: 1 };
 const SURE: Votes = { toHold: DECISIVE, toFail: DECISIVE };
@@ -139,7 +137,6 @@ class Search {
       if (held >= DECISIVE || (failed === 0 && held >= toHold)) return true;
       if (failed >= DECISIVE || (held === 0 && failed >= toFail) || saturated >= SATURATED_TRIES) return false;
       if (!this.#mayTry) return held > failed;
-      this.#options.onTry?.(calls, this.#tried.length + 1);
       this.#tried.push({ calls, ...(await this.#attempt(calls)) });
     }
   }

@@ -1,19 +1,29 @@
-// The connections of a load: each carries so many calls, a further one is opened when all are full, and one that broke, or that
-// the server wants to end, gets no further turn. Knows no call.
+// The gRPC connections of a load: each carries so many calls, a further one is opened when all are full, and one that broke, or
+// that the server wants to end, gets no further turn. Knows no turn grammar.
+import { turnsOf, type GrpcAccess } from '../lines/grpc-turns.ts';
 import type { Line } from '../lines/line.ts';
+import { RpcConnection, type RpcConnectionOptions } from '../lines/rpc-connection.ts';
 import type { CallIdentity } from '../lines/to-wire.ts';
-import { SharedConnection, type SharedConnectionOptions } from './shared-connection.ts';
+
+/** How to reach a server and who to be there. */
+export type ConnectionPoolOptions = RpcConnectionOptions & GrpcAccess;
+
+interface Shared {
+  readonly connection: RpcConnection;
+  /** Calls that use it now. */
+  calls: number;
+}
 
 /** Turns that one call may have open at once: one that is heard, one that listens, and one on its way out. */
 const TURNS_OF_A_CALL = 3;
 
 /** Connections to one server. `close` must be called. */
 export class ConnectionPool {
-  readonly #options: SharedConnectionOptions;
+  readonly #options: ConnectionPoolOptions;
   readonly #callsPerConnection: number;
-  #connections: SharedConnection[] = [];
+  #all: Shared[] = [];
 
-  constructor(options: SharedConnectionOptions, callsPerConnection: number) {
+  constructor(options: ConnectionPoolOptions, callsPerConnection: number) {
     this.#options = options;
     this.#callsPerConnection = callsPerConnection;
   }
@@ -23,7 +33,7 @@ export class ConnectionPool {
 
   /** Connections that are open. */
   get size(): number {
-    return this.#connections.length;
+    return this.#all.length;
   }
 
   /**
@@ -31,19 +41,20 @@ export class ConnectionPool {
    * up, as servers and what stands before them let happen every so many calls: only turns that are open then are at stake.
    */
   line(identity: CallIdentity): Line {
-    let connection = this.#pick();
-    let line = connection.line(identity);
+    const open = turnsOf(this.#options, identity);
+    let shared = this.#take();
+    let isOpen = true;
     return {
       open: (listener) => {
-        if (!connection.isUsable) {
-          line.close();
-          connection = this.#pick();
-          line = connection.line(identity);
+        if (!shared.connection.isUsable) {
+          shared.calls -= 1;
+          shared = this.#take();
         }
-        return line.open(listener);
+        return open(shared.connection, listener);
       },
       close: () => {
-        line.close();
+        if (isOpen) shared.calls -= 1;
+        isOpen = false;
       },
     };
   }
@@ -51,29 +62,32 @@ export class ConnectionPool {
   /** Opens connections for so many calls ahead, so that no call waits for its own. */
   prepare(calls: number): void {
     const wanted = Math.ceil(calls / this.#callsPerConnection);
-    while (this.#connections.length < wanted) this.#open();
+    while (this.#all.length < wanted) this.#add();
   }
 
   close(): void {
-    for (const connection of this.#connections) connection.close();
-    this.#connections = [];
+    for (const { connection } of this.#all) connection.close();
+    this.#all = [];
   }
 
-  #pick(): SharedConnection {
-    const useful = this.#connections.filter(({ isUsable, turns }) => isUsable || turns > 0);
-    for (const gone of this.#connections) if (!useful.includes(gone)) gone.close();
-    this.#connections = useful;
-    return useful.find((each) => this.#hasRoom(each)) ?? this.#open();
+  /** A connection with room for one more call, which has it. */
+  #take(): Shared {
+    const useful = this.#all.filter(({ connection }) => connection.isUsable || connection.openRpcs > 0);
+    for (const gone of this.#all) if (!useful.includes(gone)) gone.connection.close();
+    this.#all = useful;
+    const taken = useful.find((each) => this.#hasRoom(each)) ?? this.#add();
+    taken.calls += 1;
+    return taken;
   }
 
-  #open(): SharedConnection {
-    const connection = new SharedConnection(this.#options);
-    this.#connections.push(connection);
-    return connection;
+  #add(): Shared {
+    const added = { connection: new RpcConnection(this.#options), calls: 0 };
+    this.#all.push(added);
+    return added;
   }
 
-  #hasRoom(connection: SharedConnection): boolean {
-    const room = Math.min(this.#callsPerConnection, Math.floor(connection.maxTurns / TURNS_OF_A_CALL));
-    return connection.isUsable && connection.calls < Math.max(1, room);
+  #hasRoom({ connection, calls }: Shared): boolean {
+    const room = Math.min(this.#callsPerConnection, Math.floor(connection.maxRpcs / TURNS_OF_A_CALL));
+    return connection.isUsable && calls < Math.max(1, room);
   }
 }

@@ -1,36 +1,14 @@
 // What a load must keep to, as one expression such as `first-audio p99 < 300ms, failed < 0.1%`, and whether a result does.
 // Pure: knows results only.
-import type { LoadResult, Times } from './load-result.ts';
-
-type TimesOf = (result: LoadResult) => Times;
-/** A count and what it is a part of. */
-type CountOf = (result: LoadResult) => { readonly count: number; readonly of: number };
-
-const TIMES: ReadonlyMap<string, TimesOf> = new Map<string, TimesOf>([
-  ['first-audio', ({ firstAudio }) => firstAudio],
-  ['reply', ({ reply }) => reply],
-  ['speech-reply', ({ speechReply }) => speechReply],
-  ['key-reply', ({ keyReply }) => keyReply],
-  ['silence-reply', ({ silenceReply }) => silenceReply],
-  ['gap', ({ gap }) => gap],
-]);
-
-const COUNTS: ReadonlyMap<string, CountOf> = new Map<string, CountOf>([
-  ['failed', ({ calls }) => ({ count: calls.failed, of: calls.finished })],
-  ['refused', ({ calls }) => ({ count: calls.refused, of: calls.finished })],
-  ['unheard', ({ calls }) => ({ count: calls.unheard, of: calls.finished + calls.brokenOff })],
-  ['failed-turns', ({ turns }) => ({ count: turns.failed, of: turns.replies + turns.failed })],
-  ['long-gaps', ({ gapsOver100Ms, gap }) => ({ count: gapsOver100Ms, of: gap.count })],
-  ['wrong-sound', ({ sound }) => ({ count: sound.wrong + sound.short, of: sound.compared })],
-  ['breaches', ({ breaches, turns }) => ({ count: Object.values(breaches).reduce((sum, each) => sum + each, 0), of: turns.replies })],
-]);
+import { COUNTS, TIMES } from './figures.ts';
+import type { LoadResult } from './load-result.ts';
 
 const STATISTICS = { p50: 'p50', p90: 'p90', p99: 'p99', 'p99.9': 'p999', max: 'max', mean: 'mean' } as const;
 type Statistic = keyof typeof STATISTICS;
 
 /** What can stand in an expression, for a help text. */
-export const CRITERIA_HELP = `times (p50, p90, p99, p99.9, max, mean): ${[...TIMES.keys()].join(', ')}
-counts (a number, or % of all): ${[...COUNTS.keys()].join(', ')}
+export const CRITERIA_HELP = `times (p50, p90, p99, p99.9, max, mean): ${namesOf(TIMES)}
+counts (a number, or % of all): ${namesOf(COUNTS)}
 of the server, with --metrics: server-cpu (% of a core), server-memory (MB)`;
 
 /** One condition. */
@@ -41,7 +19,7 @@ export type Criterion = { readonly below: number; readonly orEqual: boolean } & 
 );
 
 /** A condition and what there was. */
-export interface Judged {
+export interface Checked {
   readonly criterion: Criterion;
   /** ms, a count, %, or MB, as the criterion; undefined when nothing was measured. */
   readonly value: number | undefined;
@@ -68,19 +46,23 @@ function criterionOf(text: string): Criterion {
   if (parts === undefined) return refuse('write for instance first-audio p99 < 300ms, or failed < 0.1%');
   const { metric = '', statistic, unit = '' } = parts;
   const limit = { below: Number(parts['number']), orEqual: parts['sign'] === '<=' };
-  if (TIMES.has(metric)) {
+  if (TIMES.some(({ name }) => name === metric)) {
     if (statistic === undefined || !isStatistic(statistic)) return refuse(`say which of ${Object.keys(STATISTICS).join(', ')}`);
     if (unit !== 'ms' && unit !== 's') return refuse('a time needs ms or s');
     return { kind: 'time', metric, statistic, ...limit, below: unit === 's' ? limit.below * 1000 : limit.below };
   }
   if (statistic !== undefined) return refuse(`${metric} has no ${statistic}`);
-  if (COUNTS.has(metric)) {
+  if (COUNTS.some(({ name }) => name === metric)) {
     if (unit !== '' && unit !== '%') return refuse('a count is a number or a %');
     return { kind: unit === '%' ? 'share' : 'count', metric, ...limit };
   }
   if (metric === 'server-cpu') return unit === '%' ? { kind: 'server', metric, ...limit } : refuse('it is a %');
   if (metric === 'server-memory') return unit === 'MB' ? { kind: 'server', metric, ...limit } : refuse('it is in MB');
-  return refuse(`there is no ${metric}; there are ${[...TIMES.keys(), ...COUNTS.keys()].join(', ')}, server-cpu and server-memory`);
+  return refuse(`there is no ${metric}; there are ${namesOf([...TIMES, ...COUNTS])}, server-cpu and server-memory`);
+}
+
+function namesOf(figures: readonly { readonly name: string }[]): string {
+  return figures.map(({ name }) => name).join(', ');
 }
 
 function isStatistic(text: string): text is Statistic {
@@ -100,8 +82,8 @@ export function unitOf({ kind, metric }: Criterion): string {
   return kind === 'time' ? 'ms' : kind === 'share' ? '%' : '';
 }
 
-/** Looks at a result. What was not measured does not hold. */
-export function judge(criteria: readonly Criterion[], result: LoadResult): readonly Judged[] {
+/** Checks a result. What was not measured does not hold. */
+export function checkCriteria(criteria: readonly Criterion[], result: LoadResult): readonly Checked[] {
   return criteria.map((criterion) => {
     const value = valueOf(criterion, result);
     const holds = value !== undefined && (value < criterion.below || (criterion.orEqual && value === criterion.below));
@@ -112,12 +94,12 @@ export function judge(criteria: readonly Criterion[], result: LoadResult): reado
 function valueOf(criterion: Criterion, result: LoadResult): number | undefined {
   switch (criterion.kind) {
     case 'time': {
-      const times = TIMES.get(criterion.metric)?.(result);
-      return times === undefined || times.count === 0 ? undefined : times[STATISTICS[criterion.statistic]];
+      const figure = TIMES.find(({ name }) => name === criterion.metric);
+      return figure === undefined || result[figure.key].count === 0 ? undefined : result[figure.key][STATISTICS[criterion.statistic]];
     }
     case 'count':
     case 'share': {
-      const counted = COUNTS.get(criterion.metric)?.(result);
+      const counted = COUNTS.find(({ name }) => name === criterion.metric)?.of(result);
       // None of nothing is no news.
       if (counted === undefined || counted.of === 0) return undefined;
       return criterion.kind === 'count' ? counted.count : (counted.count / counted.of) * 100;

@@ -5,9 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { lengthOf, type ArrivalPlan } from './arrivals.ts';
 import type { LoadWorker } from './worker-process.ts';
-import type { WorkerOrder, WorkerReport, WorkerSecond } from './worker-messages.ts';
-
-type PrepareOrder = Extract<WorkerOrder, { kind: 'prepare' }>;
+import type { PrepareOrder, WorkerReport, WorkerSecond } from './worker-messages.ts';
 
 /** Until a worker is ready, ms: it loads its code on a machine that may be busy. */
 const READY_LIMIT_MS = 30_000;
@@ -51,7 +49,7 @@ export class Fleet {
   readonly #clock: Clock;
   readonly #start: () => LoadWorker;
   readonly #members: Member[];
-  /** What those are told first who take the place of others. */
+  /** The first order of workers that replace others. */
   #order: PrepareOrder | undefined;
   #heard: (member: Member, report: WorkerReport) => void = () => undefined;
 
@@ -97,13 +95,12 @@ export class Fleet {
   async run({ arrivals, expectedCalls, drainMs, endsWhenAnswered = false, signal, onSecond }: FleetRun): Promise<FleetRunEnd> {
     const startAtMs = this.#clock.nowMs() + HEAD_START_MS;
     const { length: workers } = this.#members;
-    const plan = { ...arrivals, phases: [...arrivals.phases], weights: [...arrivals.weights] };
     const held = new Set(this.#members);
     try {
       const over = this.#until('done', held, { onSecond, endsWithLoss: true });
       for (const { worker, index } of held) {
         const share = { worker: index, workers, expectedCalls: Math.ceil(expectedCalls / workers) };
-        worker.send({ kind: 'run', startAtMs, arrivals: plan, ...share, endsWhenAnswered });
+        worker.send({ kind: 'run', startAtMs, arrivals, ...share, endsWhenAnswered });
       }
       const limitMs = HEAD_START_MS + lengthOf(arrivals.phases) + drainMs;
       await waitAtMost(over, limitMs, this.#clock, signal);

@@ -1,4 +1,4 @@
-// Lets calls arrive when they are due, whether or not those before are over, and tells every second what came of them. Knows
+// Lets calls arrive when they are due, whether or not those before are over, and says what came of them. Knows
 // no process: one of these runs in each worker.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import type { Arrival } from './arrivals.ts';

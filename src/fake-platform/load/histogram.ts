@@ -1,4 +1,4 @@
-// Times as a histogram of three significant digits that can be merged and written down. The one door to the library.
+// Times as a histogram of three significant digits that can be merged and written down. The only user of its library.
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram as Recorded } from 'hdr-histogram-js';
 
 /** What a histogram comes to; times are ms, and 0 without values. */
@@ -86,7 +86,7 @@ export class Histogram {
   }
 
   /**
-   * Between which times the true percentile lies with 95 % confidence, ms, as the order of independent values tells. With too
+   * Between which times the true percentile lies with 95 % confidence, ms, as follows from the order of independent values. With too
    * few values there is no upper end: nobody knows what a longer measurement would have shown.
    */
   range(percent: number): readonly [low: number, high: number] {

@@ -13,7 +13,7 @@ export class LevelBooks {
     this.#levels = levels.map((time) => ({ time, book: new LoadBook({ workers, countedFromMs: time.fromMs, countedToMs: time.toMs }) }));
   }
 
-  /** Takes what a worker tells. */
+  /** Takes what a worker reports. */
   add(worker: number, second: WorkerSecond): void {
     for (const { time, book } of this.#levels) {
       const isWithin = (atMs: number): boolean => atMs >= time.fromMs && atMs <= time.toMs;

@@ -1,4 +1,4 @@
-// Keeps the account of a run: takes what the workers tell every second, and says what it comes to, at any time. Knows no
+// Keeps the account of a run: takes what the workers report every second, and says what it comes to, at any time. Knows no
 // process and no clock.
 import { isRefused, type CallFacts, type WaitFact } from './call-facts.ts';
 import { Histogram } from './histogram.ts';
@@ -15,34 +15,11 @@ export interface LoadBookOptions {
   readonly countedToMs: number;
 }
 
-/** The part of a result that the account can say. */
-export type Account = Pick<
-  LoadResult,
-  | 'calls'
-  | 'turns'
-  | 'turnsRepeated'
-  | 'turnsReopened'
-  | 'turnsLost'
-  | 'firstAudio'
-  | 'reply'
-  | 'speechReply'
-  | 'keyReply'
-  | 'silenceReply'
-  | 'gap'
-  | 'gapsOver100Ms'
-  | 'sound'
-  | 'breaches'
-  | 'failures'
-  | 'server'
-  | 'stretchS'
-  | 'seconds'
->;
-
 const LONG_GAP_MS = 100;
 /** Most kinds of failures that are kept apart. */
 const MAX_FAILURE_LINES = 50;
 
-/** What one worker has told. */
+/** What one worker has reported. */
 class WorkerAccount {
   live = 0;
   readonly timerLateness = Histogram.coarse();
@@ -50,11 +27,11 @@ class WorkerAccount {
   loopDelayMaxMs = 0;
   residentBytes = 0;
   missed = 0;
-  /** ms of processor, and of the time that counts, that it told of. */
+  /** ms of processor, and of the time that counts, that it reported. */
   #cpuMs = 0;
-  #toldMs = 0;
+  #reportedMs = 0;
 
-  /** @param countedMs - how much of the time it tells of counts. */
+  /** @param countedMs - how much of the reported time counts. */
   add(second: WorkerSecond, countedMs: number): void {
     this.live = second.live;
     this.residentBytes = Math.max(this.residentBytes, second.residentBytes);
@@ -65,17 +42,17 @@ class WorkerAccount {
     this.startLateness.add(Histogram.decoded(second.startLateness));
     this.loopDelayMaxMs = Math.max(this.loopDelayMaxMs, second.loopDelayMaxMs);
     this.#cpuMs += second.cpu * countedMs;
-    this.#toldMs += countedMs;
+    this.#reportedMs += countedMs;
   }
 
-  /** Whether it told nothing of the time that counts. */
+  /** Whether it reported nothing of the time that counts. */
   get isSilent(): boolean {
-    return this.#toldMs === 0;
+    return this.#reportedMs === 0;
   }
 
   get load(): WorkerLoad {
     return {
-      cpu: this.isSilent ? 0 : this.#cpuMs / this.#toldMs,
+      cpu: this.isSilent ? 0 : this.#cpuMs / this.#reportedMs,
       timerLateness: this.timerLateness.percentiles,
       startLateness: this.startLateness.percentiles,
       loopDelayMaxMs: this.loopDelayMaxMs,
@@ -133,7 +110,7 @@ export class LoadBook {
     return this.#workers.map(({ load }) => load);
   }
 
-  /** Workers, counted from 0, that told nothing of the time that counts. */
+  /** Workers, counted from 0, that reported nothing of the time that counts. */
   get silentWorkers(): readonly number[] {
     return [...this.#workers.entries()].filter(([, { isSilent }]) => isSilent).map(([index]) => index);
   }
@@ -144,7 +121,7 @@ export class LoadBook {
     return length === undefined ? undefined : length.totalMs / length.calls;
   }
 
-  /** Takes what a worker tells. */
+  /** Takes what a worker reports. */
   add(worker: number, second: WorkerSecond): void {
     const { countedFromMs, countedToMs } = this.#options;
     const { fromMs, toMs } = second;
@@ -169,7 +146,7 @@ export class LoadBook {
   }
 
   /** What everything so far comes to. */
-  get account(): Account {
+  get account() {
     const { countedFromMs, countedToMs } = this.#options;
     const { finished, failed, refused, unheard, brokenOff } = this.#calls;
     const live = this.#series.liveBetween(countedFromMs, countedToMs);

@@ -1,39 +1,26 @@
-// Holds one call of a load: as any caller does, but keeps nothing of its sound and tells what it waits for at once.
-import type { JsonObject } from '../../base/json.ts';
+// Holds one call of a load: as any caller does, but keeps nothing of its sound and reports every wait at once.
 import type { Clock } from '../../base/clock.ts';
-import type { CallLimits } from '../caller/call-limits.ts';
-import { holdCall } from '../caller/caller.ts';
-import type { PlatformHabits } from '../caller/key-entry.ts';
+import { holdCall, type CallOptions } from '../caller/caller.ts';
 import type { Line } from '../lines/line.ts';
-import type { Step } from '../caller/script.ts';
 import type { Reply } from '../caller/turn.ts';
 import type { Arrival } from './arrivals.ts';
 import { factsOf, isRefused, replyWait, type CallFacts, type WaitFact } from './call-facts.ts';
 import { PromptWatch, type KnownSounds } from './prompt-watch.ts';
 
-/** What callers of one kind do. Ready sound and keys, nothing to be prepared any more. */
-export interface LoadScenario {
+type CallerOptions = 'script' | 'sessionStart' | 'habits' | 'allowPartial' | 'vendorConfig' | 'hangUpAtMs' | 'limits';
+
+/** What callers of one kind do, and whom they call. Ready sound and keys, nothing to be prepared any more. */
+export interface LoadScenario extends Pick<CallOptions, CallerOptions> {
   readonly name: string;
-  readonly script: readonly Step[];
-  /** The agent and the organization that are called; empty: those of the whole load. */
-  readonly agentId: string;
   readonly organizationId: string;
-  /** Opaque text of the administrator's agent configuration; empty: none. */
-  readonly vendorConfig: string;
-  readonly allowPartial: boolean;
-  /** What the flow sends with SESSION_START (G-24). */
-  readonly session: { readonly name: string; readonly parameters: JsonObject };
-  readonly habits: PlatformHabits;
-  /** The caller hangs up at this time whatever happens then, ms since the call began. */
-  readonly hangUpAtMs?: number;
-  /** Silence after which it is reported where the server cannot say when (W-14), ms; 0 never. Default: that of the whole load. */
-  readonly noInputMs?: number;
-  /** Whether turns that are lost are said again. Default: as in the whole load. */
-  readonly repeatsLostTurns?: boolean;
+  /** Empty: the server's default agent answers (G-07). */
+  readonly agentId: string;
+  /** Silence after which it is reported where the server cannot say when (W-14), ms; 0 never. */
+  readonly noInputMs: number;
+  /** Whether turns that are lost are said again. */
+  readonly repeatsLostTurns: boolean;
   /** The reason with which the server transfers the caller as it should; any other transfer is a failure. Default: all are. */
   readonly expectedTransfer?: string;
-  /** Where the limits of the whole load do not fit. Connections are shared, and so is their limit. */
-  readonly limits?: Partial<Pick<CallLimits, 'callMs' | 'answerMs'>>;
 }
 
 /** What a call of a load works with. */
@@ -46,14 +33,12 @@ export interface LoadCallOptions {
   /** When the run began, ms of the clock's monotonic time. */
   readonly zeroMs: number;
   readonly known: KnownSounds;
-  readonly limits: CallLimits;
-  /** Whether turns that are lost are said again. */
-  readonly repeatsLostTurns: boolean;
   /** Ends the call: the caller hangs up at once. */
   readonly signal: AbortSignal;
   readonly onWaited: (wait: WaitFact) => void;
   /**
-   * Told at the beginning how to ask, at any time, whether the caller waits for something since before a time of the run, ms.
+   * Called at the beginning with a function that says, at any time, whether the caller waits for something since before a time of
+   * the run, ms.
    */
   readonly onBegun?: (isWaitingSince: (beforeMs: number) => boolean) => void;
 }
@@ -72,14 +57,8 @@ export async function holdLoadCall(options: LoadCallOptions): Promise<CallFacts>
     if (kind !== undefined) onWaited({ kind, fromMs: sinceBegin() - waitedMs, waitedMs: Math.max(0, waitedMs) });
   };
   const result = await holdCall(options.line, 'the server', {
+    ...scenario,
     overLine: (line) => watch.over(line),
-    repeatsLostTurns: scenario.repeatsLostTurns ?? options.repeatsLostTurns,
-    script: scenario.script,
-    sessionStart: scenario.session,
-    habits: scenario.habits,
-    allowPartial: scenario.allowPartial,
-    ...(scenario.hangUpAtMs === undefined ? {} : { hangUpAtMs: scenario.hangUpAtMs }),
-    limits: options.limits,
     clock,
     signal: options.signal,
     keepsSound: false,

@@ -1,5 +1,5 @@
 // A measured load as it is written down and read again: figures for people and machines, and the histograms they come from,
-// so that two runs can be compared. Knows how it looks, not how it came about.
+// so that two runs can be compared. Knows its form, not how it came about.
 import { z } from 'zod';
 import { LOAD_FAILURES } from './call-facts.ts';
 

@@ -25,7 +25,7 @@ const MAX_CPU = 0.85;
  */
 const MAX_LATENESS_MS = FRAME_MS;
 
-/** A worker that stood still for longer is told of, ms: in a run of minutes no percentile shows a single time. */
+/** A worker that stood still for longer is named, ms: in a run of minutes no percentile shows a single time. */
 const MAX_STALL_MS = 50;
 
 /** Where a worker stood still for so long that single figures of the result may be its own. */
@@ -36,9 +36,9 @@ export function stallsOf(workers: readonly WorkerLoad[]): readonly string[] {
   });
 }
 
-/** Of workers (counted from 0) that told nothing, nobody knows whether they kept their pace. */
+/** Of workers (counted from 0) that reported nothing, nobody knows whether they kept their pace. */
 export function silenceOf(workers: readonly number[]): readonly string[] {
-  return workers.map((index) => `worker ${String(index + 1)} told nothing of the time that counts: its pace is not known`);
+  return workers.map((index) => `worker ${String(index + 1)} reported nothing of the time that counts: its pace is not known`);
 }
 
 /** Why a load does not count; empty when it does. */

@@ -16,19 +16,20 @@ export interface ServerSample {
   readonly sampledAtMs: number;
 }
 
-interface Stretch {
-  readonly live: Map<number, number>;
-  started: number;
-  finished: number;
-  failed: number;
+/** What happened in one stretch. */
+class Stretch {
+  readonly live = new Map<number, number>();
+  started = 0;
+  finished = 0;
+  failed = 0;
   /** Made with the first wait: most stretches of a quiet run have none, and a long one has many stretches. */
   firstAudio: Histogram | undefined;
   replies: Histogram | undefined;
-  generatorCpu: number;
+  generatorCpu = 0;
   /** The last sample before it, or its first, and its last. */
   server: { readonly from: ServerSample; to: ServerSample } | undefined;
-  serverMb: number | null;
-  serverSessions: number | null;
+  serverMb: number | null = null;
+  serverSessions: number | null = null;
 }
 
 const MIN_STRETCH_MS = 1000;
@@ -117,24 +118,9 @@ export class SecondSeries {
 
   #at(atMs: number): Stretch {
     const index = Math.max(0, Math.floor(atMs / this.stretchMs));
-    for (let next = this.#stretches.length; next <= index; next += 1) this.#stretches.push(emptyStretch());
-    return this.#stretches[index] ?? emptyStretch();
+    for (let next = this.#stretches.length; next <= index; next += 1) this.#stretches.push(new Stretch());
+    return this.#stretches[index] ?? new Stretch();
   }
-}
-
-function emptyStretch(): Stretch {
-  return {
-    live: new Map(),
-    started: 0,
-    finished: 0,
-    failed: 0,
-    firstAudio: undefined,
-    replies: undefined,
-    generatorCpu: 0,
-    server: undefined,
-    serverMb: null,
-    serverSessions: null,
-  };
 }
 
 function liveOf({ live }: Stretch): number {
@@ -145,7 +131,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Part of one core, over all looks at the server in the stretch. */
+/** Part of one core, over all samples of the server in the stretch. */
 function serverCpuOf({ server }: Stretch): number | null {
   if (server === undefined || server.to.sampledAtMs <= server.from.sampledAtMs) return null;
   const { from, to } = server;

@@ -1,7 +1,8 @@
 // Reads the metrics page of the server under load: CPU and memory as every Prometheus client names them, and Parley's open
 // calls where there are any.
 import type { Clock } from '../../base/clock.ts';
-import { exchange, isGoodStatus, refusalOf, RequestFailure, type SendRequest } from '../../base/http-exchange.ts';
+import { isGoodStatus, refusalOf, RequestFailure, type SendRequest } from '../../base/http-exchange.ts';
+import { readPage } from '../platform/read-page.ts';
 import type { ServerSample } from './second-series.ts';
 
 const LIMITS = { firstByteMs: 900, maxAnswerBytes: 4 * 1024 * 1024 };
@@ -10,27 +11,21 @@ const MEMORY = 'process_resident_memory_bytes';
 const SESSIONS = 'parley_sessions_open';
 
 /**
- * Looks once.
+ * Reads it once.
  *
  * @throws RequestFailure when the page does not answer, and RangeError when it is no such page.
  */
 export async function sampleServer(url: string, clock: Clock, send: SendRequest, signal: AbortSignal): Promise<ServerSample> {
-  const request = { method: 'GET', url, headers: {}, body: undefined } as const;
-  const page = await exchange({ clock, send, limits: LIMITS }, request, signal, async (answer) => {
-    if (!isGoodStatus(answer.status)) throw refusalOf(answer, clock);
-    const decoder = new TextDecoder();
-    let text = '';
-    for await (const chunk of answer.chunks) text += decoder.decode(chunk, { stream: true });
-    return text;
-  });
-  const cpuSeconds = sumOf(page, CPU);
-  const residentBytes = sumOf(page, MEMORY);
+  const page = await readPage({ clock, send, limits: LIMITS }, { method: 'GET', url, headers: {}, body: undefined }, signal);
+  if (!isGoodStatus(page.status)) throw refusalOf(page, clock);
+  const cpuSeconds = sumOf(page.text, CPU);
+  const residentBytes = sumOf(page.text, MEMORY);
   if (cpuSeconds === undefined || residentBytes === undefined) throw new RangeError(`the page has no ${CPU} or no ${MEMORY}`);
-  return { cpuSeconds, residentBytes, sessions: sumOf(page, SESSIONS), sampledAtMs: clock.monotonicMs() };
+  return { cpuSeconds, residentBytes, sessions: sumOf(page.text, SESSIONS), sampledAtMs: clock.monotonicMs() };
 }
 
 /** Why a sample failed, in words that complete "the metrics page …". */
-export function lookFailure(error: unknown): string {
+export function sampleFailure(error: unknown): string {
   return error instanceof RequestFailure || error instanceof RangeError ? error.message : 'cannot be read';
 }
 

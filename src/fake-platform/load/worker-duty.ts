@@ -1,9 +1,10 @@
-// What a process of a load does: holds its share of the calls, and says every second what they heard and how well it kept its
-// own pace. Does what it is told and nothing else.
+// What a process of a load does: holds its share of the calls, and reports every second what they heard and how well it kept its
+// own pace.
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { every, systemClock, type CancelTimer } from '../../base/clock.ts';
+import { DEFAULT_LIMITS } from '../caller/call-limits.ts';
 import { loadProfile } from '../platform/profile.ts';
 import { parseTarget } from '../lines/target.ts';
 import { arrivalsOf, lengthOf, type Arrival, type ArrivalPlan } from './arrivals.ts';
@@ -13,15 +14,12 @@ import { LateClock } from './late-clock.ts';
 import { holdLoadCall } from './load-call.ts';
 import { KnownSounds } from './prompt-watch.ts';
 import { SocketPool } from './socket-pool.ts';
-import { orderSchema, type WorkerOrder } from './worker-messages.ts';
-import { fail, tell } from './worker-tell.ts';
-
-type Prepared = Extract<WorkerOrder, { kind: 'prepare' }>;
-type RunOrder = Extract<WorkerOrder, { kind: 'run' }>;
+import type { PrepareOrder, RunOrder, WorkerOrder } from './worker-messages.ts';
+import { fail, report } from './worker-report.ts';
 
 const REPORT_MS = 1000;
-/** How often it is looked whether all who count have been answered, ms. */
-const ANSWERED_LOOK_MS = 100;
+/** How often it is checked whether all who count have been answered, ms. */
+const ANSWERED_CHECK_MS = 100;
 /** Calls that one worker holds at most; far beyond what one can without being late. */
 const MAX_LIVE = 5000;
 /** Resolution of the event loop's delay, ms. */
@@ -30,7 +28,7 @@ const NS_PER_MS = 1e6;
 
 const clock = new LateClock(systemClock);
 let known = new KnownSounds();
-let prepared: Prepared | undefined;
+let prepared: PrepareOrder | undefined;
 let running: { readonly generator: Generator; readonly hangUp: AbortController } | undefined;
 
 /** The arrivals that are this worker's. */
@@ -42,24 +40,22 @@ function* shareOf(plan: ArrivalPlan, worker: number, workers: number): globalThi
 /** Whether a caller waits for something since before a time of the run, ms. */
 type IsWaiting = (beforeMs: number) => boolean;
 
-/** Tells what happened once a second. @returns what tells once more and stops. */
+/** Reports what happened once a second. @returns reports once more and stops. */
 function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   loop.enable();
   clock.takeLateness();
   let cpu = process.cpuUsage();
   let atMs = systemClock.monotonicMs();
-  const report = (): void => {
+  const second = (): void => {
     const { startLateness, ...happened } = generator.take();
     const used = process.cpuUsage(cpu);
     const nowMs = systemClock.monotonicMs();
-    tell({
+    report({
       kind: 'second',
       fromMs: atMs - zeroMs,
       toMs: nowMs - zeroMs,
       ...happened,
-      waits: [...happened.waits],
-      calls: [...happened.calls],
       startLateness: startLateness.encoded,
       timerLateness: clock.takeLateness().encoded,
       cpu: (used.user + used.system) / 1000 / Math.max(1, nowMs - atMs),
@@ -71,23 +67,23 @@ function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
     atMs = nowMs;
     loop.reset();
   };
-  const cancel = every(systemClock, REPORT_MS, report);
+  const cancel = every(systemClock, REPORT_MS, second);
   return () => {
     cancel();
-    report();
+    second();
     loop.disable();
   };
 }
 
 /** The connections that the calls of a run take, opened ahead where calls share them. */
-function poolOf(given: Prepared, expectedCalls: number): ConnectionPool | SocketPool {
-  const { token, serverName, certificateAuthority, limits, callsPerConnection } = given;
+function poolOf(given: PrepareOrder, expectedCalls: number): ConnectionPool | SocketPool {
+  const { token, serverName, certificateAuthority, callsPerConnection } = given;
   const access = {
     target: parseTarget(given.target),
     profile: loadProfile(given.profile),
     bearer: given.bearer,
     clock,
-    connectLimitMs: limits.connectMs,
+    connectLimitMs: DEFAULT_LIMITS.connectMs,
     ...(token === undefined ? {} : { token }),
     ...(serverName === undefined ? {} : { serverName }),
     ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
@@ -98,11 +94,10 @@ function poolOf(given: Prepared, expectedCalls: number): ConnectionPool | Socket
   return pool;
 }
 
-async function run(order: RunOrder, given: Prepared): Promise<void> {
-  const { limits, organizationId, agentId } = given;
+async function run(order: RunOrder, given: PrepareOrder): Promise<void> {
   const pool = poolOf(given, order.expectedCalls);
   const hangUp = new AbortController();
-  // Every call hears it: more than the ten that Node takes for a leak.
+  // Every call listens to it: more than the ten that Node takes for a leak.
   setMaxListeners(0, hangUp.signal);
   const zeroMs = systemClock.monotonicMs() + order.startAtMs - systemClock.nowMs();
   const held = new Set<IsWaiting>();
@@ -115,35 +110,15 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
     hold: async (arrival, onWaited) => {
       const scenario = given.scenarios[arrival.scenario];
       if (scenario === undefined) throw new TypeError('an arrival names a scenario that is not there');
-      const { vendorConfig, allowPartial } = scenario;
-      const identity = {
-        conversationId: randomUUID(),
-        organizationId: scenario.organizationId === '' ? organizationId : scenario.organizationId,
-        agentId: scenario.agentId === '' ? agentId : scenario.agentId,
-        vendorConfig,
-        allowPartial,
-      };
-      const line = pool.line(identity, scenario.noInputMs ?? given.noInputMs);
-      const callLimits = { ...limits, ...scenario.limits };
+      const { organizationId, agentId, vendorConfig = '', allowPartial = false, noInputMs } = scenario;
+      const line = pool.line({ conversationId: randomUUID(), organizationId, agentId, vendorConfig, allowPartial }, noInputMs);
       let isWaiting: IsWaiting = () => false;
       const onBegun = (begun: IsWaiting): void => {
         isWaiting = begun;
         held.add(begun);
       };
       try {
-        return await holdLoadCall({
-          arrival,
-          scenario,
-          line,
-          clock,
-          zeroMs,
-          known,
-          limits: callLimits,
-          repeatsLostTurns: given.repeatsLostTurns,
-          signal: hangUp.signal,
-          onWaited,
-          onBegun,
-        });
+        return await holdLoadCall({ arrival, scenario, line, clock, zeroMs, known, signal: hangUp.signal, onWaited, onBegun });
       } finally {
         held.delete(isWaiting);
         line.close();
@@ -153,7 +128,7 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
   running = { generator, hangUp };
   const stopReports = reportsOf(generator, zeroMs);
   const lengthMs = lengthOf(order.arrivals.phases);
-  const cancelWatch = every(systemClock, ANSWERED_LOOK_MS, () => {
+  const cancelWatch = every(systemClock, ANSWERED_CHECK_MS, () => {
     const isOver = systemClock.monotonicMs() - zeroMs > lengthMs;
     if (order.endsWhenAnswered && isOver && ![...held].some((isWaiting) => isWaiting(lengthMs))) hangUp.abort();
   });
@@ -165,7 +140,7 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
     pool.close();
     running = undefined;
   }
-  tell({ kind: 'done' });
+  report({ kind: 'done' });
 }
 
 function obey(order: WorkerOrder): void {
@@ -173,7 +148,7 @@ function obey(order: WorkerOrder): void {
     case 'prepare':
       prepared = order;
       known = new KnownSounds(order.sounds);
-      tell({ kind: 'ready' });
+      report({ kind: 'ready' });
       return;
     case 'run':
       if (prepared === undefined || running !== undefined) throw new TypeError('a run was ordered out of turn');
@@ -185,9 +160,9 @@ function obey(order: WorkerOrder): void {
   }
 }
 
-process.on('message', (message) => {
+process.on('message', (order: WorkerOrder) => {
   try {
-    obey(orderSchema.parse(message));
+    obey(order);
   } catch (error) {
     fail(error);
   }

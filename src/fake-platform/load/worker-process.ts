@@ -1,7 +1,7 @@
-// A worker of the load as a child process. Knows that its messages are foreign, and not what they mean.
+// A worker of the load as a child process. Does not know what its messages mean.
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { reportSchema, type WorkerOrder, type WorkerReport } from './worker-messages.ts';
+import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
 
 /** Of what a worker writes before it ends, so much is kept: the end, where the reason stands. */
 const LAST_OUTPUT = 2048;
@@ -20,14 +20,14 @@ export function startWorkerProcess(): LoadWorker {
   const isSource = import.meta.url.endsWith('.ts');
   const file = fileURLToPath(new URL(isSource ? './load-worker.ts' : './load-worker.js', import.meta.url));
   return new WorkerProcess(
-    // `advanced` carries bytes. From sources the process needs the development tools' loader; no flag of ours is handed on, or
+    // `advanced` carries bytes. From sources the process needs the development tools' loader; no flag of ours is passed on, or
     // two processes would want one debugging port. In a process group of its own it does not hear the Ctrl-C and the SIGTERM
     // that go to ours: whoever leaves the channel ends it.
     fork(file, {
       serialization: 'advanced',
       execArgv: isSource ? ['--conditions=development', `--import=${import.meta.resolve('tsx')}`] : [],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      // eslint-disable-next-line no-restricted-properties -- handed on, not read
+      // eslint-disable-next-line no-restricted-properties -- passed on, not read
       env: { ...process.env, NODE_OPTIONS: '' },
       detached: true,
     }),
@@ -51,14 +51,7 @@ class WorkerProcess implements LoadWorker {
   }
 
   listen(onReport: (report: WorkerReport) => void, onGone: (why: string) => void): void {
-    this.#child.on('message', (message) => {
-      const report = reportSchema.safeParse(message);
-      if (report.success) onReport(report.data);
-      else {
-        this.kill();
-        onGone('it said something that is no report');
-      }
-    });
+    this.#child.on('message', onReport);
     this.#child.once('error', (error) => {
       onGone(error.message);
     });

@@ -1,16 +1,13 @@
 // Somebody with a browser who agrees to what the authorization page asks: opens it, presses its button and follows it back to
 // the application, as a person would. For demos and tests without a person. Knows the page by its one form.
+import { systemClock } from '../../base/clock.ts';
+import { RequestFailure, type HttpRequest } from '../../base/http-exchange.ts';
 import { sendRequest } from '../../base/http-send.ts';
+import { readPage, type Page } from './read-page.ts';
 
+const READER = { clock: systemClock, send: sendRequest, limits: { firstByteMs: 10_000, maxAnswerBytes: 100_000 } };
 const FORM = /<form method="post" action="(?<action>[^"]*)">/u;
 const CONSENT = /<input type="hidden" name="consent" value="(?<consent>[^"]*)">/u;
-
-interface Page {
-  readonly status: number;
-  /** Where it leads; null when it leads nowhere. */
-  readonly location: string | null;
-  readonly text: string;
-}
 
 /**
  * Agrees, and resolves when the application has shown its own page.
@@ -25,22 +22,22 @@ export async function agreeInBrowser(url: string, signal: AbortSignal): Promise<
   if (asked.status !== 200 || action === undefined || consent === undefined) {
     throw new Error(`the authorization page has no button to press (status ${String(asked.status)})`);
   }
-  const pressed = await load(new URL(action, url).href, signal, new URLSearchParams({ consent }));
-  if (pressed.location === null) throw new Error(`the button leads nowhere (status ${String(pressed.status)})`);
-  const back = await load(pressed.location, signal);
+  const pressed = await load(new URL(action, url).href, signal, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: String(new URLSearchParams({ consent })),
+  });
+  const location = pressed.headers.get('location');
+  if (location === null) throw new Error(`the button leads nowhere (status ${String(pressed.status)})`);
+  const back = await load(location, signal);
   if (back.status !== 200) throw new Error(`the application did not take what the browser brought (status ${String(back.status)})`);
 }
 
-async function load(url: string, signal: AbortSignal, form?: URLSearchParams): Promise<Page> {
-  try {
-    const pressing = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: String(form) } as const;
-    const page = await sendRequest(url, {
-      redirect: 'manual',
-      signal,
-      ...(form === undefined ? { method: 'GET', headers: {} } : pressing),
-    });
-    return { status: page.status, location: page.headers.get('location'), text: await page.text() };
-  } catch (cause) {
-    throw new Error(`the page of the login ${signal.aborted ? 'did not come in time' : 'cannot be reached'}`, { cause });
-  }
+const OPENING = { method: 'GET', headers: {}, body: undefined } as const;
+
+function load(url: string, signal: AbortSignal, request: Omit<HttpRequest, 'url'> = OPENING): Promise<Page> {
+  return readPage(READER, { url, ...request }, signal).catch((thrown: unknown) => {
+    if (thrown instanceof RequestFailure) throw new Error(`the page of the login ${thrown.message}`, { cause: thrown });
+    throw thrown;
+  });
 }

@@ -33,7 +33,7 @@ export const wholeUpdate = z.strictObject(updated);
 /** Body of an update with some of it. */
 export const partialUpdate = z.strictObject(updated).partial();
 
-/** What an address is looked at with. */
+/** What an address is checked against. */
 export interface AddressRules {
   /** Of the schema that the data source has. */
   readonly protocol: SchemaRecord['protocol'];

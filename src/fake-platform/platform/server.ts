@@ -114,7 +114,7 @@ function addRoutes(server: FastifyInstance, platform: Platform, routes: readonly
     server.route({
       method,
       url: platform.prefix + path,
-      // Before the body is looked at: its media type does not matter any more.
+      // Before the body is read: its media type does not matter any more.
       onRequest: (_request, _reply, done) => {
         done(new Refusal(405, 'the path does not have this method', { allow }));
       },

@@ -2,7 +2,6 @@
 // Knows no folders.
 import { LineCounter, isAlias, isNode, isPair, parseDocument, visit, type Document } from 'yaml';
 import type { z } from 'zod';
-import { isTooDeep, tooDeepLine } from './nesting.ts';
 import { SCENARIO_FILE, type ScenarioFile } from './schema.ts';
 
 /** A place in a text; both are counted from 1. */
@@ -30,12 +29,9 @@ export type ReadScenarios =
 /** Most problems reported at once. */
 const MAX_PROBLEMS = 50;
 const START: Place = { line: 1, column: 1 };
-const TOO_DEEP = 'this nests too deep for a scenario';
 
 /** Reads a file, YAML or JSON. */
 export function readScenarios(text: string): ReadScenarios {
-  const deep = tooDeepLine(text);
-  if (deep !== undefined) return { problems: [{ at: { line: deep, column: 1 }, field: '', message: TOO_DEEP }] };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
   const [error] = document.errors;
@@ -46,7 +42,6 @@ export function readScenarios(text: string): ReadScenarios {
   if (data === undefined) {
     return { problems: [{ at: START, field: '', message: 'an alias points nowhere, into itself, or multiplies too often: write it out' }] };
   }
-  if (isTooDeep(data.value)) return { problems: [{ at: START, field: '', message: TOO_DEEP }] };
   const parsed = SCENARIO_FILE.safeParse(data.value);
   const placeOf: PlaceOf = (path) => placeAt(lines, offsetOf(document, path));
   if (parsed.success) return { file: parsed.data, placeOf };

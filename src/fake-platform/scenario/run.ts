@@ -1,5 +1,5 @@
 // Runs tests beside each other, never more at once than allowed, and says how each went. How a call is placed is given in;
-// what is expected of it is judged elsewhere.
+// what is expected of it is checked elsewhere.
 import { setMaxListeners } from 'node:events';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';

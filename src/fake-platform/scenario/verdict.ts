@@ -14,10 +14,10 @@ export interface TestFailure extends Unmet {
 export function failuresOf(test: TestExpectations<Expectation>, call: CallResult): readonly TestFailure[] {
   const { steps: marks } = call;
   const failures: TestFailure[] = [];
-  const judge = (place: string, expectations: readonly Expectation[], part: Expectable): void => {
+  const check = (place: string, expectations: readonly Expectation[], part: Expectable): void => {
     failures.push(...unmetExpectations(expectations, part).map((unmet) => ({ place, ...unmet })));
   };
-  judge('welcome', test.welcome, partOf(call, 0, marks[0]?.fromTurn));
+  check('welcome', test.welcome, partOf(call, 0, marks[0]?.fromTurn));
   for (const [index, step] of test.steps.entries()) {
     const place = `step ${String(index + 1)} (${step.label})`;
     const mark = marks[index];
@@ -26,12 +26,12 @@ export function failuresOf(test: TestExpectations<Expectation>, call: CallResult
       failures.push({ place, expected: 'the step is done', found: `the call was ${call.outcome.replace('_', ' ')} before it` });
       break;
     }
-    judge(place, step.expectations, {
+    check(place, step.expectations, {
       ...partOf(call, mark.fromTurn, marks[index + 1]?.fromTurn),
       mark,
     });
   }
-  judge('call', test.call, { ...call, customEvents: customEvents(call, 0, Infinity) });
+  check('call', test.call, { ...call, customEvents: customEvents(call, 0, Infinity) });
   // A breach that the test allows can still be what the call failed by.
   const mayPass = call.outcome !== 'failed' || failures.length > 0;
   return mayPass ? failures : [...failures, { place: 'call', expected: 'the call is held to its end', found: 'it failed' }];

@@ -128,7 +128,7 @@ export class RedisConnection {
   #linkOptions(): LinkOptions {
     const { timeoutMs, clock, random = Math.random } = this.#options;
     /** What a log line has said of the link since it went down. */
-    let told: string | undefined;
+    let logged: string | undefined;
     return {
       createClient: () => this.#createClient(),
       isRefusal: (thrown) => this.#package.isRefusal(thrown),
@@ -136,12 +136,12 @@ export class RedisConnection {
       clock,
       random,
       onUp: () => {
-        if (told !== undefined) this.#options.log.info(this.#logFields(), 'the connection to the Redis server is back');
-        told = undefined;
+        if (logged !== undefined) this.#options.log.info(this.#logFields(), 'the connection to the Redis server is back');
+        logged = undefined;
         this.#change(true);
       },
       onDown: (failure) => {
-        told = this.#logLoss(failure, told);
+        logged = this.#logLoss(failure, logged);
         this.#change(false);
       },
     };
@@ -165,11 +165,11 @@ export class RedisConnection {
   }
 
   /** One line for a server that is gone, and one for each word with which it says no; however often. @returns what was said. */
-  #logLoss(failure: AppError, told: string | undefined): string | undefined {
+  #logLoss(failure: AppError, logged: string | undefined): string | undefined {
     const reason = isRefused(failure) ? reasonOf(failure) : 'gone';
-    if (reason === told) return told;
+    if (reason === logged) return logged;
     const leftOut = this.#pacer.next('down');
-    if (leftOut === undefined) return told;
+    if (leftOut === undefined) return logged;
     const fields = { ...this.#logFields(), leftOut, err: failure };
     this.#options.log.warn(fields, 'there is no connection to the Redis server; trying again');
     return reason;

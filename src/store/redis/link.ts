@@ -13,7 +13,7 @@ const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 2000;
 /** A wire that was lost sooner than this did not end the trouble: the pauses go on growing, ms. */
 const STEADY_MS = 5000;
-/** Pause between two looks whether the server can still be used, ms: what nobody sends anything over may be gone for long. */
+/** Pause between two checks whether the server can still be used, ms: what nobody sends anything over may be gone for long. */
 const CHECK_MS = 5000;
 /** Most commands that wait for a lost connection to come back; further ones fail. */
 const MAX_WAITING = 5000;
@@ -128,7 +128,7 @@ export class RedisLink {
     this.#changedAtMs = clock.monotonicMs();
     this.#cancelCheck = every(clock, CHECK_MS, () => {
       // What it finds out, the wire acts upon.
-      this.#wire.look().catch(() => undefined);
+      this.#wire.check().catch(() => undefined);
     });
     onUp(this.#wire);
     this.#settleTried();
@@ -173,7 +173,7 @@ export class RedisLink {
   }
 
   #settleWaiting(wire: RedisWire | undefined): void {
-    for (const tell of this.#waiting) tell(wire);
+    for (const settle of this.#waiting) settle(wire);
     this.#waiting.clear();
   }
 }

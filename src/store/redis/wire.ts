@@ -58,7 +58,7 @@ export class RedisWire {
     return this.#isLost;
   }
 
-  /** Connects, logs in and looks whether the server can be used. @throws AppError `store_unavailable`; it is lost then. */
+  /** Connects, logs in and checks whether the server can be used. @throws AppError `store_unavailable`; it is lost then. */
   async open(): Promise<void> {
     const { client, clock, timeoutMs } = this.#options;
     const ready = new Promise<void>((resolve, reject) => {
@@ -70,21 +70,21 @@ export class RedisWire {
     const cancelTimer = clock.after(timeoutMs, () => {
       this.#lose(silent());
     });
-    // Whatever keeps it from connecting is usually told as an `error` before.
+    // Whatever keeps it from connecting usually comes as an `error` before.
     client.connect().catch((thrown: unknown) => {
       this.#lose(this.#failureOf(thrown));
       this.#destroy();
     });
     try {
       await ready;
-      await this.look();
+      await this.check();
     } finally {
       cancelTimer();
     }
   }
 
   /** Asks the server whether it can be used: it answers, and is no replica. @throws AppError `store_unavailable`; it is lost then. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const [role] = await Promise.all([
       // Some users may not ask for it; they find out with their first write.
       this.send(['ROLE']).catch(() => undefined),

@@ -8,14 +8,14 @@ const PREFIX = 'parley-';
 const TO = 'parley-forward-to';
 const TURN = 'parley-turn';
 const TAKE = 'parley-take';
-const TOLD = 'parley-told';
+const SENT = 'parley-sent';
 const NOT_MINE = 'parley-not-mine';
 
-/** What the platform can have been told of a turn before its home is lost; its next home must not tell it again (G-36, G-38). */
-export type ToldEvent = 'input_started' | 'input_ended';
+/** Events of a turn that the platform can have got before its home is lost; its next home must not send them again (G-36, G-38). */
+export type SentEvent = 'input_started' | 'input_ended';
 
-const WIRE_WORDS = { input_started: 'start_of_input', input_ended: 'end_of_input' } as const satisfies Record<ToldEvent, string>;
-const TOLD_EVENTS: readonly ToldEvent[] = ['input_started', 'input_ended'];
+const WIRE_WORDS = { input_started: 'start_of_input', input_ended: 'end_of_input' } as const satisfies Record<SentEvent, string>;
+const SENT_EVENTS: readonly SentEvent[] = ['input_started', 'input_ended'];
 
 /** What is said of a forwarded turn. */
 export interface ForwardedTurn {
@@ -24,23 +24,23 @@ export interface ForwardedTurn {
   /** The same at each home that the turn is brought to. */
   readonly turnId: string;
   readonly isTaking: boolean;
-  readonly told: ReadonlySet<ToldEvent>;
+  readonly sentEvents: ReadonlySet<SentEvent>;
 }
 
 /** The headers of a forwarded turn. @param metadata - of the platform; goes along, without what only peers may say. */
-export function forwardHeaders(metadata: Metadata, { to, turnId, isTaking, told }: ForwardedTurn): OutgoingHttpHeaders {
+export function forwardHeaders(metadata: Metadata, { to, turnId, isTaking, sentEvents }: ForwardedTurn): OutgoingHttpHeaders {
   const headers = metadata.toHttp2Headers();
   // The first two speak of a message that is framed anew.
   for (const name of Object.keys(headers)) {
     if (name === 'host' || name === 'content-length' || name.startsWith(PREFIX)) Reflect.deleteProperty(headers, name);
   }
-  const words = TOLD_EVENTS.filter((event) => told.has(event)).map((event) => WIRE_WORDS[event]);
+  const words = SENT_EVENTS.filter((event) => sentEvents.has(event)).map((event) => WIRE_WORDS[event]);
   return {
     ...headers,
     [TO]: to,
     [TURN]: turnId,
     ...(isTaking && { [TAKE]: '1' }),
-    ...(words.length > 0 && { [TOLD]: words.join(',') }),
+    ...(words.length > 0 && { [SENT]: words.join(',') }),
   };
 }
 
@@ -53,12 +53,12 @@ export function addressedTo(instanceId: string): OutgoingHttpHeaders {
 export function readForwarded(metadata: Metadata, instanceId: string): ForwardedTurn | undefined {
   const to = textOf(metadata, TO);
   if (to !== instanceId) return undefined;
-  const told = textOf(metadata, TOLD).split(',');
+  const sent = textOf(metadata, SENT).split(',');
   return {
     to,
     turnId: textOf(metadata, TURN),
     isTaking: textOf(metadata, TAKE) === '1',
-    told: new Set(TOLD_EVENTS.filter((event) => told.includes(WIRE_WORDS[event]))),
+    sentEvents: new Set(SENT_EVENTS.filter((event) => sent.includes(WIRE_WORDS[event]))),
   };
 }
 

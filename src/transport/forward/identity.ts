@@ -6,7 +6,7 @@ import { X509CertificateGenerator } from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 24 * 3_600_000;
-/** Longer than any process lives. Peers do not look at it. */
+/** Longer than any process lives. Peers do not check it. */
 const VALID_DAYS = 3650;
 
 /** PEM. The key is secret and never leaves the process. */

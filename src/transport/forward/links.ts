@@ -83,7 +83,7 @@ export class Links {
     } catch (thrown) {
       this.#left(peer, link);
       if (thrown instanceof LinkFailure) throw thrown;
-      // The connection was told to go between two turns of the event loop.
+      // The connection got its GOAWAY between two turns of the event loop.
       this.#forget(peer, link);
       throw new LinkFailure('broken', 'the connection to a peer takes no more streams', thrown);
     }

@@ -207,7 +207,7 @@ class PeerCheck {
     this.#pacer = new LinePacer(options.clock);
   }
 
-  /** At once for a certificate that is known; another one is looked for once more. Never rejects. */
+  /** At once for a certificate that is known; for another one the table is read once more. Never rejects. */
   lets(socket: TLSSocket): boolean | Promise<boolean> {
     socket.on('error', () => undefined);
     const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;

@@ -1,5 +1,5 @@
 // One forwarded turn: passes bytes between the platform's stream and the home of the call, one attempt at a time, and holds what a
-// next home would need. Reads nothing of what the caller says; of what is told to the platform, only which kind it is.
+// next home would need. Reads nothing of what the caller says; of what is sent to the platform, only which kind it is.
 import { randomUUID } from 'node:crypto';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { pause } from '../../base/abort.ts';
@@ -8,12 +8,12 @@ import { AppError, toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { responseKind } from '../../contract/response-kind.ts';
 import type { CallKey } from '../../dialog/call.ts';
-import type { Asked, Located, LocatedElsewhere, Peer } from '../../dialog/home.ts';
+import type { Asked, ForwardOutcome, Located, LocatedElsewhere, Peer } from '../../dialog/home.ts';
 import type { CallHomes } from '../homes.ts';
 import { Outgoing } from '../outgoing.ts';
 import { Attempt, OK, type AttemptEnd, type AttemptOwner, type HomeStatus } from './attempt.ts';
 import { framed } from './frames.ts';
-import { forwardHeaders, type ToldEvent } from './headers.ts';
+import { forwardHeaders, type SentEvent } from './headers.ts';
 import { HeldInput } from './held-input.ts';
 import type { Links } from './links.ts';
 import { reportDelivery } from './peer-service.ts';
@@ -25,16 +25,12 @@ const PAUSE_MS = 50;
 /** Most bytes of the platform's that are held: sixteen seconds of telephone sound. */
 const MAX_HELD_BYTES = 131_072;
 
-/** How forwarding a turn ended. Public: a label of a metric. */
-export const FORWARD_OUTCOMES = ['completed', 'error', 'cancelled', 'taken_over', 'failed'] as const;
-export type ForwardOutcome = (typeof FORWARD_OUTCOMES)[number];
-
 /** What is left of a forwarded turn for whoever answers it in this process. */
 export interface HeldTurn {
   readonly id: string;
   /** What came behind the first message, as far as it was held. */
   readonly messages: readonly Buffer[];
-  readonly told: ReadonlySet<ToldEvent>;
+  readonly sentEvents: ReadonlySet<SentEvent>;
 }
 
 /** A turn that is to be forwarded, and what is done with its end. Exactly one of the three is called, unless it is cancelled. */
@@ -79,7 +75,7 @@ export class Relay implements AttemptOwner {
   readonly #id = randomUUID();
   readonly #held: HeldInput;
   readonly #outgoing: Outgoing<Buffer>;
-  readonly #told = new Set<ToldEvent>();
+  readonly #sentEvents = new Set<SentEvent>();
   readonly #stopped = new AbortController();
   readonly #beganAtMs: number;
   #attempt: Attempt | undefined;
@@ -143,7 +139,7 @@ export class Relay implements AttemptOwner {
     if (!this.#isReplied) {
       const kind = responseKind(message);
       if (kind === 'final') this.#isReplied = true;
-      else if (kind !== 'part') this.#told.add(kind);
+      else if (kind !== 'part') this.#sentEvents.add(kind);
     }
     this.#toPlatform += message.length;
     this.#outgoing.send(message);
@@ -176,7 +172,7 @@ export class Relay implements AttemptOwner {
   #forward({ home, isTaking }: LocatedElsewhere): void {
     const { stream } = this.#turn;
     this.#attempts += 1;
-    const headers = forwardHeaders(stream.metadata, { to: home.id, turnId: this.#id, isTaking, told: this.#told });
+    const headers = forwardHeaders(stream.metadata, { to: home.id, turnId: this.#id, isTaking, sentEvents: this.#sentEvents });
     const path = { ':path': stream.getPath(), ...timeout(Number(stream.getDeadline()), this.#parts.clock.nowMs()) };
     this.#attempt = new Attempt(this.#parts.links, home, { ...headers, ...path }, this);
   }
@@ -196,7 +192,7 @@ export class Relay implements AttemptOwner {
       else this.#comeHome(located);
     } catch (thrown) {
       if (this.#hasEnded()) return;
-      const isReplyDue = this.#told.has('input_ended') || this.#isHalfClosed;
+      const isReplyDue = this.#sentEvents.has('input_ended') || this.#isHalfClosed;
       this.#leave('failed');
       this.#turn.onFailed(toAppError(thrown), isReplyDue);
     }
@@ -204,7 +200,7 @@ export class Relay implements AttemptOwner {
 
   #comeHome(located: Located): void {
     this.#leave('taken_over');
-    this.#turn.onHome(located, { id: this.#id, messages: this.#held.messages, told: this.#told });
+    this.#turn.onHome(located, { id: this.#id, messages: this.#held.messages, sentEvents: this.#sentEvents });
   }
 
   #finish(status: HomeStatus, home?: Peer): void {

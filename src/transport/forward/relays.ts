@@ -1,9 +1,9 @@
 // All turns that this process forwards: how many there may be, and what is counted of them. They are no turns of this process: its
 // limits and its counts of calls leave them out.
 import { waitAtMost } from '../../base/abort.ts';
-import type { LocatedElsewhere } from '../../dialog/home.ts';
+import type { ForwardOutcome, LocatedElsewhere } from '../../dialog/home.ts';
 import { OpenSet } from './open-set.ts';
-import { Relay, type ForwardableTurn, type ForwardedBytes, type ForwardOutcome, type RelayParts } from './relay.ts';
+import { Relay, type ForwardableTurn, type ForwardedBytes, type RelayParts } from './relay.ts';
 
 /** Counts forwarded turns. None of it may throw. */
 export interface RelayObserver {

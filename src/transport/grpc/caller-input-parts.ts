@@ -14,7 +14,7 @@ import type { StreamCheck } from './stream-check.ts';
 import type { ToWire } from './to-wire.ts';
 import type { UNDECODABLE } from './undecodable.ts';
 
-/** The RPC as grpc-js hands it over: messages as they came, because most of them need no decoding. */
+/** The RPC as grpc-js gives it: messages as they came, because most of them need no decoding. */
 export type CallerCall = ServerDuplexStream<Buffer, EncodedResponse>;
 
 /** What the RPC is made of. */

@@ -21,8 +21,8 @@ const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
 const APOLOGY_TRAILER = 'parley-apology';
 
 /**
- * Turns of the event loop after which grpc-js has handed the last message and the status to the system. Two were enough for a
- * status to outlive a process that was killed then (grpc-js 1.14, measured 2026-11-22); it tells nobody when it has.
+ * Turns of the event loop after which grpc-js has given the last message and the status to the system. Two were enough for a
+ * status to outlive a process that was killed then (grpc-js 1.14, measured 2026-11-22); it does not report when it has.
  */
 const SENT_AFTER_TURNS = 3;
 
@@ -31,6 +31,8 @@ export type Delivered = (turnId: string) => Promise<boolean>;
 
 /** What an RPC is opened with. */
 interface CallerRpcOptions {
+  /** Called when the wire is gone: what came before that is taken first. */
+  readonly onGone: () => void;
   /** Called once, when nothing can be written any more. */
   readonly onOver: () => void;
   /** On the peer port. */
@@ -55,7 +57,7 @@ export class CallerRpc implements TurnSink {
   readonly #outgoing: Outgoing<EncodedResponse>;
   readonly #texts: string[] = [];
   /** What another home of the call has said on this turn, and is not said again (G-36, G-38). */
-  #told: ReadonlySet<Output['kind']>;
+  #sentEvents: ReadonlySet<Output['kind']>;
   #isApology = false;
 
   constructor(call: CallerCall, parts: CallerInputParts, options: CallerRpcOptions) {
@@ -66,7 +68,7 @@ export class CallerRpc implements TurnSink {
     this.trackingId = parts.metadata.trackingId(call.metadata);
     this.forwarded = parts.instanceId === undefined ? undefined : readForwarded(call.metadata, parts.instanceId);
     this.forwardedId = this.forwarded?.turnId;
-    this.#told = this.forwarded?.told ?? new Set();
+    this.#sentEvents = this.forwarded?.sentEvents ?? new Set();
     call.on('cancelled', this.#gone);
     // A broken connection also surfaces as an error; without a listener it would end the process.
     call.on('error', this.#gone);
@@ -77,16 +79,16 @@ export class CallerRpc implements TurnSink {
   }
 
   /** Goes on with what another process has begun. */
-  takeOver({ id, told }: HeldTurn): void {
+  takeOver({ id, sentEvents }: HeldTurn): void {
     this.forwardedId = id;
-    this.#told = told;
+    this.#sentEvents = sentEvents;
   }
 
   /** See {@link TurnSink.write}; a client that does not read is refused (G-91). */
   write(output: Output): boolean {
     if (this.isOver) return true;
     try {
-      const responses = this.#told.has(output.kind) ? [] : this.#parts.toWire.responses(output);
+      const responses = this.#sentEvents.has(output.kind) ? [] : this.#parts.toWire.responses(output);
       for (const response of responses) {
         if (this.#outgoing.send(response)) continue;
         throw new AppError('slow_reader', 'more waits for the client than may', { details: { limitBytes: this.#parts.maxQueuedBytes } });
@@ -165,9 +167,10 @@ export class CallerRpc implements TurnSink {
     else this.turn.fail(error);
   };
 
-  // The platform cancelled the RPC, the connection broke, or grpc-js refused a message that is too large (it tells the
+  // The platform cancelled the RPC, the connection broke, or grpc-js refused a message that is too large (it notifies the
   // client and nobody else): nothing can be written any more (G-16).
   readonly #gone = (): void => {
+    this.#options.onGone();
     if (!this.#close()) return;
     this.#parts.log.debug(this.ids, 'a stream was cut: cancelled, disconnected, or a message larger than allowed');
     this.turn?.abort('hang_up');

@@ -40,7 +40,7 @@ interface Watcher {
   readonly end: () => void;
 }
 
-/** Tells whether the server takes calls. One per server. */
+/** Answers whether the server takes calls. One per server. */
 export class Health {
   readonly #services: ReadonlySet<string>;
   readonly #tokens: StreamCheck;

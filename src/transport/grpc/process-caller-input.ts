@@ -15,13 +15,15 @@ import { endsInTransfer } from '../refused.ts';
 import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
 import { CallerRpc, type Delivered } from './caller-rpc.ts';
 import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
+import { MessageBatch } from './message-batch.ts';
 import { UNDECODABLE } from './undecodable.ts';
 
-/** The handler of the RPC. On the peer port it is told what has become of its reply. */
+/** The handler of the RPC. On the peer port it learns what has become of its reply. */
 export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall, delivered?: Delivered) => void {
+  const batch = new MessageBatch();
   return (call, delivered) => {
     const isWelcome = parts.admission.streamOpened();
-    const stream = new CallerStream(call, parts, delivered);
+    const stream = new CallerStream(call, parts, batch, delivered);
     if (isWelcome) stream.start();
     else stream.rpc.refuse(refusedStream());
   };
@@ -39,22 +41,24 @@ class CallerStream {
   readonly rpc: CallerRpc;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
+  readonly #batch: MessageBatch;
   readonly #frames = new AudioFrames();
   #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
   #session: Session | undefined;
   /** While the turn is forwarded. */
   #relay: Relay | undefined;
-  /** Of a turn that came back, what is still to be taken. */
-  #waiting: readonly Buffer[] = [];
+  /** What came while the turn has no session yet, and of a turn that came back, what is still to be taken. */
+  #waiting: Buffer[] = [];
   #isOpening = false;
   #isHalfClosed = false;
   #cancelTimer: CancelTimer | undefined;
 
-  constructor(call: CallerCall, parts: CallerInputParts, delivered: Delivered | undefined) {
+  constructor(call: CallerCall, parts: CallerInputParts, batch: MessageBatch, delivered: Delivered | undefined) {
     this.#call = call;
     this.#parts = parts;
-    this.rpc = new CallerRpc(call, parts, { delivered, onOver: this.#over });
+    this.#batch = batch;
+    this.rpc = new CallerRpc(call, parts, { delivered, onGone: batch.flush, onOver: this.#over });
   }
 
   /** Checks the token and starts reading; nothing is read before the token is good (G-02). */
@@ -69,12 +73,20 @@ class CallerStream {
     this.#cancelTimer = this.#parts.clock.after(this.#parts.firstMessageTimeoutMs, () => {
       this.rpc.refuse(new AppError('turn_timeout', 'the stream was opened and no message came'));
     });
-    this.#call.on('data', this.#received);
+    this.#call.on('data', this.#arrived);
     this.#call.on('end', this.#ended);
+  };
+
+  readonly #arrived = (bytes: Buffer): void => {
+    this.#batch.add(this.#received, bytes);
   };
 
   readonly #received = (bytes: Buffer): void => {
     if (this.rpc.isOver) return;
+    if (this.#isOpening) {
+      this.#waiting.push(bytes);
+      return;
+    }
     if (this.#relay !== undefined) {
       this.#relay.push(bytes);
       return;
@@ -119,7 +131,7 @@ class CallerStream {
       if (input?.kind === 'session_start' && this.#beginsAnew()) this.#open({ call, input, bytes });
       else if (input !== undefined) this.rpc.turn?.push(input);
     }
-    // From here on the same ids in front of other audio need no second look.
+    // From here on the same ids in front of other audio are not decoded again.
     if (input?.kind === 'audio') this.#frames.learn(bytes);
   }
 
@@ -198,24 +210,24 @@ class CallerStream {
   /** The turn has its session: goes on with what is held, or with what the platform sends. */
   #opened(): void {
     this.#isOpening = false;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const [at, bytes] of waiting.entries()) {
-      this.#received(bytes);
-      if (!this.#hasToWait()) continue;
-      // It began anew (G-28), and comes by here again.
-      this.#waiting = waiting.slice(at + 1);
-      return;
-    }
+    this.#takeWaiting();
+    // It began anew (G-28), and comes by here again.
+    if (this.#hasToWait()) return;
     if (this.#isHalfClosed) this.#halfClosed();
     this.#call.resume();
+  }
+
+  #takeWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const bytes of waiting) this.#received(bytes);
   }
 
   #hasToWait(): boolean {
     return this.#isOpening;
   }
 
-  /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */
+  /** There is no session for the turn. A refused call ends with a spoken line, once there is something to answer. */
   #unopened({ call, input }: Opening, thrown: unknown, isReplyDue = false): void {
     const error = toAppError(thrown);
     // The keys come in a turn of their own, which is answered (G-61).
@@ -224,7 +236,7 @@ class CallerStream {
       return;
     }
     // A caller of a call that is not known here any more is as lost as a new one.
-    // Who only listens is told when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
+    // Who only listens hears it when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
     const isListening = input === undefined || input.kind === 'audio';
     const isLineDue = isReplyDue || !isListening || (error.code === 'state_unreadable' && input !== undefined);
     if (!endsInTransfer(error) || !isLineDue) {
@@ -265,6 +277,7 @@ class CallerStream {
       return;
     }
     admission.streamClosed();
+    this.#takeWaiting();
     if (this.#isHalfClosed) this.#halfClosed();
   }
 
@@ -275,7 +288,7 @@ class CallerStream {
       return;
     }
     this.#isOpening = true;
-    this.#waiting = held.messages;
+    this.#waiting = [...held.messages, ...this.#waiting];
     this.rpc.takeOver(held);
     this.#openAt(opening, () => located);
   }
@@ -288,9 +301,9 @@ class CallerStream {
 
   readonly #over = (): void => {
     this.#cancelTimer?.();
-    this.#call.off('data', this.#received);
+    this.#call.off('data', this.#arrived);
     this.#call.off('end', this.#ended);
-    // What the platform still sends is read and dropped, or the stream would keep its place.
+    // What the platform still sends is read and dropped, or the stream would stay open.
     this.#call.resume();
     if (this.#relay === undefined) this.#parts.admission.streamClosed();
     else this.#relay.cancel();

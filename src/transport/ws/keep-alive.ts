@@ -22,9 +22,9 @@ export interface KeepAliveOptions {
   readonly clock: Clock;
 }
 
-/** Looks within the shorter of the two times; what is due is noticed that much too late at most. */
+/** Checks within the shorter of the two times; what is due is noticed that much too late at most. */
 const CHECKS_PER_PERIOD = 4;
-/** Shortest pause between two looks, ms. */
+/** Shortest pause between two checks, ms. */
 const MIN_CHECK_MS = 20;
 
 /** A socket that is watched. */
@@ -33,7 +33,7 @@ interface Watched {
   /** When the last ping was sent, or the socket came; monotonic ms. */
   sinceMs: number;
   isPinged: boolean;
-  /** The pong was missing at the last look. */
+  /** The pong was missing at the last check. */
   isLate: boolean;
 }
 
@@ -67,11 +67,11 @@ export class KeepAlive {
       if (this.#watched.size === 0) this.#stopChecking();
     });
     this.#cancelCheck ??= every(clock, this.#checkMs, () => {
-      this.#look();
+      this.#check();
     });
   }
 
-  #look(): void {
+  #check(): void {
     const { clock, pingIntervalMs, pongTimeoutMs } = this.#options;
     const nowMs = clock.monotonicMs();
     for (const [socket, watched] of this.#watched) {

@@ -153,7 +153,7 @@ class Sockets implements SocketServer {
     open.add(socket);
     socket.once('close', () => {
       open.delete(socket);
-      for (const look of this.#waiting) look();
+      for (const check of this.#waiting) check();
     });
     const end = this.#channels[channel].take(accepted);
     // It closes itself, and says which rule was broken.
@@ -165,21 +165,21 @@ class Sockets implements SocketServer {
     });
   }
 
-  #each(channel: Channel, tell: (socket: WebSocket) => void): void {
-    for (const socket of [...this.#open[channel]]) tell(socket);
+  #each(channel: Channel, send: (socket: WebSocket) => void): void {
+    for (const socket of [...this.#open[channel]]) send(socket);
   }
 
   async #until(isSo: () => boolean, limitMs: number): Promise<void> {
-    let look: () => void = () => undefined;
+    let check: () => void = () => undefined;
     const so = new Promise<void>((resolve) => {
-      look = () => {
+      check = () => {
         if (isSo()) resolve();
       };
-      look();
+      check();
     });
-    this.#waiting.add(look);
+    this.#waiting.add(check);
     await waitAtMost(so, limitMs, this.#parts.clock);
-    this.#waiting.delete(look);
+    this.#waiting.delete(check);
   }
 }
 

@@ -77,11 +77,11 @@ export class TurnCutter {
   #turnFor({ kind }: Input): Turn | undefined {
     // W-26: what waits for a reply goes before a reply that was cut.
     if (kind !== 'audio' && (this.#listeningTurn === undefined || !this.#listeningTurn.takesInput)) this.#session.makeRoom();
-    const ear = this.#listening();
-    // Complete at once, it would take the place of what the caller is saying or typing. Whoever was reported as silent after
+    const listening = this.#listening();
+    // Complete at once, it would replace what the caller is saying or typing. Whoever was reported as silent after
     // a first key will type no more, and is listened to again.
-    const wouldCut = (ear?.state === 'hearing' && kind === 'no_input') || (isBusy(ear) && kind === 'custom_event');
-    return wouldCut ? this.#begun() : ear;
+    const wouldCut = (listening?.state === 'hearing' && kind === 'no_input') || (isBusy(listening) && kind === 'custom_event');
+    return wouldCut ? this.#begun() : listening;
   }
 
   /** The turn that listens; a new one when the input of the last is complete. */

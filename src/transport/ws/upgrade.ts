@@ -39,7 +39,7 @@ export interface UpgradesOptions {
   readonly closeLimitMs: number;
   /** Whether there is room for one more socket. */
   readonly hasRoom: () => boolean;
-  /** The port that the connections came in on, where it is one of ours: told whose tokens are checked, and whose are good. */
+  /** The port that the connections came in on, where it is one of ours: learns whose tokens are checked, and whose are good. */
   readonly connections: () => Pick<SocketListener, 'began' | 'verified'> | undefined;
   readonly onSocket: (accepted: AcceptedSocket) => void;
 }

@@ -65,6 +65,7 @@ async function open(given: Given = {}) {
       registered: ({ event, outcome }) => told.push(`${event} ${outcome}`),
       loginChecked: (error) => logins.push(error?.code),
       eventFailed: (_, event, { code }) => told.push(`${event} ${code}`),
+      ...{ unsaved: () => undefined, authorizationChanged: () => undefined, hookFailed: () => undefined },
     },
     ...given,
   });

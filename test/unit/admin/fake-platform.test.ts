@@ -244,15 +244,14 @@ describe('with the fake platform', () => {
     const created = await webhooks.create({ ...target, resource, event: 'authorized', secret: 's-1' }, never());
     expect(await webhooks.list(never())).toMatchObject([{ id: created.id, event: 'authorized', status: 'active' }]);
     await webhooks.update(created.id, { ...target, name: 'other', status: 'active' }, never());
-    expect(await webhooks.get(created.id, never())).toMatchObject({ name: 'other' });
+    expect(await webhooks.list(never())).toMatchObject([{ id: created.id, name: 'other' }]);
     for (let count = 0; count < 120; count += 1) {
       await webhooks.create({ ...target, name: String(count), resource, event: 'authorized' }, never());
     }
     expect(await webhooks.list(never())).toHaveLength(121);
     await webhooks.delete(created.id, never());
     expect(api.webhooks()).toHaveLength(120);
-    const [grpc] = (await schemas.list(never())).filter(({ id }) => id === profile.schemas.grpc);
-    expect(await schemas.get(profile.schemas.grpc, never())).toEqual(grpc);
+    expect((await schemas.list(never())).map(({ id }) => id)).toContain(profile.schemas.grpc);
   });
 
   it('no log line holds a token, a secret or a nonce (R-13)', async () => {

@@ -129,7 +129,7 @@ describe('the tokens of an organization', () => {
     platform.obtainFailure = refusal(403);
     const failure = await failureOf(organizations.tokensOf(ENCODED).current(never()));
     expect(failure).toBeInstanceOf(OrgNotRegisteredError);
-    expect(failure).toMatchObject({ code: 'org_not_registered', organizationId: ORG });
+    expect(failure.code).toBe('org_not_registered');
     expect(failure.details).toMatchObject({ status: 403, trackingId: 'T_1', platformMessage: 'not authorized', organization: ORG });
     // It may be so a moment later.
     platform.obtainFailure = undefined;

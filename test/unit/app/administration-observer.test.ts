@@ -20,24 +20,24 @@ it.each<[ErrorCode, number]>([
   ['platform_unavailable', 1],
   ['platform_answer_invalid', 1],
   ['platform_refused', 1],
-])('a look at the login that fails with %s leaves its gauge at %i', async (code, expected) => {
+])('a check of the login that fails with %s leaves its gauge at %i', async (code, expected) => {
   const { observer, lines, value } = observed();
-  observer.loginChecked?.(new AppError(code, 'no'));
+  observer.loginChecked(new AppError(code, 'no'));
   expect(await value('parley_integration_login')).toBe(expected);
   expect(lines.join('').includes('is of no use now')).toBe(expected === 0);
   expect(lines).toHaveLength(1);
 });
 
-it('an outage does not make a dead login good, and a look that goes well does', async () => {
+it('an outage does not make a dead login good, and a check that goes well does', async () => {
   const { observer, value } = observed();
-  observer.loginChecked?.(new AppError('login_needed', 'no'));
-  observer.loginChecked?.(new AppError('platform_unavailable', 'no'));
+  observer.loginChecked(new AppError('login_needed', 'no'));
+  observer.loginChecked(new AppError('platform_unavailable', 'no'));
   expect(await value('parley_integration_login')).toBe(0);
-  observer.loginChecked?.(undefined);
+  observer.loginChecked(undefined);
   expect(await value('parley_integration_login')).toBe(1);
 });
 
-it('the store is told to be writable or not by what became of its last change', async () => {
+it('the store counts as writable or not by what became of its last change', async () => {
   const { metrics, value } = observed();
   const secrets = new MemorySecrets();
   const store = watchedStore(secrets, (isWritten) => {

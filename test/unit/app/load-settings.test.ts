@@ -377,7 +377,7 @@ describe('loadSettings and secrets', () => {
         // The sections offered here hold no plain text, so no text at all may be printed.
         expect(message).not.toContain('CANARY');
       }),
-      { numRuns: 300 },
+      { numRuns: 80 },
     );
   });
 

@@ -1,7 +1,7 @@
 // What the token check accepts, how it behaves under load, and that nothing that goes wrong inside it opens the door.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TrustedDataSources } from '../../../src/auth/data-sources.ts';
-import { createTokenVerifier } from '../../../src/auth/jws-verifier.ts';
+import { TokenVerifier } from '../../../src/auth/jws-verifier.ts';
 import { KeySource } from '../../../src/auth/key-source.ts';
 import { NonceBook } from '../../../src/auth/nonces.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -122,7 +122,7 @@ describe('many at once', () => {
     const log = new CapturedLog();
     const keys = new CountingKeys({ issuers: [issuer.server.issuer()], keySetSuffix: KEY_SET_SUFFIX, allowLoopbackHttp: true, clock, log });
     const { dataSources, nonces } = bench;
-    const verifier = createTokenVerifier({ keys, dataSources, nonces, claimNames: CLAIM_NAMES, clock, log });
+    const verifier = new TokenVerifier({ keys, dataSources, nonces, claimNames: CLAIM_NAMES, clock, log });
     const token = bench.token();
     const principals = await Promise.all(Array.from({ length: 200 }, async () => verifier.verify(token, 'grpc')));
     expect(principals).toEqual(Array.from({ length: 200 }, () => PRINCIPAL));
@@ -201,7 +201,7 @@ describe('whatever goes wrong', () => {
   it('J-2C a key source that throws refuses', async () => {
     const given = parts();
     const keys = new BrokenKeys({ issuers: [issuer.server.issuer()], keySetSuffix: KEY_SET_SUFFIX, allowLoopbackHttp: true, ...given });
-    const verifier = createTokenVerifier({ ...given, keys, claimNames: CLAIM_NAMES });
+    const verifier = new TokenVerifier({ ...given, keys, claimNames: CLAIM_NAMES });
     await expect(verifier.verify(issuer.open().token(), 'grpc')).rejects.toMatchObject({
       code: 'unauthenticated',
       details: { reason: 'verifier_failed' },
@@ -220,7 +220,7 @@ describe('whatever goes wrong', () => {
       monotonicMs: () => given.clock.monotonicMs(),
       after: given.clock.after.bind(given.clock),
     };
-    const verifier = createTokenVerifier({ ...given, clock, claimNames: CLAIM_NAMES });
+    const verifier = new TokenVerifier({ ...given, clock, claimNames: CLAIM_NAMES });
     const token = issuer.open().token();
     await verifier.verify(token, 'grpc');
     broken = true;
@@ -234,7 +234,7 @@ describe('whatever goes wrong', () => {
     };
     const log = { debug: fail, info: () => undefined, warn: fail, error: fail, child: fail };
     const observer = { tokenRefused: fail, tokenAccepted: fail };
-    const verifier = createTokenVerifier({ ...given, log, observer, claimNames: CLAIM_NAMES });
+    const verifier = new TokenVerifier({ ...given, log, observer, claimNames: CLAIM_NAMES });
     const token = issuer.open().token();
     expect(await verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
     expect(verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);

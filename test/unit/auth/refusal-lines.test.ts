@@ -1,7 +1,7 @@
 // What an operator reads about refused tokens.
 import { generateKeyPair } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createTokenVerifier } from '../../../src/auth/jws-verifier.ts';
+import { TokenVerifier } from '../../../src/auth/jws-verifier.ts';
 import { KeySource } from '../../../src/auth/key-source.ts';
 import { NonceBook } from '../../../src/auth/nonces.ts';
 import { REFUSAL_HINTS } from '../../../src/auth/refusal.ts';
@@ -78,7 +78,7 @@ describe('a key that cannot check signatures', () => {
       }
     }
     const keys = new Mistaken({ issuers: [issuer.server.issuer()], keySetSuffix: KEY_SET_SUFFIX, allowLoopbackHttp: true, clock, log });
-    const verifier = createTokenVerifier({ keys, dataSources, nonces, clock, log, claimNames: CLAIM_NAMES });
+    const verifier = new TokenVerifier({ keys, dataSources, nonces, clock, log, claimNames: CLAIM_NAMES });
     await expect(verifier.verify(bench.token(), 'grpc')).rejects.toMatchObject({ details: { reason: 'verifier_failed' } });
   });
 });

@@ -52,7 +52,7 @@ describe('for every patience and every sequence of frames', () => {
           before = endpointer.utteranceFrames;
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -71,7 +71,7 @@ describe('for every patience and every sequence of frames', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -85,7 +85,7 @@ describe('for every patience and every sequence of frames', () => {
         const isHeldPossible = frames.endsWith('P') || frames.endsWith('o');
         expect(after.filter((event) => event.startsWith('started') && !(isHeldPossible && event === 'started 0'))).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

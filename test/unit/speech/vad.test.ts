@@ -154,7 +154,7 @@ describe('asking the detector behind the gate', () => {
 
   it('is not done on a quiet line, and for every frame while the caller has not begun', () => {
     expect(timesAsked(silence(2000), Infinity)).toBe(0);
-    const line = mixed(noise(4000, -50), spoken);
+    const line = mixed(noise(4000, -47), spoken);
     expect(timesAsked(line, Infinity)).toBe(frames(line));
   });
 

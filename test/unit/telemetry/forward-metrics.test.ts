@@ -2,7 +2,7 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { forwardMetrics } from '../../../src/telemetry/forward-metrics.ts';
-import { FORWARD_OUTCOMES } from '../../../src/transport/forward/relay.ts';
+import { FORWARD_OUTCOMES } from '../../../src/dialog/home.ts';
 import type { RelayObserver } from '../../../src/transport/forward/relays.ts';
 
 it('counts forwarded turns by every outcome there is, their bytes when they end, and how long homes take', async () => {

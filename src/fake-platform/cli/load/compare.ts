@@ -1,8 +1,9 @@
 // Two measured loads beside each other: what changed, by how much, and what got worse beyond what chance explains. Pure.
 
+import { COUNTS, TIMES } from '../../load/figures.ts';
 import { Histogram } from '../../load/histogram.ts';
 import type { LoadResult } from '../../load/load-result.ts';
-import { TIME_NAMES, milliseconds } from './result-table.ts';
+import { milliseconds } from './result-table.ts';
 
 /** One figure of both runs. */
 export interface Difference {
@@ -51,44 +52,28 @@ export function compareLoads(before: LoadResult, after: LoadResult): Comparison 
 }
 
 function timeDifferences(before: LoadResult, after: LoadResult): readonly Difference[] {
-  return TIME_NAMES.filter(([, key]) => before[key].count > 0 || after[key].count > 0).flatMap(([name, key]) => {
+  return TIMES.filter(({ key }) => before[key].count > 0 || after[key].count > 0).flatMap(({ label, key }) => {
     const [was, is] = [before, after].map((run) => (run[key].count === 0 ? undefined : Histogram.decoded(run[key].histogram)));
     return PERCENTILES.map(([word, percent]) => {
       const figureOf = (times: Histogram | undefined): Figure | undefined =>
         times === undefined ? undefined : { value: times.at(percent), range: times.range(percent) };
-      return difference(`${name.trim()} ${word}`, 'ms', figureOf(was), figureOf(is));
+      return difference(`${label.trim()} ${word}`, 'ms', figureOf(was), figureOf(is));
     });
   });
 }
 
-type Share = readonly [name: string, countOf: (run: LoadResult) => number, allOf: (run: LoadResult) => number];
-
-const SHARES: readonly Share[] = [
-  ['failed calls', ({ calls }) => calls.failed, ({ calls }) => calls.finished],
-  ['refused calls', ({ calls }) => calls.refused, ({ calls }) => calls.finished],
-  ['calls without a sound', ({ calls }) => calls.unheard, ({ calls }) => calls.finished + calls.brokenOff],
-  ['failed turns', ({ turns }) => turns.failed, ({ turns }) => turns.replies + turns.failed],
-  ['gaps > 100 ms', ({ gapsOver100Ms }) => gapsOver100Ms, ({ gap }) => gap.count],
-  ['wrong or short sound', ({ sound }) => sound.wrong + sound.short, ({ sound }) => sound.compared],
-  [
-    'broken rules',
-    ({ breaches }) => Object.values(breaches).reduce((sum, each) => sum + each, 0),
-    ({ turns }) => turns.replies + turns.failed,
-  ],
-];
-
 function shareDifferences(before: LoadResult, after: LoadResult): readonly Difference[] {
-  return SHARES.flatMap(([name, countOf, allOf]) => {
+  return COUNTS.flatMap(({ label, of }) => {
     const figureOf = (run: LoadResult): Figure | undefined => {
-      const [count, all] = [countOf(run), allOf(run)];
+      const { count, of: all } = of(run);
       return all === 0 ? undefined : { value: (count / all) * 100, range: shareRange(count, all) };
     };
     const [was, is] = [figureOf(before), figureOf(after)];
-    return was === undefined && is === undefined ? [] : [difference(name, '%', was, is)];
+    return was === undefined && is === undefined ? [] : [difference(label, '%', was, is)];
   });
 }
 
-// CPU and memory are one figure of one run: how far chance moves them, two runs cannot tell.
+// CPU and memory are one figure of one run: how far chance moves them, two runs do not show.
 function serverDifferences({ server: was }: LoadResult, { server: is }: LoadResult): readonly Difference[] {
   if (was === null && is === null) return [];
   const figure = (value: number | undefined): Figure | undefined => (value === undefined ? undefined : { value });

@@ -1,11 +1,12 @@
 // The options of `parley load` and what they mean. Knows words and numbers; reads nothing but what names access.
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import type { ArrivalKind } from '../../load/arrivals.ts';
 import { parseCriteria, type Criterion } from '../../load/criteria.ts';
 import { parseCalls, parseDuration, parseRate, parseSteps, type LoadShape, type LoadStage } from '../../load/load-shape.ts';
 import { readAccess, withAccessOptions, type Access, type AccessFlags } from '../call-access.ts';
 import { withCallerOptions, type CallerFlags } from '../call-options.ts';
-import { DEFAULT_MIX, readMix, type MixDraft } from './mix.ts';
+import { DEFAULT_MIX, readMix, type LoadDefaults, type MixDraft } from './mix.ts';
 
 /** The options as they were given. */
 export interface LoadFlags extends AccessFlags, CallerFlags {
@@ -51,16 +52,13 @@ export type LoadTask =
 export interface LoadWish {
   readonly access: Access;
   readonly profileName: string;
-  readonly agentId: string;
+  /** What holds for callers whose scenario says nothing else. */
+  readonly defaults: Omit<LoadDefaults, 'organizationId'>;
   readonly task: LoadTask;
   readonly mix: readonly MixDraft[];
   readonly arrivals: ArrivalKind;
   readonly workers: number;
   readonly callsPerConnection: number;
-  /** Silence after which the platform reports it where neither server nor scenario says when, ms; 0 never. */
-  readonly noInputMs: number;
-  /** Whether turns that are lost are said again, where the scenario does not say. */
-  readonly repeatsLostTurns: boolean;
   readonly seed: number;
   readonly metricsUrl: string | undefined;
   /** What was asked for, in the words of the command line, without access. */
@@ -97,14 +95,14 @@ export function withLoadOptions(command: Command): Command {
       ]),
     )
     .option('--mix <scenarios>', 'what callers do, with weights', DEFAULT_MIX)
-    .option('--workers <n>', 'processes that hold the calls', wholeNumber(1, MAX_WORKERS), 1)
+    .option('--workers <n>', 'processes that hold the calls', wholeNumberFrom(1, MAX_WORKERS), 1)
     .option(
       '--calls-per-connection <n>',
       'calls that share a connection of gRPC; on WebSocket each has its own',
-      wholeNumber(1, 10_000),
+      wholeNumberFrom(1, 10_000),
       100,
     )
-    .option('--seed <n>', 'the same seed lets the same calls arrive at the same times', wholeNumber(0, 2 ** 31), 1)
+    .option('--seed <n>', 'the same seed lets the same calls arrive at the same times', wholeNumberFrom(0, 2 ** 31), 1)
     .option('--metrics <url>', 'metrics page of the server, for its CPU and memory')
     .option('--expect <conditions>', 'fail unless they hold, such as "first-audio p99 < 300ms, failed < 0.1%"')
     .option('--find-capacity <conditions>', 'search the largest number of calls at once with which they hold')
@@ -129,14 +127,12 @@ export async function understand(target: string, flags: LoadFlags): Promise<Load
   return {
     access: await readAccess(target, flags),
     profileName: flags.profile,
-    agentId: flags.agent ?? '',
+    defaults: { agentId: flags.agent ?? '', noInputMs: flags.silenceAfter, repeatsLostTurns: flags.repeatLostTurns ?? false },
     task,
     mix: await readMix(flags.mix),
     arrivals: flags.arrivals ?? (task.kind === 'run' ? 'poisson' : 'fixed'),
     workers: flags.workers,
     callsPerConnection: flags.callsPerConnection,
-    noInputMs: flags.silenceAfter,
-    repeatsLostTurns: flags.repeatLostTurns ?? false,
     seed: flags.seed,
     metricsUrl,
     asked: askedText(flags),
@@ -183,14 +179,4 @@ function askedText({ rate, calls, steps, findCapacity, duration, ramp, mix, work
     value === undefined ? [] : [`--${name} ${value.includes(' ') ? `"${value}"` : value}`],
   );
   return [...asked, ...(repeatLostTurns === true ? ['--repeat-lost-turns'] : [])].join(' ');
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!/^\d+$/u.test(text) || value < min || value > max) {
-      throw new InvalidArgumentError(`Give a whole number from ${String(min)} to ${String(max)}.`);
-    }
-    return value;
-  };
 }

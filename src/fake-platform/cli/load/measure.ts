@@ -3,13 +3,14 @@
 import { DEFAULT_LIMITS, type CallLimits } from '../../caller/call-limits.ts';
 import { lengthOf } from '../../load/arrivals.ts';
 import { findCapacity, type Capacity } from '../../load/capacity.ts';
-import { judge, type Criterion, type Judged } from '../../load/criteria.ts';
+import { checkCriteria, type Criterion, type Checked } from '../../load/criteria.ts';
 import { Fleet } from '../../load/fleet.ts';
 import type { LoadResult } from '../../load/load-result.ts';
 import { meanLengthOf, runLoad, type LoadProgress, type LoadRunOptions, type WeightedScenario } from '../../load/load-run.ts';
 import type { KnownSound } from '../../load/prompt-watch.ts';
+import type { PrepareOrder } from '../../load/worker-messages.ts';
 import { levelsOf, phasesOf } from '../../load/load-shape.ts';
-import { sampleServer, lookFailure } from '../../load/server-metrics.ts';
+import { sampleServer, sampleFailure } from '../../load/server-metrics.ts';
 import { sendRequest } from '../../../base/http-send.ts';
 import { readBounded } from '../../../base/terminal/surroundings.ts';
 import type { LoadTask, LoadWish } from './load-options.ts';
@@ -23,16 +24,16 @@ const PRECISION = 0.05;
 /** What was measured. */
 export type Measured =
   | { readonly kind: 'refused'; readonly failures: readonly string[] }
-  | { readonly kind: 'run'; readonly result: LoadResult; readonly judged: readonly Judged[] }
+  | { readonly kind: 'run'; readonly result: LoadResult; readonly checked: readonly Checked[] }
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly held: TryResult | undefined; readonly interrupted: boolean };
 
 /** The last try of a number of calls. */
 export interface TryResult {
   readonly result: LoadResult;
-  readonly judged: readonly Judged[];
+  readonly checked: readonly Checked[];
 }
 
-/** Who is told meanwhile. */
+/** Shows what happens meanwhile. */
 export interface MeasureView {
   readonly say: (line: string) => void;
   readonly progress: (progress: LoadProgress) => void;
@@ -44,19 +45,11 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
   await checkMetrics(wish, surroundings, signal);
   const voice = await surroundings.openVoice();
   try {
-    const mix = await prepareMix(wish.mix, { ...voice, readFile: readBounded });
-    const { access, agentId, noInputMs, repeatsLostTurns } = wish;
+    const { access } = wish;
+    const defaults = { ...wish.defaults, organizationId: access.organizationId };
+    const mix = await prepareMix(wish.mix, defaults, { ...voice, readFile: readBounded });
     view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
-    const { scenarios, failures, notes, ...rehearsed } = await rehearse(mix, {
-      access,
-      agentId,
-      clock,
-      limits: DEFAULT_LIMITS,
-      noInputMs,
-      repeatsLostTurns,
-      changeRate: voice.changeRate,
-      signal,
-    });
+    const { scenarios, failures, notes, ...rehearsed } = await rehearse(mix, { access, clock, changeRate: voice.changeRate, signal });
     if (failures.length > 0) return { kind: 'refused', failures };
     for (const note of notes) view.say(note);
     if (signal.aborted) return { kind: 'refused', failures: [] };
@@ -114,7 +107,7 @@ async function measureRun(
   const levels = all.length === 1 ? [] : all;
   if (fromMs >= lengthOf(phases)) throw new RangeError('--warm-up leaves nothing of the run');
   const result = await runLoad({ ...run, phases, levels, warmUpMs: fromMs, drainMs: limits.callMs });
-  return { kind: 'run', result, judged: judge(expected, result) };
+  return { kind: 'run', result, checked: checkCriteria(expected, result) };
 }
 
 async function search(
@@ -130,7 +123,7 @@ async function search(
       async (calls) => {
         const one = await attempt(calls, { ...run, scenarios, windowMs, rampMs, criteria });
         if (one.result.interrupted) throw stopped;
-        const holds = one.judged.every((each) => each.holds);
+        const holds = one.checked.every((each) => each.holds);
         const isGood = holds && !one.result.saturated;
         // Of several tries of one number, one that held says how much was left.
         if (isGood || !results.has(calls)) results.set(calls, one);
@@ -146,7 +139,7 @@ async function search(
   } catch (error) {
     if (error !== stopped) throw error;
     const held = [...results]
-      .filter(([, { judged, result }]) => !result.saturated && judged.every((each) => each.holds))
+      .filter(([, { checked, result }]) => !result.saturated && checked.every((each) => each.holds))
       .map(([calls]) => calls);
     const calls = Math.max(0, ...held);
     const capacity: Capacity = { calls, failedAt: undefined, limit: 'maximum', tried: [] };
@@ -170,11 +163,11 @@ async function attempt(calls: number, { windowMs, rampMs, criteria, limits, ...r
   const phases = phasesOf({ stages: [{ level, durationMs: windowMs }], rampMs, fillMs }, meanLengthOf(run.scenarios));
   // A search does not wait for the ends of calls, but for everything a caller still waits for: the worst waits come last.
   const result = await runLoad({ ...run, phases, warmUpMs: rampMs + fillMs, drainMs: limits.answerMs, endsWhenAnswered: true });
-  return { result, judged: judge(criteria, result) };
+  return { result, checked: checkCriteria(criteria, result) };
 }
 
-function tryText(calls: number, { result, judged }: TryResult, holds: boolean): string {
-  const values = judged.map(({ criterion, value }) => `${criterion.metric} ${value === undefined ? 'not measured' : value.toFixed(2)}`);
+function tryText(calls: number, { result, checked }: TryResult, holds: boolean): string {
+  const values = checked.map(({ criterion, value }) => `${criterion.metric} ${value === undefined ? 'not measured' : value.toFixed(2)}`);
   const verdict = result.saturated ? 'the load was too slow' : holds ? 'holds' : 'does not hold';
   return `${String(calls)} calls: ${verdict} (at once ${result.calls.meanLive.toFixed(0)}, ${values.join(', ')})`;
 }
@@ -184,33 +177,12 @@ async function checkMetrics({ metricsUrl }: LoadWish, { clock }: LoadSurrounding
   try {
     await sampleServer(metricsUrl, clock, sendRequest, signal);
   } catch (error) {
-    throw new RangeError(`--metrics ${metricsUrl}: the page ${lookFailure(error)}`, { cause: error });
+    throw new RangeError(`--metrics ${metricsUrl}: the page ${sampleFailure(error)}`, { cause: error });
   }
 }
 
-function orderOf(wish: LoadWish, mix: readonly MixEntry[], sounds: readonly KnownSound[]): Parameters<Fleet['prepare']>[0] {
-  const { target, organizationId, token, bearer = false, certificateAuthority, serverName } = wish.access;
-  return {
-    kind: 'prepare',
-    target,
-    profile: wish.profileName,
-    organizationId,
-    agentId: wish.agentId,
-    bearer,
-    callsPerConnection: wish.callsPerConnection,
-    limits: DEFAULT_LIMITS,
-    noInputMs: wish.noInputMs,
-    repeatsLostTurns: wish.repeatsLostTurns,
-    sounds: [...sounds],
-    scenarios: mix.map(({ scenario }) => ({ ...scenario, script: scenario.script.map(plain) })),
-    ...(token === undefined ? {} : { token }),
-    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
-    ...(serverName === undefined ? {} : { serverName }),
-  };
-}
-
-type OrderedStep = Parameters<Fleet['prepare']>[0]['scenarios'][number]['script'][number];
-
-function plain(step: MixEntry['scenario']['script'][number]): OrderedStep {
-  return step.kind === 'press' ? { ...step, keys: [...step.keys] } : step;
+function orderOf(wish: LoadWish, mix: readonly MixEntry[], sounds: readonly KnownSound[]): PrepareOrder {
+  const { profile: _profile, organizationId: _organizationId, bearer = false, ...access } = wish.access;
+  const { profileName: profile, callsPerConnection } = wish;
+  return { kind: 'prepare', ...access, bearer, profile, callsPerConnection, sounds, scenarios: mix.map(({ scenario }) => scenario) };
 }

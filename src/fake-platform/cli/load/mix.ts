@@ -23,6 +23,9 @@ export interface MixDraft {
     { readonly kind: 'built_in'; readonly name: string } | { readonly kind: 'tests'; readonly tests: readonly PlannedTest[] };
 }
 
+/** What holds for callers whose scenario says nothing else. */
+export type LoadDefaults = Pick<LoadScenario, 'organizationId' | 'agentId' | 'noInputMs' | 'repeatsLostTurns'>;
+
 /** What is spoken where nothing else is given. */
 const SENTENCES = ['hello, I have a question about my order', 'what are your opening hours'] as const;
 
@@ -50,8 +53,6 @@ export const MIX_HELP = `Scenarios of a mix: listen (hears the welcome and hangs
 files of scenarios (docs/scenarios.md), whose tests share the file's weight. What they expect is left to \`parley test\`.`;
 
 const FILE = /\.(?:ya?ml|json)$/u;
-
-const PLAIN = { agentId: '', organizationId: '', vendorConfig: '', allowPartial: false, session: { name: '', parameters: {} }, habits: {} };
 
 /**
  * Reads `speak:3,bots/scenarios/echo.yaml:1`; a scenario without a weight has 1.
@@ -87,15 +88,15 @@ async function testsIn(file: string): Promise<readonly PlannedTest[]> {
  *
  * @throws AppError `synthesis_failed` when a scenario speaks and no voice is installed; what reading a recording throws.
  */
-export async function prepareMix(drafts: readonly MixDraft[], tools: ScriptTools): Promise<readonly MixEntry[]> {
+export async function prepareMix(drafts: readonly MixDraft[], defaults: LoadDefaults, tools: ScriptTools): Promise<readonly MixEntry[]> {
   const entries: MixEntry[] = [];
   for (const { weight, source } of drafts) {
     if (source.kind === 'built_in') {
       const script = (await BUILT_IN.get(source.name)?.(tools)) ?? [];
-      entries.push({ weight, scenario: { ...PLAIN, name: source.name, script } });
+      entries.push({ weight, scenario: { ...defaults, name: source.name, script } });
     } else {
       for (const test of await readyTests(source.tests, tools))
-        entries.push({ weight: weight / source.tests.length, scenario: scenarioOf(test), ...expectedEndOf(test) });
+        entries.push({ weight: weight / source.tests.length, scenario: scenarioOf(test, defaults), ...expectedEndOf(test) });
     }
   }
   return entries;
@@ -106,25 +107,8 @@ function expectedEndOf({ welcome, steps, call }: ReadyTest): Pick<MixEntry, 'exp
   return expected?.kind === 'outcome' ? { expectsTransfer: expected.outcome === 'transferred' } : {};
 }
 
-function scenarioOf({ name, script, settings }: ReadyTest): LoadScenario {
-  const {
-    agentId = '',
-    organizationId = '',
-    vendorConfig = '',
-    allowPartial = false,
-    sessionStart,
-    habits = {},
-    hangUpAtMs,
-    noInputMs,
-    repeatsLostTurns,
-  } = settings;
-  const { callMs, answerMs } = settings.limits ?? {};
-  return {
-    ...{ name, script, agentId, organizationId, vendorConfig, allowPartial, habits },
-    session: { name: sessionStart?.name ?? '', parameters: sessionStart?.parameters ?? {} },
-    ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
-    ...(noInputMs === undefined ? {} : { noInputMs }),
-    ...(repeatsLostTurns === undefined ? {} : { repeatsLostTurns }),
-    limits: { ...(callMs === undefined ? {} : { callMs }), ...(answerMs === undefined ? {} : { answerMs }) },
-  };
+/** Flow events, pace and line of a test are of its own call alone. */
+function scenarioOf({ name, script, settings }: ReadyTest, defaults: LoadDefaults): LoadScenario {
+  const { flowEvents: _flowEvents, pace: _pace, conditions: _conditions, ...kept } = settings;
+  return { ...defaults, ...kept, name, script };
 }

@@ -1,5 +1,5 @@
-// One call of every scenario before a load: it tells whether the server takes them at all, and how long they are.
-import type { CallLimits } from '../../caller/call-limits.ts';
+// One call of every scenario before a load: it shows whether the server takes them at all, and how long they are.
+import { DEFAULT_LIMITS } from '../../caller/call-limits.ts';
 import { placeCall, type CallResult } from '../../caller/caller.ts';
 import { transferReason } from '../../load/call-facts.ts';
 import { KnownSounds, PromptWatch, type KnownSound } from '../../load/prompt-watch.ts';
@@ -12,13 +12,7 @@ import type { MixEntry } from './mix.ts';
 /** What a rehearsal works with. */
 export interface RehearsalOptions {
   readonly access: Access;
-  readonly agentId: string;
   readonly clock: Clock;
-  readonly limits: CallLimits;
-  /** Silence after which it is reported where neither server nor scenario says when, ms; 0 never. */
-  readonly noInputMs: number;
-  /** Whether turns that are lost are said again, where the scenario does not say. */
-  readonly repeatsLostTurns: boolean;
   readonly changeRate: ChangeRate;
   readonly signal: AbortSignal;
 }
@@ -47,32 +41,19 @@ const ROOM = 2;
 
 /** Holds the calls, beside each other. */
 export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptions): Promise<Rehearsed> {
-  const { access, agentId, ...more } = options;
+  const { access, ...more } = options;
   const known = new KnownSounds();
   const calls = mix.map(async ({ scenario, weight, expectsTransfer }) => {
-    const limits = { ...more.limits, ...scenario.limits };
-    const { name, script, session, habits, allowPartial, vendorConfig, hangUpAtMs } = scenario;
-    const agent = scenario.agentId === '' ? agentId : scenario.agentId;
+    const { name, limits = {} } = scenario;
     const watch = new PromptWatch(known);
-    const result = await placeCall({
-      ...access,
-      ...more,
-      limits,
-      noInputMs: scenario.noInputMs ?? options.noInputMs,
-      repeatsLostTurns: scenario.repeatsLostTurns ?? options.repeatsLostTurns,
-      ...(scenario.organizationId === '' ? {} : { organizationId: scenario.organizationId }),
-      ...(agent === '' ? {} : { agentId: agent }),
-      ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
-      ...{ script, sessionStart: session, habits, allowPartial, vendorConfig, keepsSound: false },
-      overLine: (line) => watch.over(line),
-    });
+    const result = await placeCall({ ...access, ...more, ...scenario, keepsSound: false, overLine: (line) => watch.over(line) });
     watch.compare();
     const failure = failureOf(result, expectsTransfer);
     const transfer = transferOf(result);
-    const callMs = scenario.limits?.callMs ?? Math.max(limits.callMs, ROOM * result.durationMs);
+    const callMs = limits.callMs ?? Math.max(DEFAULT_LIMITS.callMs, ROOM * result.durationMs);
     const entry = {
       weight,
-      scenario: { ...scenario, limits: { ...scenario.limits, callMs }, ...(transfer && { expectedTransfer: transfer.reason }) },
+      scenario: { ...scenario, limits: { ...limits, callMs }, ...(transfer && { expectedTransfer: transfer.reason }) },
     };
     const failures = failure === undefined ? [] : [`${name}: ${failure}`];
     const note =

@@ -2,11 +2,12 @@
 // dark, and without sight. Everything that is not ours is escaped.
 import { readFile } from 'node:fs/promises';
 import { escaped } from '../../../base/html-text.ts';
-import type { Judged } from '../../load/criteria.ts';
+import type { Checked } from '../../load/criteria.ts';
+import { TIMES } from '../../load/figures.ts';
 import { Histogram } from '../../load/histogram.ts';
 import type { LoadResult, LoadSecond } from '../../load/load-result.ts';
 import { REPORT_SCRIPT } from './report-script.ts';
-import { TIME_NAMES, milliseconds, resultText } from './result-table.ts';
+import { milliseconds, resultText, TIME_HEADS, timeRow } from './result-table.ts';
 
 interface Series {
   readonly label: string;
@@ -28,8 +29,8 @@ interface Chart {
 /** Rows of a chart's table at most; a long run is thinned out there, not in the chart. */
 const TABLE_ROWS = 120;
 
-/** The page. @param judged - the conditions that were asked for. @throws Error when the chart library is not installed. */
-export async function reportPage(result: LoadResult, judged: readonly Judged[] = []): Promise<string> {
+/** The page. @param checked - the conditions that were asked for. @throws Error when the chart library is not installed. */
+export async function reportPage(result: LoadResult, checked: readonly Checked[] = []): Promise<string> {
   const [library, sheet] = await Promise.all(['uPlot.iife.min.js', 'uPlot.min.css'].map(libraryFile));
   const charts = chartsOf(result);
   const title = `Load on ${result.target}`;
@@ -48,7 +49,7 @@ export async function reportPage(result: LoadResult, judged: readonly Judged[] =
 <p>${escaped(result.startedAt)}, ${escaped(result.machine.processor)}, ${String(result.machine.cores)} cores, Node ${escaped(result.machine.node)}</p>
 ${result.saturated ? '<p role="alert" class="void"><strong>No result:</strong> the load did not do what was asked of it.</p>' : ''}
 <h2>Figures</h2>
-<pre>${escaped(resultText(result, judged, false))}</pre>
+<pre>${escaped(resultText(result, checked, false))}</pre>
 ${figuresTable(result)}
 ${charts.map(chartSection).join('\n')}
 </main>
@@ -102,7 +103,7 @@ function chartsOf(result: LoadResult): readonly Chart[] {
 /** From the median to four nines, each nine as wide as the one before. */
 function percentileChart(result: LoadResult): Chart {
   const nines = Array.from({ length: 38 }, (_, index) => 0.3 + index * 0.1);
-  const shown = TIME_NAMES.filter(([name, key]) => !name.startsWith(' ') && result[key].count > 0);
+  const shown = TIMES.filter(({ label, key }) => !label.startsWith(' ') && result[key].count > 0);
   return {
     id: 'percentiles',
     title: 'Percentiles, ms',
@@ -114,10 +115,10 @@ function percentileChart(result: LoadResult): Chart {
       { at: 3, text: '99.9 %' },
       { at: 4, text: '99.99 %' },
     ],
-    series: shown.map(([name]) => ({ label: name })),
+    series: shown.map(({ label }) => ({ label })),
     values: [
       nines,
-      ...shown.map(([, key]) => {
+      ...shown.map(({ key }) => {
         const histogram = Histogram.decoded(result[key].histogram);
         return nines.map((nine) => histogram.at(100 * (1 - 10 ** -nine)));
       }),
@@ -126,12 +127,8 @@ function percentileChart(result: LoadResult): Chart {
 }
 
 function figuresTable(result: LoadResult): string {
-  const heads = ['ms', 'count', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max'];
-  const rows = TIME_NAMES.filter(([, key]) => result[key].count > 0).map(([name, key]) => {
-    const { count, mean, p50, p90, p99, p999, max } = result[key];
-    return [name.trim(), String(count), ...[mean, p50, p90, p99, p999, max].map(milliseconds)];
-  });
-  return `<details><summary>Times as a table</summary>${table('What callers waited for', heads, rows)}</details>`;
+  const rows = TIMES.filter(({ key }) => result[key].count > 0).map(({ label, key }) => timeRow(label.trim(), result[key]));
+  return `<details><summary>Times as a table</summary>${table('What callers waited for', TIME_HEADS, rows)}</details>`;
 }
 
 function chartSection({ id, title, xLabel, xTicks, series, values }: Chart): string {

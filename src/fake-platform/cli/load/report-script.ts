@@ -30,7 +30,7 @@ export const REPORT_SCRIPT = `
           stroke: colour('--line-' + String(index + 1)),
           dash: each.dashed ? [6, 4] : undefined,
           width: 1.5,
-          // A stretch in which nobody waited, or a look that failed, has no value: a line that ended there would leave nothing of
+          // A stretch in which nobody waited, or a sample that failed, has no value: a line that ended there would leave nothing of
           // values that stand alone.
           spanGaps: true,
           points: { show: values[index + 1].filter((value) => value !== null).length < 60 },

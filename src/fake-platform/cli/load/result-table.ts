@@ -1,11 +1,15 @@
 // A measured load as people read it: what callers heard, what went wrong, and whether the figures count. Words only.
 import pc from 'picocolors';
-import { criterionText, unitOf, type Judged } from '../../load/criteria.ts';
+import { criterionText, unitOf, type Checked } from '../../load/criteria.ts';
+import { TIMES } from '../../load/figures.ts';
 import type { LoadResult, Times } from '../../load/load-result.ts';
 import { alignedRows } from '../../../base/terminal/table.ts';
 
+/** Heads of a table of times. */
+export const TIME_HEADS = ['ms', 'count', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max'] as const;
+
 /** The lines of the result. */
-export function resultText(result: LoadResult, judged: readonly Judged[], isColoured: boolean): string {
+export function resultText(result: LoadResult, checked: readonly Checked[], isColoured: boolean): string {
   const colors = pc.createColors(isColoured);
   const lines = [
     `${result.target}  ${result.asked}`,
@@ -13,10 +17,10 @@ export function resultText(result: LoadResult, judged: readonly Judged[], isColo
     '',
     alignedRows(callRows(result)).trimEnd(),
     '',
-    alignedRows([['ms', 'count', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max'], ...timeRows(result)]).trimEnd(),
+    alignedRows([TIME_HEADS, ...timeRows(result)]).trimEnd(),
     ...levelLines(result),
     ...problemLines(result).map((line) => colors.red(line)),
-    ...(judged.length === 0 ? [] : ['', ...judged.map((each) => judgedLine(each, colors))]),
+    ...(checked.length === 0 ? [] : ['', ...checked.map((each) => checkedLine(each, colors))]),
     '',
     ...verdictLines(result, colors),
   ];
@@ -54,22 +58,13 @@ function lostRow({ turnsRepeated, turnsReopened, turnsLost }: LoadResult): reado
   return [['lost turns', counts]];
 }
 
-/** The names of the times in a result, in the order they are shown. */
-export const TIME_NAMES = [
-  ['first audio', 'firstAudio'],
-  ['reply', 'reply'],
-  ['  to speech', 'speechReply'],
-  ['  to keys', 'keyReply'],
-  ['  to silence', 'silenceReply'],
-  ['gap in reply', 'gap'],
-] as const;
-
 function timeRows(result: LoadResult): readonly (readonly string[])[] {
-  return TIME_NAMES.flatMap(([name, key]) => {
-    const times: Times = result[key];
-    if (times.count === 0) return [];
-    return [[name, String(times.count), ...[times.mean, times.p50, times.p90, times.p99, times.p999, times.max].map(milliseconds)]];
-  });
+  return TIMES.filter(({ key }) => result[key].count > 0).map(({ label, key }) => timeRow(label, result[key]));
+}
+
+/** Count and percentiles of times under {@link TIME_HEADS}. */
+export function timeRow(label: string, { count, mean, p50, p90, p99, p999, max }: Times): readonly string[] {
+  return [label, String(count), ...[mean, p50, p90, p99, p999, max].map(milliseconds)];
 }
 
 function levelLines({ levels }: LoadResult): readonly string[] {
@@ -91,7 +86,7 @@ function problemLines({ failures, breaches }: LoadResult): readonly string[] {
 }
 
 /** One condition and what there was. */
-export function judgedLine({ criterion, value, holds }: Judged, colors = pc.createColors(false)): string {
+export function checkedLine({ criterion, value, holds }: Checked, colors = pc.createColors(false)): string {
   const found = value === undefined ? 'not measured' : `${milliseconds(value)}${unitOf(criterion)}`;
   const left = value === undefined || criterion.below === 0 ? '' : `, ${percent(1 - value / criterion.below)} left`;
   const line = `${holds ? 'holds' : 'FAILS'}  ${criterionText(criterion)}: ${found}${holds ? left : ''}`;

@@ -10,13 +10,13 @@ import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import { controlCommand, controlWork, type ControlWork } from './control-command.ts';
 
 const EXAMPLE_ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
-/** How long the server has for its data source unless told otherwise, and at most, seconds. */
+/** How long the server has for its data source by default, and at most, seconds. */
 const WAIT_S = 10;
 const MAX_WAIT_S = 600;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 const INTERRUPTED: AbortReason = 'shutdown';
 
-/** The command; exit code 1 when webhooks were told and no data source came of it in time. */
+/** The command; exit code 1 when webhooks were notified and no data source came of it in time. */
 export function authorizeCommand(): Command {
   const command = new Command('authorize')
     .description('let an organization authorize the service app, and wait until the server has registered a data source for it')
@@ -30,8 +30,8 @@ export function authorizeCommand(): Command {
       const isWaiting = listeners > 0 && waitS > 0;
       const end = isWaiting ? await registered(ask, organizationId, before, waitS * 1000) : undefined;
       const dataSource = typeof end === 'object' ? end : null;
-      const told = `organization ${organizationId} has authorized the app; ${notifiedText(listeners)}`;
-      show({ organizationId, listeners, dataSource }, end === undefined ? told : `${told}\n${endText(end, waitS)}`);
+      const done = `organization ${organizationId} has authorized the app; ${notifiedText(listeners)}`;
+      show({ organizationId, listeners, dataSource }, end === undefined ? done : `${done}\n${endText(end, waitS)}`);
       if (end === 'late') process.exitCode = EXIT.failed;
       if (end === 'interrupted') process.exitCode = EXIT.interrupted;
     },
@@ -41,7 +41,7 @@ export function authorizeCommand(): Command {
 /** The command. */
 export function deauthorizeCommand(): Command {
   const command = new Command('deauthorize')
-    .description('let an organization take that back; its tokens end, and webhooks are told')
+    .description('let an organization take that back; its tokens end, and webhooks are notified')
     .argument('<organization>', 'its id');
   return controlCommand(command, `deauthorize ${EXAMPLE_ORGANIZATION}`).action(async (organizationId: string) => {
     const { ask, show } = controlWork(command);
@@ -59,7 +59,7 @@ async function registered(
 ): Promise<ShownDataSource | 'late' | 'interrupted'> {
   const isAsBefore = ({ id, updatedAt }: ShownDataSource): boolean => before.some((one) => one.id === id && one.updatedAt === updatedAt);
   const whole = abortAfter(limitMs, systemClock);
-  // Between two looks nothing else keeps the process alive.
+  // Between two polls nothing else keeps the process alive.
   const forget = processSurroundings().onInterrupt(() => {
     whole.abort(INTERRUPTED);
   });
@@ -68,7 +68,7 @@ async function registered(
       const { dataSources } = await ask('status', {});
       const found = dataSources.find((one) => one.organizationId === organizationId && one.status === 'active' && !isAsBefore(one));
       if (found !== undefined) return found;
-      if (!(await pause(LOOK_MS, systemClock, whole.signal))) return whole.signal.reason === INTERRUPTED ? 'interrupted' : 'late';
+      if (!(await pause(POLL_MS, systemClock, whole.signal))) return whole.signal.reason === INTERRUPTED ? 'interrupted' : 'late';
     }
   } finally {
     forget();
@@ -83,6 +83,6 @@ function endText(end: ShownDataSource | 'late' | 'interrupted', waitS: number): 
 }
 
 function notifiedText(listeners: number): string {
-  if (listeners === 0) return 'no webhook is registered, so nobody is told: is the server running?';
-  return listeners === 1 ? 'one webhook is told' : `${String(listeners)} webhooks are told`;
+  if (listeners === 0) return 'no webhook is registered, so nobody is notified: is the server running?';
+  return listeners === 1 ? 'one webhook is notified' : `${String(listeners)} webhooks are notified`;
 }

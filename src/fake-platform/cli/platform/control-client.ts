@@ -1,14 +1,19 @@
 // Asks a running fake platform on this machine to do something, with the key that it left for its user.
 import { z } from 'zod';
+import { abortAfter } from '../../../base/abort.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
+import { RequestFailure } from '../../../base/http-exchange.ts';
 import { sendRequest } from '../../../base/http-send.ts';
 import { parseJson } from '../../../base/json.ts';
 import { CONTROL, CONTROL_PREFIX, type ControlAnswer, type ControlName, type ControlRequest } from '../../platform/control-wire.ts';
+import { readPage } from '../../platform/read-page.ts';
 import { controlKeyOf, notRunning } from './control-key.ts';
 
 const refusal = z.object({ message: z.string(), errors: z.array(z.object({ description: z.string() })) });
 /** Longest wait for the whole answer, ms. */
 const LIMIT_MS = 10_000;
+const READER = { clock: systemClock, send: sendRequest, limits: { firstByteMs: LIMIT_MS, maxAnswerBytes: 4 * 1024 * 1024 } };
 
 /**
  * Gives a command to the platform on a port.
@@ -31,19 +36,18 @@ export async function control<Name extends ControlName>(
 }
 
 async function post(port: number, name: string, key: string, body: string): Promise<{ readonly status: number; readonly body: unknown }> {
+  const url = `http://127.0.0.1:${String(port)}${CONTROL_PREFIX}/${name}`;
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const whole = abortAfter(LIMIT_MS, systemClock);
   try {
-    const answer = await sendRequest(`http://127.0.0.1:${String(port)}${CONTROL_PREFIX}/${name}`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body,
-      signal: AbortSignal.timeout(LIMIT_MS),
-    });
-    return { status: answer.status, body: parseJson(await answer.text()) };
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.cause : undefined;
-    if (reason instanceof Error && 'code' in reason && reason.code === 'ECONNREFUSED') throw notRunning(port);
-    throw new AppError('platform_unavailable', `the fake platform on port ${String(port)} gave no answer`, { cause });
+    const { status, text } = await readPage(READER, { method: 'POST', url, headers, body }, whole.signal);
+    return { status, body: parseJson(text) };
+  } catch (thrown) {
+    if (!(thrown instanceof RequestFailure)) throw thrown;
+    if (thrown.systemCode === 'ECONNREFUSED') throw notRunning(port);
+    throw new AppError('platform_unavailable', `the fake platform on port ${String(port)} ${thrown.message}`, { cause: thrown });
+  } finally {
+    whole.dispose();
   }
 }
 

@@ -6,7 +6,7 @@ import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import { control } from './control-client.ts';
 import type { ControlAnswer, ControlName, ControlRequest } from '../../platform/control-wire.ts';
 
-/** The port unless told otherwise. */
+/** The port by default. */
 export const PLATFORM_PORT = 8090;
 
 /** What such a command does its work with. */

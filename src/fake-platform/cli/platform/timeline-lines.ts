@@ -51,7 +51,7 @@ export function eventLine(isJson: boolean, isColoured: boolean): EventLine {
   const colors = createColors(isColoured);
   return ({ event, who, method, path, status, organizationId, tells }, atMs) => {
     const at = new Date(atMs);
-    // Local time, because people look at their own clocks.
+    // Local time, as on people’s own clocks.
     const time = `${at.toTimeString().slice(0, 8)}.${String(at.getMilliseconds()).padStart(3, '0')}`;
     const isGood = typeof status === 'number' && status < 400;
     const mark = isGood ? colors.green : typeof status === 'number' && status < 500 ? colors.yellow : colors.red;

@@ -1,18 +1,18 @@
 // One WebSocket to a server, as the platform dials it: the address that is given, its certificate checked, the token at the
 // upgrade and nowhere else. Turns everything that can go wrong into a named failure. Knows no message.
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { checkServerIdentity, connect as connectTls } from 'node:tls';
+import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Clock } from '../../../base/clock.ts';
 import { CLOSE_CODE } from '../../../contract/envelope.ts';
 import type { PlatformProfile } from '../../../contract/profile.ts';
+import { dial, type DialOptions } from '../dial.ts';
 import type { Failure } from '../failure.ts';
-import type { ChannelOptions } from '../grpc-client.ts';
-import { targetText } from '../target.ts';
+import { targetText, type Target } from '../target.ts';
 import { failureOfClose, failureOfConnection, failureOfUpgrade } from './socket-failure.ts';
 
 /** How to reach a server and who to be there. */
-export interface SocketOptions extends Pick<ChannelOptions, 'target' | 'certificateAuthority' | 'serverName'> {
+export interface SocketOptions extends DialOptions {
+  readonly target: Target;
   readonly profile: PlatformProfile;
   readonly clock: Clock;
   /** The data-source token, presented as `Bearer TOKEN` (W-05); none sends no authorization. */
@@ -53,7 +53,11 @@ export class SocketClient {
     this.#options = options;
     this.#listener = listener;
     const socket = new WebSocket(`${targetText(target)}${path}`, {
-      createConnection: () => this.#dial(),
+      createConnection: () => {
+        const { tcp, stream } = dial(options, 'http/1.1');
+        this.#tcp = tcp;
+        return stream;
+      },
       // Bytes of a phone do not get smaller, and a frame that explodes is not to be read.
       perMessageDeflate: false,
       maxPayload: MAX_MESSAGE_BYTES,
@@ -165,27 +169,6 @@ export class SocketClient {
   #giveUp(failure: Failure): void {
     this.#failure ??= failure;
     this.#socket.terminate();
-  }
-
-  #dial(): Socket {
-    const { target, certificateAuthority, serverName } = this.#options;
-    const { host, port, isSecure } = target;
-    const tcp = connectTcp({ host, port });
-    this.#tcp = tcp;
-    if (!isSecure) return tcp;
-    const checked = serverName ?? host;
-    const secure = connectTls({
-      socket: tcp,
-      ...(certificateAuthority === undefined ? {} : { ca: Buffer.from(certificateAuthority) }),
-      // No handshake names an IP address, and Node 26 refuses one there; which name counts is checked below.
-      ...(isIP(checked) === 0 ? { servername: checked } : {}),
-      checkServerIdentity: (_, certificate) => checkServerIdentity(checked, certificate),
-      ALPNProtocols: ['http/1.1'],
-    });
-    tcp.on('error', (error) => {
-      secure.destroy(error);
-    });
-    return secure;
   }
 }
 

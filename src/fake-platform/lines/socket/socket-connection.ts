@@ -1,4 +1,5 @@
 // The way to a server over WebSocket: a socket for each call, and one of its own for the question which agents it offers (W-50).
+import { waitAtMost } from '../../../base/abort.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/json.ts';
 import { readListAnswer, readServerEnvelope } from '../../../contract/envelope.ts';
@@ -21,9 +22,8 @@ export class SocketConnection implements Connection {
   }
 
   async connect(signal?: AbortSignal): Promise<void> {
-    const stop = new AbortController();
-    await Promise.race([Promise.all(this.#lines.map((line) => line.dial())), aborted(signal, stop.signal)]);
-    stop.abort();
+    const { clock, connectLimitMs } = this.#options;
+    await waitAtMost(Promise.all(this.#lines.map((line) => line.dial())), connectLimitMs, clock, signal);
   }
 
   line(identity: CallIdentity): SocketLine {
@@ -57,17 +57,6 @@ export class SocketConnection implements Connection {
   async close(): Promise<void> {
     await Promise.all(this.#lines.map((line) => line.closed()));
   }
-}
-
-/** Resolves when the signal is aborted; listens no more once `forget` is. */
-function aborted(signal: AbortSignal | undefined, forget: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      resolve();
-    };
-    if (signal?.aborted === true) settle();
-    else signal?.addEventListener('abort', settle, { once: true, signal: forget });
-  });
 }
 
 function agentsOf(text: string): readonly ListedAgent[] | Failure {

@@ -1,5 +1,5 @@
 // The line of a call over WebSocket: one socket from the first turn to the end of the call (W-08). Sends what the turns send,
-// silence where none does, and pings; reads what comes and hands it to the turns. Whose an answer is, is decided elsewhere.
+// silence where none does, and pings; reads what comes and passes it to the turns, which decide whose an answer is.
 import { AppError } from '../../../base/errors.ts';
 import { CLOSE_CODE, type ServerEnvelope } from '../../../contract/envelope.ts';
 import type { PlatformProfile } from '../../../contract/profile.ts';
@@ -52,9 +52,9 @@ export class SocketLine implements Line {
   #lastSeq = 0;
   #cancelHangUp: () => void = () => undefined;
   #reportEnd: (failure: Failure) => void = () => undefined;
-  #untold: Breach[] = [];
+  #unreported: Breach[] = [];
   #found: (breach: Breach) => void = (breach) => {
-    this.#untold.push(breach);
+    this.#unreported.push(breach);
   };
 
   /** @throws RangeError when the profile names no paths of a WebSocket. */
@@ -122,7 +122,7 @@ export class SocketLine implements Line {
   }
 
   watch(found: (breach: Breach) => void): void {
-    for (const breach of this.#untold.splice(0)) found(breach);
+    for (const breach of this.#unreported.splice(0)) found(breach);
     this.#found = found;
   }
 

@@ -35,7 +35,7 @@ export class SocketTurns {
     return this.#hasEnded;
   }
 
-  /** Opens a turn; on a socket that is gone it ends at once, after its caller has it in hand. */
+  /** Opens a turn; on a socket that is gone it ends at once, after `open` has returned. */
   open(listener: TurnListener): SocketTurn {
     const turn = new SocketTurn(listener);
     this.#turns.push(turn);
@@ -90,7 +90,7 @@ export class SocketTurns {
     this.#endSoon(turn, { kind: 'broken', failure: { code: 'closed_early', message: 'the turn was given up' } });
   }
 
-  /** Hands an answer to the turn it belongs to. `promptTexts`: what the reply said, where its FINAL names it; so with `isApology`. */
+  /** Passes an answer to the turn it belongs to. `promptTexts`: what the reply said, where its FINAL names it; so with `isApology`. */
   take(answer: Answer, promptTexts: readonly string[], isApology = false): void {
     const isTerminal = isTerminalEvent(answer.event);
     if (isTerminal) this.#hasEnded = true;
@@ -178,14 +178,14 @@ export class SocketTurns {
   #whose(answer: Answer): SocketTurn | undefined {
     const listening = this.#listeningTurn;
     const speaker = listening?.hasHeardSpeech === true ? listening : undefined;
-    const owing = this.#due.whose(answer, speaker);
-    if (owing !== undefined) {
+    const due = this.#due.whose(answer, speaker);
+    if (due !== undefined) {
       // A reply that had not begun may be to an input that the server took while the caller spoke.
-      if (owing.cutAtMs !== undefined && speaker !== undefined && owing.isReplied && hasSound(answer)) {
+      if (due.cutAtMs !== undefined && speaker !== undefined && due.isReplied && hasSound(answer)) {
         const message = 'a reply went on although its caller was reported to speak; what is left of it may not be sent';
         this.#found({ code: 'old_reply_goes_on', rule: 'W-27', message });
       }
-      return owing;
+      return due;
     }
     const leaving = this.#turns.findLast(({ kind, isOver }) => kind === 'hang_up' && !isOver);
     if (leaving !== undefined) return leaving;

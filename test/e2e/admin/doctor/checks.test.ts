@@ -253,13 +253,13 @@ const BREAKAGES: readonly Breakage[] = [
     'the server refuses what the token check takes',
     (it) => (it.listed.grpc = { kind: 'refused', why: 'it refused the token\nCANARY-nonce-grpc' }),
     'agents/agents_not_listed',
-    /does not tell its agents \(it refused the token \[hidden\]\); look at its log/u,
+    /does not list its agents \(it refused the token \[hidden\]\); look at its log/u,
   ],
   [
     'the list channel refuses what the token check takes (W-53)',
     (it) => (it.listed.websocket = { kind: 'refused', why: 'status 401' }),
     'agents/agents_not_listed',
-    /^the websocket data source of .* does not tell its agents \(status 401\); look at its log/u,
+    /^the websocket data source of .* does not list its agents \(status 401\); look at its log/u,
   ],
   ['the health service says no (1.8)', (it) => (it.health = 'not_serving'), 'health/health_bad', /takes no calls/u],
 ];

@@ -110,9 +110,9 @@ describe('parley platform break', () => {
 });
 
 describe('parley platform authorize, token and status', () => {
-  it('says that nobody is told, and waits for nothing then', async () => {
+  it('says that nobody is notified, and waits for nothing then', async () => {
     const { code, out } = await tell('authorize', ORG);
-    expect([code, out]).toEqual([0, expect.stringContaining('no webhook is registered, so nobody is told')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('no webhook is registered, so nobody is notified')]);
     expect(platform.api.authorizations()).toMatchObject([{ organizationId: ORG }]);
   });
 

@@ -1,4 +1,4 @@
-// Calls whose server dies in the middle of a turn, over real connections and with real processes, on both clients of gRPC: the
+// Calls whose server dies in the middle of a turn, over real connections and with real processes, alone and on connections that calls share: the
 // call goes on at another server when that is asked for, and whatever HTTP/2 calls no failure is none.
 import { createServer, constants, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { scaledClock } from '../../../../src/base/scaled-clock.ts';
 import { loadContract } from '../../../../src/contract/grpc.ts';
 import { holdCall, placeCall, type CallResult, type HeldCallOptions } from '../../../../src/fake-platform/caller/caller.ts';
 import { ConnectionPool } from '../../../../src/fake-platform/load/connection-pool.ts';
-import { framed } from '../../../../src/fake-platform/load/grpc-framing.ts';
+import { framed } from '../../../../src/fake-platform/lines/grpc-framing.ts';
 import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
 import { parseTarget } from '../../../../src/fake-platform/lines/target.ts';
 import { chunk, hear, otherwise, tone, wavReply } from '../../../support/call-lab.ts';

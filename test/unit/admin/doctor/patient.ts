@@ -11,7 +11,7 @@ import { readDataSource, type DataSource } from '../../../../src/admin/records.t
 import type { WebhookRegistration } from '../../../../src/admin/webhook-records.ts';
 import { encodeId } from '../../../../src/admin/platform-id.ts';
 import { TrustedDataSources } from '../../../../src/auth/data-sources.ts';
-import { createTokenVerifier, type TokenVerifier } from '../../../../src/auth/jws-verifier.ts';
+import { TokenVerifier } from '../../../../src/auth/jws-verifier.ts';
 import { KeySource } from '../../../../src/auth/key-source.ts';
 import { NonceBook } from '../../../../src/auth/nonces.ts';
 import type { TokenTransport } from '../../../../src/auth/principal.ts';
@@ -123,7 +123,7 @@ function patientAt(urls: Readonly<Record<TokenTransport, string>>, authority: Au
   const dataSources = new TrustedDataSources(wanted.map((each) => ({ id: `source-${each.transport}`, ...each })));
   const { claims } = PROFILE.jws;
   const claimNames = { url: claims.url, schema: claims.schema, organization: claims.org };
-  const verifier = createTokenVerifier({ keys, nonces, dataSources, claimNames, clock, log });
+  const verifier = new TokenVerifier({ keys, nonces, dataSources, claimNames, clock, log });
   const token: Patient['token'] = (transport, changes = {}, header = {}) => {
     const nowSeconds = Math.floor(clock.nowMs() / 1000);
     const own = {
@@ -175,7 +175,7 @@ function patientAt(urls: Readonly<Record<TokenTransport, string>>, authority: Au
         },
       ],
       times: { leadMs: 20 * 60_000, retryMs: 60_000, checkMs: 60_000 },
-      store: { place: 'redis://store.example.test', look: () => Promise.resolve([]) },
+      store: { place: 'redis://store.example.test', examine: () => Promise.resolve([]) },
       platformDate: () => Promise.resolve(patient.date),
       webhooks: {
         list: () => patient.webhookList(),

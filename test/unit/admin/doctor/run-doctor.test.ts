@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Check, CheckId, CheckTask, Finding, Severity } from '../../../../src/admin/doctor/check.ts';
+import type { Check, CheckId, CheckTask } from '../../../../src/admin/doctor/check.ts';
+import type { Finding, Severity } from '../../../../src/admin/doctor/finding.ts';
 import { runDoctor, type DoctorOptions } from '../../../../src/admin/doctor/run-doctor.ts';
 import type { Subject } from '../../../../src/admin/doctor/subject.ts';
 import { AppError, ERROR_MENDS } from '../../../../src/base/errors.ts';

@@ -1,10 +1,17 @@
 // The one process that renews for several: nothing goes to the platform that the others could not know, and nothing when it is not
 // the one any more.
 import { expect, it, onTestFinished } from 'vitest';
-import { confirmedDataSources, confirmedRenewing, confirmedWebhooks } from '../../../../src/admin/lifecycle/confirmed.ts';
+import { renewingAfter } from '../../../../src/admin/kept-tokens.ts';
 import type { WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
 import { ServedDataSource } from '../../../../src/admin/lifecycle/served-data-source.ts';
+import { DataSources } from '../../../../src/admin/rest/data-sources.ts';
+import { RestClient } from '../../../../src/admin/rest/rest-client.ts';
+import { Webhooks } from '../../../../src/admin/rest/webhooks.ts';
 import { AppError } from '../../../../src/base/errors.ts';
+import type { SendRequest } from '../../../../src/base/http-exchange.ts';
+import { loadProfile } from '../../../../src/contract/profile.ts';
+import { addressAt, countedTokens, keptLog } from '../../../support/admin-server.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { never } from '../../../support/voice.ts';
 import { BODY, HOUR, World } from './reconciler-world.ts';
 
@@ -49,45 +56,41 @@ it('L-10 a nonce that cannot be written down is never sent, not even when the to
   expect([world.api.count('update'), reconciler.state.error]).toEqual([1, undefined]);
 });
 
-it('L-10 a deposed leader changes nothing at the platform, and still may look', async () => {
-  const { world, leader, depose } = await leading();
+/** The clients of a deposed leader, and the methods of what they sent. */
+function deposedClient() {
+  const sent: string[] = [];
+  const send: SendRequest = (_url, { method }) => {
+    sent.push(method);
+    return Promise.resolve(Response.json({ id: 'x', items: [] }));
+  };
+  const parts = { address: addressAt('http://127.0.0.1:1'), tokens: countedTokens(), clock: new FakeClock(), log: keptLog().log };
+  return { rest: new RestClient({ ...parts, send, confirm: () => Promise.reject(deposed()) }), sent };
+}
+
+it('L-10 a deposed leader changes no data source, and still may read them', async () => {
+  const { rest, sent } = deposedClient();
   const signal = never();
-  const record = world.api.add({ ...BODY, nonce: 'n' });
-  const api = confirmedDataSources(world.api, leader);
-  depose();
-  await expect(api.create({ ...BODY, nonce: 'm' }, signal)).rejects.toMatchObject({ code: 'store_failed' });
-  await expect(api.update(record.id, { nonce: 'm' }, signal)).rejects.toMatchObject({ code: 'store_failed' });
-  await expect(api.delete(record.id, signal)).rejects.toMatchObject({ code: 'store_failed' });
-  expect([await api.list(signal), await api.get(record.id, signal)]).toEqual([[record], record]);
-  expect([world.api.count('create'), world.api.count('update'), world.api.count('delete')]).toEqual([0, 0, 0]);
+  const api = new DataSources(rest, loadProfile('fake').jws.claims);
+  const body = { ...BODY, schemaId: 'c0ffee00-0000-4000-8000-000000000000', nonce: 'm' };
+  await expect(api.create(body, signal)).rejects.toMatchObject({ code: 'store_failed' });
+  await expect(api.update('x', { nonce: 'm' }, signal)).rejects.toMatchObject({ code: 'store_failed' });
+  await expect(api.delete('x', signal)).rejects.toMatchObject({ code: 'store_failed' });
+  expect([await api.list(signal), await api.get('x', signal)]).toMatchObject([[], { id: 'x' }]);
+  expect(sent).toEqual(['GET', 'GET']);
 });
 
 it('L-10 a deposed leader registers no webhook and renews no token', async () => {
-  const asked: string[] = [];
-  const told = <T>(what: string, answer: T): Promise<T> => {
-    asked.push(what);
-    return Promise.resolve(answer);
-  };
-  const leader = { served: () => nobody(), confirm: () => Promise.reject(deposed()) };
-  const api = confirmedWebhooks(
-    {
-      list: () => told('list', []),
-      create: () => told('create', { id: 'w' }),
-      update: () => told('update', { id: 'w' }),
-      delete: () => told('delete', undefined),
-    },
-    leader,
-  );
+  const { rest, sent } = deposedClient();
   const signal = never();
-  const create = { name: 'n', targetUrl: 'https://bots.example/', resource: 'r', event: 'authorized' };
-  await expect(api.create(create, signal)).rejects.toMatchObject({ code: 'store_failed' });
-  await expect(api.update('w', create, signal)).rejects.toMatchObject({ code: 'store_failed' });
+  const api = new Webhooks(rest);
+  const change = { name: 'n', targetUrl: 'https://bots.example/' };
+  await expect(api.create({ ...change, resource: 'r', event: 'authorized' }, signal)).rejects.toMatchObject({ code: 'store_failed' });
+  await expect(api.update('w', change, signal)).rejects.toMatchObject({ code: 'store_failed' });
   await expect(api.delete('w', signal)).rejects.toMatchObject({ code: 'store_failed' });
   await api.list(signal);
-  await expect(confirmedRenewing(leader)?.(() => told('renewal', 'token'))).rejects.toMatchObject({ code: 'store_failed' });
-  expect(asked).toEqual(['list']);
+  expect(sent).toEqual(['GET']);
+  let renewals = 0;
+  const renewal = (): Promise<number> => Promise.resolve((renewals += 1));
+  await expect(renewingAfter(() => Promise.reject(deposed()))(renewal)).rejects.toMatchObject({ code: 'store_failed' });
+  expect(renewals).toBe(0);
 });
-
-function nobody(): never {
-  throw new Error('nobody asks for it');
-}

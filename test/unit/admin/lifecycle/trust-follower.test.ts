@@ -23,7 +23,7 @@ function open(change: Partial<TrustFollowerOptions> & { readonly pinnedId?: stri
   const failed: string[] = [];
   const wanted = { ...WANTED, pinnedId };
   const follower = new TrustFollower({
-    ...{ store, trust, clock, organizations: [], mayLeave: true, hearsEvents: true, wanted: () => [wanted] },
+    ...{ store, trust, clock, organizations: [], mayLeave: true, hasEvents: true, wanted: () => [wanted] },
     onFailed: (_, { code }) => failed.push(code),
     ...options,
   });

@@ -55,7 +55,7 @@ async function open() {
   const receiver = new Receiver({
     target: { applicationId: APP, resource: 'serviceApp', idScheme: 'fakeid://' },
     inbox,
-    policy: () => ({ secrets: [SECRET], takesUnreadableSha2: false }),
+    secrets: () => [SECRET],
     onDelivery: () => undefined,
   });
   const headers = { sha1Header: 'X-Fake-Signature', sha2Header: 'X-Fake-Strong' };

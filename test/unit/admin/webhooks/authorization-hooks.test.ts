@@ -21,7 +21,7 @@ function open(...hooks: readonly NamedHook[]) {
     expect(clock.pendingTimers).toBe(0);
   });
   const tell = async (): Promise<void> => {
-    for (const result of RESULTS) all.tell(result);
+    for (const result of RESULTS) all.notify(result);
     await flushMicrotasks();
   };
   return { all, clock, failed, tell };
@@ -59,7 +59,7 @@ it('the end gives up what is under way, tells nobody any more, and calls nothing
   const { tell, all, failed } = open({ name: 'url', run: (_, signal) => new Promise(() => void signals.push(signal)) });
   await tell();
   await all.close();
-  all.tell({ event: 'deauthorized', organizationId: '4', authorizedAtMs: 1 });
+  all.notify({ event: 'deauthorized', organizationId: '4', authorizedAtMs: 1 });
   await flushMicrotasks();
   expect([signals.map(({ aborted }) => aborted), failed]).toEqual([[true], []]);
 });

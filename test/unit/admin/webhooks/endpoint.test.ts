@@ -42,7 +42,7 @@ async function start(options: Partial<Parameters<typeof startEndpoint>[0]> = {})
         return receive(event);
       },
     },
-    policy: () => ({ secrets: [SECRET], takesUnreadableSha2: false }),
+    secrets: () => [SECRET],
     onDelivery: (outcome) => outcomes.push(outcome),
   });
   endpoint = await startEndpoint({

@@ -30,7 +30,8 @@ it('the end stops the work on events at once, also while a connection is waited 
   const app = { applicationId: APP, filterId: APP, names, idScheme: profile.ids?.urnScheme ?? '', api: new Webhooks(rest) };
   const where = { host: '127.0.0.1', port: 0, path: '/deliveries', unverifiedTimeoutMs: 10_000, maxUnverifiedPerAddress: 50 };
   const side = await openWebhookSide({ targetUrl: 'https://bots.example/', ...where }, app, {
-    ...{ store, clock, observer: {}, onDone: () => undefined },
+    ...{ store, clock, onDone: () => undefined },
+    observer: { delivered: () => undefined, registered: () => undefined, eventFailed: () => undefined },
     handler: { authorized: work, deauthorized: work },
   });
   await until('it is worked on', () => signals.length === 1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { soundFault } from '../../../../src/fake-platform/caller/known-sound.ts';
-import { soundFacts } from '../../../../src/fake-platform/caller/sound-check.ts';
+import { SoundMeter } from '../../../../src/fake-platform/caller/sound-meter.ts';
 import type { Reply } from '../../../../src/fake-platform/caller/turn.ts';
 import { decodeMulaw, encodeMulaw } from '../../../../src/speech/g711.ts';
 
@@ -19,7 +19,7 @@ function reply(turn: number, ...pieces: readonly Int16Array[]): Reply {
     texts: [],
     isInterrupted: false,
     wasHeard: true,
-    sound: { facts: soundFacts(new Int16Array(0)), pieces },
+    sound: { facts: new SoundMeter().facts, pieces },
   };
 }
 
@@ -30,11 +30,21 @@ describe('a known prompt', () => {
     expect(soundFault([reply(1, decodeMulaw(encodeMulaw(KNOWN)))], KNOWN)).toBeUndefined();
   });
 
-  it('is not when a piece of it is lost: the first difference is told', () => {
+  it('is not when a piece of it is lost: the first difference is named', () => {
     expect(soundFault([reply(3, KNOWN.subarray(0, 4000), KNOWN.subarray(4160))], KNOWN)).toEqual({
       found: 'the reply to dtmf (#3) begins with it and differs from 500 ms into it on',
       turn: 3,
     });
+  });
+
+  it('is heard when it looks like itself a little later', () => {
+    const stutter = [KNOWN.subarray(0, 60), KNOWN.subarray(0, 60), KNOWN.subarray(60)];
+    const whole = Int16Array.from(stutter.flatMap((piece) => [...piece]));
+    expect(soundFault([reply(1, KNOWN.subarray(0, 60), whole)], whole)).toBeUndefined();
+  });
+
+  it('is not when it breaks off', () => {
+    expect(soundFault([reply(1, KNOWN.subarray(0, 4000))], KNOWN)?.found).toContain('differs from 500 ms into it on');
   });
 
   it('is not when nothing sounds like it, or no sound was kept', () => {

@@ -1,7 +1,7 @@
 // Conditions of a load: what is written is what is read, and what was not measured does not hold.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { criterionText, judge, parseCriteria, type Criterion } from '../../../../src/fake-platform/load/criteria.ts';
+import { criterionText, checkCriteria, parseCriteria, type Criterion } from '../../../../src/fake-platform/load/criteria.ts';
 import { madeUpResult, timesOf } from '../../../support/load-result.ts';
 
 const number = fc.oneof(
@@ -82,7 +82,7 @@ describe('the conditions of a load', () => {
 
   it('hold or not by what was measured', () => {
     const result = madeUpResult({ calls: { ...madeUpResult().calls, failed: 2 }, turns: { replies: 99, failed: 1 } });
-    const judged = (text: string) => judge(parseCriteria(text), result).map(({ value, holds }) => [Math.round(value ?? -1), holds]);
+    const judged = (text: string) => checkCriteria(parseCriteria(text), result).map(({ value, holds }) => [Math.round(value ?? -1), holds]);
     expect(judged('first-audio p99 < 0.1s, first-audio max < 100ms, reply p50 < 501ms')).toEqual([
       [99, true],
       [100, false],
@@ -112,7 +112,7 @@ describe('the conditions of a load', () => {
         gap: timesOf([]),
         sound: { ...sound, compared: 0 },
       });
-      for (const { value, holds } of judge(parseCriteria(`${metric} <= 0, ${metric} < 1%`), result)) {
+      for (const { value, holds } of checkCriteria(parseCriteria(`${metric} <= 0, ${metric} < 1%`), result)) {
         expect({ value, holds }).toEqual({ value: undefined, holds: false });
       }
     },
@@ -120,7 +120,7 @@ describe('the conditions of a load', () => {
 
   it('do not hold of what was not measured', () => {
     const result = madeUpResult({ firstAudio: timesOf([]), server: null, calls: { ...madeUpResult().calls, finished: 0 } });
-    for (const { value, holds } of judge(parseCriteria('first-audio p99 < 1s, server-cpu < 99%, failed < 1%'), result)) {
+    for (const { value, holds } of checkCriteria(parseCriteria('first-audio p99 < 1s, server-cpu < 99%, failed < 1%'), result)) {
       expect({ value, holds }).toEqual({ value: undefined, holds: false });
     }
   });

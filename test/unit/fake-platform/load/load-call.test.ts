@@ -62,13 +62,14 @@ async function held(script: TurnScript, { scenario, limits, breakOffAtMs, askAtM
   }
   const facts = await holdLoadCall({
     arrival: { number: 0, scenario: 0, dueMs: 0 },
-    scenario: { name: 'it', script: [], ...plain, session: { name: '', parameters: {} }, habits: {}, ...scenario },
+    scenario: {
+      ...{ name: 'it', organizationId: 'o-1', agentId: '', noInputMs: 0, repeatsLostTurns: false, limits: { ...LIMITS, ...limits } },
+      ...scenario,
+    },
     line,
     clock,
     zeroMs,
     known: new KnownSounds(),
-    limits: { ...LIMITS, ...limits },
-    repeatsLostTurns: false,
     signal: stop.signal,
     onWaited: (wait) => waits.push(wait),
     onBegun: (isWaitingSince) => {

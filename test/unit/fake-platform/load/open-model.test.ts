@@ -81,22 +81,8 @@ describe('an open model', () => {
           vendorConfig: '',
           allowPartial: false,
         });
-        const scenario = {
-          ...{ name: 'listen', script: [], agentId: '', organizationId: '', vendorConfig: '', allowPartial: false },
-          ...{ session: { name: '', parameters: {} }, habits: {} },
-        };
-        const held = await holdLoadCall({
-          arrival,
-          scenario,
-          line,
-          clock: systemClock,
-          zeroMs,
-          known,
-          limits: LIMITS,
-          repeatsLostTurns: false,
-          signal,
-          onWaited,
-        });
+        const scenario = { name: 'listen', organizationId: 'o', agentId: '', noInputMs: 0, repeatsLostTurns: false, limits: LIMITS };
+        const held = await holdLoadCall({ arrival, scenario, line, clock: systemClock, zeroMs, known, signal, onWaited });
         line.close();
         return held;
       },
@@ -115,8 +101,6 @@ describe('an open model', () => {
       toMs: LENGTH_MS,
       ...report,
       ...nothing,
-      waits: [...report.waits],
-      calls: [...report.calls],
       startLateness: report.startLateness.encoded,
     });
     const { firstAudio, calls, sound, seconds } = book.account;
@@ -226,7 +210,7 @@ describe('a load that cannot keep its own pace', () => {
     expect(book.workers[0]?.cpu).toBeCloseTo(0.3, 5);
     expect(saturationOf(book.workers)).toEqual([]);
     expect(stallsOf(book.workers)).toEqual([expect.stringContaining('worker 1 once stood still for 80 ms')]);
-    expect(silenceOf(book.silentWorkers)).toEqual([expect.stringContaining('worker 2 told nothing')]);
+    expect(silenceOf(book.silentWorkers)).toEqual([expect.stringContaining('worker 2 reported nothing')]);
   });
 
   /** A machine whose timers fire so much too late. */

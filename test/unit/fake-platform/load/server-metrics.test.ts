@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SendRequest } from '../../../../src/base/http-exchange.ts';
 import { SecondSeries } from '../../../../src/fake-platform/load/second-series.ts';
-import { sampleServer, lookFailure } from '../../../../src/fake-platform/load/server-metrics.ts';
+import { sampleServer, sampleFailure } from '../../../../src/fake-platform/load/server-metrics.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const PAGE = `# HELP process_cpu_seconds_total CPU
@@ -26,10 +26,10 @@ describe('the metrics page of a server', () => {
 
   it('is refused with words when it is none', async () => {
     await expect(look('<html>')).rejects.toThrow('the page has no process_cpu_seconds_total');
-    await expect(look('', 503).catch((error: unknown) => Promise.reject(new Error(lookFailure(error))))).rejects.toThrow(
+    await expect(look('', 503).catch((error: unknown) => Promise.reject(new Error(sampleFailure(error))))).rejects.toThrow(
       'failed (status 503)',
     );
-    expect(lookFailure('nothing')).toBe('cannot be read');
+    expect(sampleFailure('nothing')).toBe('cannot be read');
   });
 });
 

@@ -1,10 +1,13 @@
-// The sockets of a load: a call over one of them tells what every call of a load tells.
+// The sockets of a load: a call over one of them reports what every call of a load reports.
 import { afterEach, expect, it } from 'vitest';
+import type { Clock } from '../../../../src/base/clock.ts';
 import { scaledClock } from '../../../../src/base/scaled-clock.ts';
-import type { WaitFact } from '../../../../src/fake-platform/load/call-facts.ts';
-import { holdLoadCall } from '../../../../src/fake-platform/load/load-call.ts';
+import type { CallFacts, WaitFact } from '../../../../src/fake-platform/load/call-facts.ts';
+import { holdLoadCall, type LoadScenario } from '../../../../src/fake-platform/load/load-call.ts';
 import { KnownSounds } from '../../../../src/fake-platform/load/prompt-watch.ts';
 import { SocketPool } from '../../../../src/fake-platform/load/socket-pool.ts';
+import type { Step } from '../../../../src/fake-platform/caller/script.ts';
+import type { Line } from '../../../../src/fake-platform/lines/line.ts';
 import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
 import { parseTarget } from '../../../../src/fake-platform/lines/target.ts';
 import { tone } from '../../../support/call-lab.ts';
@@ -44,6 +47,17 @@ async function poolTo(
 }
 
 const PLAIN = { agentId: '', organizationId: 'o-1', vendorConfig: '', allowPartial: false };
+const SCENARIO: LoadScenario = { ...PLAIN, name: 'it', noInputMs: 0, repeatsLostTurns: false, limits: LIMITS };
+
+/** Holds a call over a line of the pool. */
+function held(line: Line, clock: Clock, script: Step[], waits: WaitFact[] = []): Promise<CallFacts> {
+  return holdLoadCall({
+    arrival: { number: 0, scenario: 0, dueMs: 0 },
+    scenario: { ...SCENARIO, script },
+    ...{ line, clock, zeroMs: clock.monotonicMs(), known: new KnownSounds(), signal: new AbortController().signal },
+    onWaited: (wait) => waits.push(wait),
+  });
+}
 
 it('W-08 each call has a socket of its own, which is gone when the call is over', async () => {
   const { pool, clock, sockets } = await poolTo(async (socket) => {
@@ -51,35 +65,16 @@ it('W-08 each call has a socket of its own, which is gone when the call is over'
     await hear(socket);
     reply(socket, 100);
   });
-  const held = await Promise.all(
+  const calls = await Promise.all(
     ['conversation-1', 'conversation-1'].map(async (conversationId) => {
       const line = pool.line({ ...PLAIN, conversationId }, 0);
       const waits: WaitFact[] = [];
-      const facts = await holdLoadCall({
-        arrival: { number: 0, scenario: 0, dueMs: 0 },
-        scenario: {
-          name: 'it',
-          ...PLAIN,
-          script: [{ kind: 'say', label: 'it', mulaw: tone(200) }],
-          session: { name: '', parameters: {} },
-          habits: {},
-        },
-        ...{
-          line,
-          clock,
-          zeroMs: clock.monotonicMs(),
-          known: new KnownSounds(),
-          limits: LIMITS,
-          repeatsLostTurns: false,
-          signal: new AbortController().signal,
-        },
-        onWaited: (wait) => waits.push(wait),
-      });
+      const facts = await held(line, clock, [{ kind: 'say', label: 'it', mulaw: tone(200) }], waits);
       line.close();
       return { facts, waits: waits.map(({ kind }) => kind) };
     }),
   );
-  expect(held).toMatchObject(
+  expect(calls).toMatchObject(
     [1, 2].map(() => ({ facts: { outcome: 'hung_up', replies: 2, failures: [], breaches: [] }, waits: ['first_audio', 'speech_reply'] })),
   );
   expect(sockets()).toBe(2);
@@ -94,21 +89,8 @@ it('W-14 each call has its own time until silence is reported', async () => {
     socket.respond(ending('SESSION_END'));
   });
   const outcomes = [1000, 0].map(async (noInputMs) => {
-    const facts = await holdLoadCall({
-      arrival: { number: 0, scenario: 0, dueMs: 0 },
-      scenario: { name: 'it', ...PLAIN, script: [{ kind: 'wait', waitMs: 30_000 }], session: { name: '', parameters: {} }, habits: {} },
-      line: pool.line({ ...PLAIN, conversationId: 'conversation-1' }, noInputMs),
-      ...{
-        clock,
-        zeroMs: clock.monotonicMs(),
-        known: new KnownSounds(),
-        limits: LIMITS,
-        repeatsLostTurns: false,
-        signal: new AbortController().signal,
-      },
-      onWaited: () => undefined,
-    });
-    return facts.outcome;
+    const line = pool.line({ ...PLAIN, conversationId: 'conversation-1' }, noInputMs);
+    return (await held(line, clock, [{ kind: 'wait', waitMs: 30_000 }])).outcome;
   });
   expect(await Promise.all(outcomes)).toEqual(['ended', 'hung_up']);
 });
@@ -120,19 +102,6 @@ it('W-31 what the server does wrong is counted by its rule', async () => {
     socket.respond(final());
   });
   const line = pool.line({ ...PLAIN, conversationId: 'conversation-1' }, 0);
-  const facts = await holdLoadCall({
-    arrival: { number: 0, scenario: 0, dueMs: 0 },
-    scenario: { name: 'it', ...PLAIN, script: [], session: { name: '', parameters: {} }, habits: {} },
-    ...{
-      line,
-      clock,
-      zeroMs: clock.monotonicMs(),
-      known: new KnownSounds(),
-      limits: LIMITS,
-      repeatsLostTurns: false,
-      signal: new AbortController().signal,
-    },
-    onWaited: () => undefined,
-  });
+  const facts = await held(line, clock, []);
   expect(facts.breaches).toEqual(['W-31']);
 });

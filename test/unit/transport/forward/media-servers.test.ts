@@ -219,7 +219,7 @@ describe('what comes from outside under the names of peers', () => {
     const { near } = await servers();
     near.homes.answers = [{ kind: 'here' }];
     const client = near.platform();
-    const metadata = { 'parley-forward-to': 'near', 'parley-take': '1', 'parley-turn': 'x', 'parley-told': 'start_of_input,end_of_input' };
+    const metadata = { 'parley-forward-to': 'near', 'parley-take': '1', 'parley-turn': 'x', 'parley-sent': 'start_of_input,end_of_input' };
     await client.call({ conversationId: 'c' }).turn(START);
     const turn = client
       .open({ metadata })

@@ -97,13 +97,13 @@ describe('a forwarded turn', () => {
 
   it('ignores what the platform says under the names of peers, and removes it', async () => {
     const { home, forwarder } = await oneHome();
-    const metadata = { 'parley-forward-to': 'evil', 'parley-turn': 'evil', 'parley-take': '1', 'parley-told': 'start_of_input' };
+    const metadata = { 'parley-forward-to': 'evil', 'parley-turn': 'evil', 'parley-take': '1', 'parley-sent': 'start_of_input' };
     forwarder.call({ metadata }).send('hello');
     const turn = await home.turn();
     expect(turn.header('parley-forward-to')).toBe('one');
     expect(turn.header('parley-turn')).toMatch(/^[\da-f-]{36}$/u);
     expect(turn.header('parley-take')).toBeUndefined();
-    expect(turn.header('parley-told')).toBeUndefined();
+    expect(turn.header('parley-sent')).toBeUndefined();
   });
 
   it('says that the peer is to take a call which nobody has', async () => {
@@ -255,7 +255,7 @@ describe('a turn whose home is lost', () => {
     stream.write(INPUT_ENDED);
     await until('the platform has them', () => platform.received.length === 2);
     one.kill();
-    expect((await two.turn()).header('parley-told')).toBe('start_of_input,end_of_input');
+    expect((await two.turn()).header('parley-sent')).toBe('start_of_input,end_of_input');
   });
 
   it('G-14 ends well when the platform has had the whole reply, and nobody says it again', async () => {
@@ -324,7 +324,7 @@ describe('a turn whose home is lost', () => {
     const { stream } = await one.turn();
     stream.write(INPUT_STARTED);
     stream.emit('error', notMine());
-    expect((await two.turn()).header('parley-told')).toBe('start_of_input');
+    expect((await two.turn()).header('parley-sent')).toBe('start_of_input');
   });
 
   it('comes back with what is held when this process is the next home', async () => {
@@ -339,7 +339,7 @@ describe('a turn whose home is lost', () => {
     one.kill();
     await until('it comes back', () => forwarder.cameHome.length === 1);
     expect(forwarder.cameHome).toEqual([
-      { located: here, held: { id, messages: [Buffer.from('second')], told: new Set(['input_started']) } },
+      { located: here, held: { id, messages: [Buffer.from('second')], sentEvents: new Set(['input_started']) } },
     ]);
     expect(forwarder.events.at(-1)).toMatch(/^taken_over /u);
   });

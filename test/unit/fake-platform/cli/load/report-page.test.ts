@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { reportPage } from '../../../../../src/fake-platform/cli/load/report-page.ts';
 import { REPORT_SCRIPT } from '../../../../../src/fake-platform/cli/load/report-script.ts';
 import { resultText } from '../../../../../src/fake-platform/cli/load/result-table.ts';
-import { judge, parseCriteria } from '../../../../../src/fake-platform/load/criteria.ts';
+import { checkCriteria, parseCriteria } from '../../../../../src/fake-platform/load/criteria.ts';
 import { madeUpResult, timesOf } from '../../../../support/load-result.ts';
 
 const EVIL = '</script><img src=x onerror=alert(1)>';
@@ -114,7 +114,7 @@ describe('the figures of a load', () => {
       failures: [{ code: 'no_answer', count: 3, example: 'no answer to speech within 10000 ms' }],
       breaches: { 'G-13': 2 },
     });
-    const text = resultText(result, judge(parseCriteria('first-audio p99 < 300ms, failed < 1'), result), false);
+    const text = resultText(result, checkCriteria(parseCriteria('first-audio p99 < 300ms, failed < 1'), result), false);
     expect(text).toContain('calls          1000 over, 10.00/s, at once 100 (most 110)');
     expect(text).toMatch(/first audio +1000 +50\.5 +50\.0 +90\.0 +99\.\d +100 +100/u);
     expect(text).toContain('no_answer: 3 times, such as: no answer to speech within 10000 ms');

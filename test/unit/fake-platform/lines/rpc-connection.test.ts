@@ -7,7 +7,7 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { holdCall, type CallResult } from '../../../../src/fake-platform/caller/caller.ts';
 import { ConnectionPool } from '../../../../src/fake-platform/load/connection-pool.ts';
-import { MessageReader, framed } from '../../../../src/fake-platform/load/grpc-framing.ts';
+import { MessageReader, framed } from '../../../../src/fake-platform/lines/grpc-framing.ts';
 import { EVENT_INPUT } from '../../../../src/contract/numbers.ts';
 import type { LineEnd } from '../../../../src/fake-platform/lines/line.ts';
 import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
@@ -145,7 +145,7 @@ describe('a connection shared by calls', () => {
       const { findings } = await call(poolTo(`grpc://127.0.0.1:${String(port)}`, { connectLimitMs }));
       codes.push(findings[0]?.code);
     }
-    expect(codes).toEqual(['refused', 'connect_timeout', 'closed_early', 'garbage', 'garbage']);
+    expect(codes).toEqual(['refused', 'connect_timeout', 'closed_early', 'garbage', 'not_served']);
   });
 
   it.each<[string, string, (stream: ServerHttp2Stream) => void]>([

@@ -1,4 +1,4 @@
-// Hands the caller to a person together with what is known: a reason for reports, a summary for the agent's screen, fields
+// Transfers the caller to a person with what is known: a reason for reports, a summary for the agent's screen, fields
 // for the flow, and a hint for routing.
 import { bot, go, say } from '#bot';
 
@@ -9,8 +9,8 @@ interface State {
 const TOPICS = { '1': 'bill', '2': 'fault' } as const;
 
 export default bot<State>({
-  id: 'hand-over',
-  name: 'Hand-over',
+  id: 'transfer',
+  name: 'Transfer',
   version: 1,
 
   session_start: () => go({}, say('Press 1 for a question about your bill, or 2 to report a fault.').listen({ digits: 1 })),
@@ -22,7 +22,7 @@ export default bot<State>({
       reason: topic,
       summary: `The caller has chosen: ${topic}.`,
       routingHint: `queue-${topic}`,
-      // What the flow sent with the start of the session may be handed on.
+      // What the flow sent with the start of the session may travel along.
       fields: { topic, language: call.parameters['language'] ?? 'en' },
     });
     return go({ topic }, reply);

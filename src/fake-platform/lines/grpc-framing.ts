@@ -1,4 +1,5 @@
 // gRPC's message framing: a byte of flags, four of length, and the message. Knows no connection and no message.
+import { FRAME_SAMPLES } from '../../speech/audio-format.ts';
 
 const PREFIX_BYTES = 5;
 /** Largest message taken: what the official gateway allows. */
@@ -13,7 +14,27 @@ export function framed(message: Uint8Array): Buffer {
   return bytes;
 }
 
-/** Takes the pieces of one direction of a turn and hands on whole messages. */
+/**
+ * Makes messages that differ in their audio alone, by copying a template: frames are nearly all that is sent, and encoding each
+ * anew would cost more than everything else about them. Audio of another length than a frame is encoded.
+ *
+ * @param encode - the message with this audio.
+ */
+export function audioMessages(encode: (audio: Uint8Array) => Uint8Array): (audio: Uint8Array) => Buffer {
+  const mark = new Uint8Array(FRAME_SAMPLES).fill(0x5a);
+  const template = framed(encode(mark));
+  const audioAt = template.indexOf(mark);
+  return (audio) => {
+    if (audio.length !== FRAME_SAMPLES) return framed(encode(audio));
+    // Not `Buffer.from`, which copies what it is given byte by byte.
+    const message = Buffer.allocUnsafe(template.length);
+    template.copy(message);
+    message.set(audio, audioAt);
+    return message;
+  };
+}
+
+/** Takes the pieces of one direction of an RPC and passes whole messages on. */
 export class MessageReader {
   readonly #onMessage: (message: Buffer) => void;
   #rest: Buffer[] = [];

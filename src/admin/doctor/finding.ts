@@ -1,0 +1,79 @@
+// What the doctor may find, in words that commands print and scripts read. Knows no check.
+
+/** `fault`: calls cannot come in. `warning`: they can, but not for long, or not in every case. */
+export type Severity = 'fault' | 'warning';
+
+/** All that may be found. A closed set, public like the ids of checks; docs/doctor.md explains each, and a test compares both. */
+export const FINDING_CODES = [
+  'check_failed',
+  'check_timeout',
+  'store_unreachable',
+  'store_right_missing',
+  'store_forgets',
+  'no_organization',
+  'token_not_stored',
+  'not_authorized',
+  'scope_missing',
+  'data_source_missing',
+  'data_source_ambiguous',
+  'schema_wrong',
+  'schema_of_other_transport',
+  'url_wrong',
+  'url_spelling',
+  'url_form',
+  'not_active',
+  'token_over',
+  'token_near_end',
+  'nonce_unknown',
+  'issuer_unknown',
+  'key_set_unreachable',
+  'key_missing',
+  'token_refused',
+  'clock_skew',
+  'host_unknown',
+  'not_listening',
+  'no_answer',
+  'tls_failed',
+  'certificate_untrusted',
+  'certificate_name',
+  'certificate_over',
+  'certificate_near_end',
+  'alpn_missing',
+  'http1_missing',
+  'health_bad',
+  'health_unanswered',
+  'upgrade_failed',
+  'webhook_missing',
+  'webhook_inactive',
+  'webhook_target',
+  'webhook_unanswered',
+  'no_agents',
+  'agents_not_listed',
+] as const;
+
+export type FindingCode = (typeof FINDING_CODES)[number];
+
+/** One thing that is not right. Its texts are for people, in one line, and hold no token, nonce or secret. */
+export interface Finding {
+  readonly code: FindingCode;
+  readonly severity: Severity;
+  /** What is wrong. */
+  readonly what: string;
+  /** Where it was seen. */
+  readonly where: string;
+  /** How to mend it. */
+  readonly mend: string;
+}
+
+/** A finding as a check reports it. Without `where` it was seen at the subject of the check. */
+export type Found = Omit<Finding, 'where'> & { readonly where?: string | undefined };
+
+/** Something that keeps calls from coming in. */
+export function fault(code: FindingCode, what: string, mend: string, where?: string): Found {
+  return { code, severity: 'fault', what, mend, where };
+}
+
+/** Something that does not keep calls from coming in, or not yet. */
+export function warning(code: FindingCode, what: string, mend: string, where?: string): Found {
+  return { code, severity: 'warning', what, mend, where };
+}

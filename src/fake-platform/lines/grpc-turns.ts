@@ -1,0 +1,71 @@
+// The turns of calls over gRPC: one RPC each, on whichever connection it is opened. Knows no turn grammar.
+import { loadContract, type Contract } from '../../contract/grpc.ts';
+import type { PlatformProfile } from '../../contract/profile.ts';
+import { APOLOGY_KEY, PROMPT_TEXT_KEY, readPromptTexts } from '../caller/prompt-texts.ts';
+import { answerFromWire } from './from-wire.ts';
+import { audioMessages, framed } from './grpc-framing.ts';
+import type { LineEnd, LineTurn, PlatformInput, TurnListener } from './line.ts';
+import { rpcHeaders, type RpcConnection, type RpcEnd } from './rpc-connection.ts';
+import { requestMaker, type CallIdentity } from './to-wire.ts';
+
+/** Who calls. */
+export interface GrpcAccess {
+  readonly profile: PlatformProfile;
+  /** The data-source token; none sends no authorization. */
+  readonly token?: string;
+  /** Send `Bearer TOKEN` and not the token alone; both must be taken (G-03, U-02). Default false. */
+  readonly bearer?: boolean;
+}
+
+/** The headers of an RPC. @param trackingId - correlation id; undefined: none. */
+export function accessHeaders({ profile, token, bearer }: GrpcAccess, path: string, trackingId: string | undefined) {
+  return rpcHeaders(path, {
+    ...(token === undefined ? {} : { [profile.metadata.authorization]: bearer === true ? `Bearer ${token}` : token }),
+    ...(trackingId === undefined ? {} : { [profile.metadata.trackingId]: trackingId }),
+  });
+}
+
+/** Opens a turn of one call on a connection. */
+export type OpenTurn = (connection: RpcConnection, listener: TurnListener) => Required<LineTurn>;
+
+/** Makes what opens the turns of one call. */
+export function turnsOf(access: GrpcAccess, identity: CallIdentity): OpenTurn {
+  const contract = loadContract(access.profile);
+  const read = contract.media.definition.ProcessCallerInput.responseDeserialize;
+  const headers = accessHeaders(access, contract.media.processCallerInputPath, identity.conversationId);
+  const encode = encoderOf(identity, contract);
+  return (connection, listener) => {
+    const rpc = connection.open(headers, {
+      message: (bytes) => {
+        listener.answered(answerFromWire(read(bytes)));
+      },
+      ended: (end) => {
+        listener.ended(lineEnd(end));
+      },
+    });
+    return {
+      send: (input) => {
+        rpc.send(encode(input));
+      },
+      halfClose: rpc.halfClose,
+      cancel: rpc.cancel,
+      pauseReading: rpc.pause,
+      resumeReading: rpc.resume,
+    };
+  };
+}
+
+/** Encodes what one call sends. */
+function encoderOf(identity: CallIdentity, contract: Contract): (input: PlatformInput) => Buffer {
+  const { requestSerialize } = contract.media.definition.ProcessCallerInput;
+  const request = requestMaker(identity);
+  const audioMessage = audioMessages((audio) => requestSerialize(request({ kind: 'audio', audio })));
+  return (input) => (input.kind === 'audio' ? audioMessage(input.audio) : framed(requestSerialize(request(input))));
+}
+
+function lineEnd(end: RpcEnd): LineEnd {
+  if (end.kind === 'broken') return end;
+  const texts = end.trailers[PROMPT_TEXT_KEY];
+  const promptTexts = typeof texts === 'string' ? readPromptTexts(Buffer.from(texts, 'base64').toString()) : [];
+  return { kind: 'completed', promptTexts, isApology: end.trailers[APOLOGY_KEY] === 'true' };
+}

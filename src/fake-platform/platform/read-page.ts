@@ -1,0 +1,26 @@
+// One HTTP request whose whole answer is read as text, within bounds: what answers may be any program on that port.
+import type { Clock } from '../../base/clock.ts';
+import { exchange, type ExchangeLimits, type HttpRequest, type SendRequest } from '../../base/http-exchange.ts';
+
+/** How to ask. */
+export interface PageReader {
+  readonly clock: Clock;
+  readonly send: SendRequest;
+  readonly limits: ExchangeLimits;
+}
+
+/** An answer of any status. */
+export interface Page {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** @throws RequestFailure when no whole answer comes within the limits, or once the signal is aborted. */
+export function readPage(reader: PageReader, request: HttpRequest, signal: AbortSignal): Promise<Page> {
+  return exchange(reader, request, signal, async ({ status, headers, chunks }) => {
+    const parts: Uint8Array[] = [];
+    for await (const chunk of chunks) parts.push(chunk);
+    return { status, headers, text: Buffer.concat(parts).toString() };
+  });
+}
