@@ -50,7 +50,9 @@ export class Load {
 
   /** @param core - the core it is bound to, where the machine can do that. */
   constructor(core: number | undefined) {
-    this.#child = fork(path.join(import.meta.dirname, 'load-process.ts'), { execArgv: ['--import=tsx', '--conditions=development'] });
+    this.#child = fork(path.join(import.meta.dirname, 'load-process.ts'), {
+      execArgv: ['--single-threaded-gc', '--import=tsx', '--conditions=development'],
+    });
     if (core !== undefined && canBind) spawnSync('taskset', ['-a', '-p', '-c', String(core), String(this.#child.pid)]);
   }
 

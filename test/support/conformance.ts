@@ -1,14 +1,14 @@
 // Conformance runs for tests: the reference server, whole or broken, and the checks on it, fast.
 import { systemClock } from '../../src/base/clock.ts';
-import type { BaseLab } from '../../src/fake-platform/conformance/base-lab.ts';
 import type { Check } from '../../src/fake-platform/conformance/check.ts';
-import type { CheckLab } from '../../src/fake-platform/conformance/lab.ts';
+import type { Lab } from '../../src/fake-platform/conformance/lab.ts';
 import { RPC_SUITE, SOCKET_SUITE } from '../../src/fake-platform/conformance/registry.ts';
+import type { RpcLab } from '../../src/fake-platform/conformance/rpc-probe.ts';
 import { runConformance, type Conformance, type RunOptions } from '../../src/fake-platform/conformance/run.ts';
 import type { Suite } from '../../src/fake-platform/conformance/suite.ts';
 import type { GivenSuspect } from '../../src/fake-platform/conformance/suspect.ts';
 import { issuerSigner } from '../../src/fake-platform/conformance/tokens.ts';
-import type { SocketLab } from '../../src/fake-platform/conformance/websocket/socket-lab.ts';
+import type { SocketLab } from '../../src/fake-platform/conformance/websocket/socket-probe.ts';
 import type { Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { loadProfile } from '../../src/fake-platform/platform/profile.ts';
 import { parseTarget } from '../../src/fake-platform/lines/target.ts';
@@ -22,8 +22,11 @@ import { recorded, signal } from './line-signals.ts';
 const profile = loadProfile('fake');
 
 /** What a run on a server of this process needs to know. */
-export interface ExamineOptions<Lab extends BaseLab = CheckLab> extends Pick<RunOptions<Lab>, 'checkMs' | 'onResult' | 'isOurs'> {
-  readonly checks?: readonly Check<Lab>[];
+export interface ExamineOptions<Surroundings extends Lab = RpcLab> extends Pick<
+  RunOptions<Surroundings>,
+  'checkMs' | 'onResult' | 'isOurs'
+> {
+  readonly checks?: readonly Check<Surroundings>[];
   readonly issuer?: Issuer;
   readonly jobs?: number;
   readonly signal?: AbortSignal;
@@ -40,10 +43,10 @@ export function examineSocket(target: string, options: ExamineOptions<SocketLab>
   return examineBy(SOCKET_SUITE, target, options);
 }
 
-async function examineBy<Lab extends BaseLab>(
-  suite: Suite<Lab>,
+async function examineBy<Surroundings extends Lab>(
+  suite: Suite<Surroundings>,
   target: string,
-  { checks = suite.checks, issuer, isOurs = true, jobs = 8, signal, suspect = {}, ...more }: ExamineOptions<Lab>,
+  { checks = suite.checks, issuer, isOurs = true, jobs = 8, signal, suspect = {}, ...more }: ExamineOptions<Surroundings>,
 ): Promise<Conformance> {
   return runConformance({
     ...more,

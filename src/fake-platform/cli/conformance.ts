@@ -6,7 +6,7 @@ import pc from 'picocolors';
 import { AppError } from '../../base/errors.ts';
 import { chooseChecks, runConformance, unknownChoices, type CheckResult } from '../conformance/run.ts';
 import { ALL_CHECKS, RPC_SUITE, SOCKET_SUITE } from '../conformance/registry.ts';
-import type { BaseLab } from '../conformance/base-lab.ts';
+import type { Lab } from '../conformance/lab.ts';
 import type { Suite } from '../conformance/suite.ts';
 import { UNSEEN } from '../conformance/rules.ts';
 import type { GivenSuspect } from '../conformance/suspect.ts';
@@ -124,7 +124,10 @@ interface Work {
   readonly misused: (message: string) => never;
 }
 
-async function examine<Lab extends BaseLab>(suite: Suite<Lab>, { target, suspect, flags, surroundings, misused }: Work): Promise<void> {
+async function examine<Surroundings extends Lab>(
+  suite: Suite<Surroundings>,
+  { target, suspect, flags, surroundings, misused }: Work,
+): Promise<void> {
   const { jobs, json, html, rule, check, ours: isOurs = false } = flags;
   const checks = chooseChecks(suite.checks, rule, check);
   const [foreign] = unknownChoices(suite.checks, rule, check);

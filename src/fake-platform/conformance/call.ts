@@ -44,11 +44,30 @@ export abstract class ProbeTurn {
     this.kind = kind;
   }
 
+  /** What carries it, such as `RPC2`; empty where a call has one line for all. */
+  abstract readonly line: string;
   abstract readonly answers: readonly TimedAnswer[];
   /** The FINAL that closes its reply; undefined while there is none. */
   abstract readonly final: TimedAnswer | undefined;
   /** Whether it was replied to, by the rules of its transport. */
   abstract readonly isAnswered: boolean;
+  /** Whether nothing more comes. */
+  abstract readonly isOver: boolean;
+  /** Whether it ended with an error of its own and without a FINAL; an error behind a FINAL is another breach (G-13). */
+  abstract readonly isBroken: boolean;
+  /** Whether it was completed; true where a turn has no end of its own. */
+  abstract readonly isCompleted: boolean;
+  /** How it ended, such as `was left open`; empty where a turn has no end of its own. */
+  abstract readonly howItEnded: string;
+  /** As {@link howItEnded}; undefined also where it was completed or has its FINAL: what comes behind a FINAL is another breach (G-13). */
+  abstract readonly endProblem: string | undefined;
+  /** Why keys count as unanswered: a sentence about these keys; undefined when they were answered. */
+  abstract keysProblem(keys: string): string | undefined;
+
+  /** For sentences, such as `RPC2 (dtmf)`. */
+  get label(): string {
+    return this.line === '' ? this.kind : `${this.line} (${this.kind})`;
+  }
 
   /** The answer that ends the call, if any. */
   get terminal(): TimedAnswer | undefined {
@@ -58,6 +77,22 @@ export abstract class ProbeTurn {
   get hasPrompt(): boolean {
     return this.answers.some(({ answer }) => answer.prompts.some(isHeard));
   }
+
+  /** The answer by which the server announced speech. */
+  get start(): TimedAnswer | undefined {
+    return this.answers.find(({ answer }) => answer.event?.kind === 'start_of_input');
+  }
+
+  get hasStart(): boolean {
+    return this.start !== undefined;
+  }
+}
+
+/** What the caller does in a turn. */
+export interface CallerActs {
+  readonly press: readonly Key[];
+  /** µ-law. The turn of speech needs it. */
+  readonly speech?: Uint8Array | undefined;
 }
 
 /** One conversation. Whoever makes it drops it, or the connection that carries it. */
@@ -78,29 +113,56 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
 
   /** Whether nothing more can be sent or comes. */
   abstract readonly isOver: boolean;
-  /** Whether the server said that it has no room. */
-  abstract readonly isOverloaded: boolean;
-  /** Opens the call (G-20, W-20). */
-  abstract begin(): Promise<Turn>;
-  /** Presses keys, without their start (G-64, W-26). */
-  abstract press(keys: readonly Key[]): Promise<Turn>;
-  /** Reports the first key, to which no answer is owed (G-61, W-26). */
-  abstract firstKey(): Promise<Turn>;
-  /** Reports silence. */
-  abstract silence(): Promise<Turn>;
-  /** Sends an event of the flow, which may come at any time (G-72). */
-  abstract flow(): Promise<Turn>;
-  /** Says this, µ-law, with the silence that the platform sends before and behind it. */
-  abstract sayPlainly(mulaw: Uint8Array): Promise<Turn>;
+  /** A whole turn of a kind. */
+  abstract take(kind: Exclude<ProbeTurnKind, 'speech'>, keys?: readonly Key[]): Promise<Turn>;
+  /** Says this, µ-law, with the silence that the platform sends before and behind it: a whole turn. */
+  abstract say(mulaw: Uint8Array): Promise<Turn>;
+  /** A turn until its reply has begun, or did not within the time for a sign of the server. */
+  abstract untilReplied(kind: ProbeTurnKind, acts: CallerActs): Promise<Turn>;
+  /** A turn of speech in which nothing was sent yet; an older one may still be answered (G-50, W-23). */
+  abstract listen(): Turn;
+  /** Sends µ-law in a turn of speech at the pace of the call until `enough`. */
+  abstract stream(turn: Turn, mulaw: Uint8Array, enough: () => boolean): Promise<void>;
+  /** Waits until the condition holds, the turn is over or `limitMs` have passed. */
+  abstract until(turn: Turn, condition: () => boolean, limitMs: number): Promise<unknown>;
+  /** Waits until a turn is over or has its FINAL. */
+  abstract settled(turn: Turn): Promise<unknown>;
+  /** Ends turns that stay open where each has to be closed, and waits until they are over. */
+  abstract closeTurns(...turns: readonly Turn[]): Promise<void>;
+  /** Waits for what still comes of a reply that was cut by a turn of speech, and closes both. @returns what can be of the reply. */
+  abstract restOfCut(older: Turn, newer: Turn): Promise<readonly TimedAnswer[]>;
   abstract hangUp(): Promise<unknown>;
   /** Takes a turn once more that has ended the call, as far as the transport allows it, and closes what is still open. */
   abstract repeatBehindEnd(ending: Turn, keys: readonly Key[]): Promise<unknown>;
   /** Closes what is still open of a call that is over. */
   abstract close(): Promise<void>;
-  /** Ends everything at once, without a word. */
-  abstract drop(): void;
   /** Waits until the call is over, at most so long, ms of real time. */
   protected abstract untilOver(limitMs: number): Promise<unknown>;
+
+  /** Opens the call (G-20, W-20). */
+  begin(): Promise<Turn> {
+    return this.take('session_start');
+  }
+
+  /** Presses keys, without their start (G-64, W-26). */
+  press(keys: readonly Key[]): Promise<Turn> {
+    return this.take('dtmf', keys);
+  }
+
+  /** Reports the first key, to which no answer is owed (G-61, W-26). */
+  firstKey(): Promise<Turn> {
+    return this.take('dtmf_start');
+  }
+
+  /** Reports silence. */
+  silence(): Promise<Turn> {
+    return this.take('no_input');
+  }
+
+  /** Sends an event of the flow, which may come at any time (G-72). */
+  flow(): Promise<Turn> {
+    return this.take('custom_event');
+  }
 
   /**
    * Whether a platform would send this now, as the last FINAL asked for it: no keys in a mode of voice, no voice in one of

@@ -1,6 +1,5 @@
 // What a check is, and what it can say. Knows no wire and no server.
-import type { BaseLab } from './base-lab.ts';
-import type { CheckLab } from './lab.ts';
+import type { Lab } from './lab.ts';
 import type { Level } from './verdict.ts';
 
 /**
@@ -9,8 +8,8 @@ import type { Level } from './verdict.ts';
  */
 export type Need = 'call' | 'speech' | 'token_check' | 'token' | 'signer';
 
-/** One named check; what it works with depends on what carries the calls. */
-export interface Check<Lab extends BaseLab = CheckLab> {
+/** One named check: of every transport, or of one whose lab it needs. */
+export interface Check<Surroundings extends Lab = Lab> {
   /** In kebab-case, unique. */
   readonly id: string;
   /** The first is the rule that a failure names; the others are shown by it as well. */
@@ -22,6 +21,9 @@ export interface Check<Lab extends BaseLab = CheckLab> {
   readonly level?: Level;
   /** Checks that touch what the server remembers of keys run alone, after all others. Default: beside others. */
   readonly phase?: 'last';
-  /** Passes when it returns. @throws CheckOutcome otherwise, by {@link BaseLab.fail}, {@link BaseLab.skip} and {@link BaseLab.giveUp}. */
-  run(lab: Lab): Promise<void>;
+  /** Passes when it returns. @throws CheckOutcome otherwise, by {@link Lab.fail}, {@link Lab.skip} and {@link Lab.giveUp}. */
+  run(lab: Surroundings): Promise<void>;
 }
+
+/** How a check is called. */
+export type CheckName = Pick<Check, 'id' | 'rules' | 'title'>;

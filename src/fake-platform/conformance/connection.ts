@@ -8,6 +8,7 @@ import { openClient, type ChannelOptions } from '../lines/grpc-client.ts';
 import { statusName } from '../lines/status-name.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
 import { redactor, type Redactor } from './redaction.ts';
+import { CheckGivenUp } from './verdict.ts';
 import { WireRpc, type Ending, type SizedResponse } from './wire.ts';
 
 /** How to reach a server. */
@@ -30,11 +31,6 @@ interface Asked {
   /** What is said of an answer that does not come in time. */
   readonly late: string;
   readonly log: ExchangeLog;
-}
-
-/** Something was asked of a connection that is closed: whoever asks was given up, and stops by this. */
-export class ConnectionClosed extends Error {
-  override readonly name = 'ConnectionClosed';
 }
 
 /** Most agents whose ids a line of an exchange names. */
@@ -68,7 +64,7 @@ export class WireConnection {
     return this.#client.getChannel().getConnectivityState(false) === connectivityState.READY;
   }
 
-  /** Opens an RPC of the media method. @throws ConnectionClosed. */
+  /** Opens an RPC of the media method. @throws CheckGivenUp. */
   open(name: string, log: ExchangeLog): WireRpc {
     this.#demandOpen();
     const { path, requestSerialize, responseDeserialize } = this.#contract.media.definition.ProcessCallerInput;
@@ -93,7 +89,7 @@ export class WireConnection {
     return this.#contract.media.definition.ProcessCallerInput.requestSerialize(message);
   }
 
-  /** Asks for the agents (G-05). @throws ConnectionClosed. */
+  /** Asks for the agents (G-05). @throws CheckGivenUp. */
   async list(organizationId: string, limitMs: number, log: ExchangeLog): Promise<ListAgentsResponse | Ending> {
     const { path, requestSerialize, responseDeserialize } = this.#contract.media.definition.ListVirtualAgents;
     const answer = await this.ask(path, requestSerialize({ customer_org_id: organizationId }), limitMs, log);
@@ -107,7 +103,7 @@ export class WireConnection {
     }
   }
 
-  /** Any RPC that answers once. @throws ConnectionClosed. */
+  /** Any RPC that answers once. @throws CheckGivenUp. */
   async ask(path: string, request: Uint8Array, limitMs: number, log: ExchangeLog): Promise<OneAnswer> {
     const late = `no answer within ${String(limitMs)} ms`;
     return this.#answered(path, { request, limitMs, late, log }, (settle) => {
@@ -127,7 +123,7 @@ export class WireConnection {
     });
   }
 
-  /** Any RPC that answers with a stream: the first thing that comes, an answer or a status; then it is cancelled. @throws ConnectionClosed. */
+  /** Any RPC that answers with a stream: the first thing that comes, an answer or a status; then it is cancelled. @throws CheckGivenUp. */
   async first(path: string, request: Uint8Array, limitMs: number, log: ExchangeLog): Promise<OneAnswer> {
     return this.#answered(path, { request, limitMs, late: 'no answer', log }, (settle) => {
       const call = this.#client.makeServerStreamRequest<Uint8Array, Buffer>(
@@ -186,7 +182,7 @@ export class WireConnection {
   }
 
   #demandOpen(): void {
-    if (this.#isClosed) throw new ConnectionClosed('the connection is closed');
+    if (this.#isClosed) throw new CheckGivenUp();
   }
 
   #isOver(call: object, code: number | undefined): void {

@@ -1,8 +1,8 @@
 // Which replies of recorded calls a check speaks into: the welcome, and others that may be cut. Knows no wire and no rule.
-import type { BaseLab } from './base-lab.ts';
 import type { ProbeTurn, TimedAnswer } from './call.ts';
 import { isHeard } from './heard.ts';
 import { BUSY, cuttablePlayMs } from './interrupting.ts';
+import type { Lab } from './lab.ts';
 import type { RecordedCall } from './survey.ts';
 import { CheckOutcome } from './verdict.ts';
 
@@ -74,7 +74,7 @@ export async function repliesBy<Turn extends ProbeTurn>(
  * this machine is to blame for.
  */
 export async function withEach<Reply extends { readonly name: string }>(
-  lab: Pick<BaseLab, 'skip' | 'note'>,
+  lab: Pick<Lab, 'skip' | 'note'>,
   replies: readonly Reply[],
   otherwise: string,
   probe: (reply: Reply) => Promise<void>,
@@ -92,7 +92,7 @@ export async function withEach<Reply extends { readonly name: string }>(
 }
 
 /** Why there was nothing to be found out; undefined where all is well. @throws CheckOutcome of the second failure. */
-async function skipOf(lab: Pick<BaseLab, 'note'>, work: () => Promise<void>): Promise<CheckOutcome | undefined> {
+async function skipOf(lab: Pick<Lab, 'note'>, work: () => Promise<void>): Promise<CheckOutcome | undefined> {
   let failures = 0;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const outcome = await outcomeOf(work);

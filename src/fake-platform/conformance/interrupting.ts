@@ -3,9 +3,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
 import type { AnswerPrompt } from '../caller/answer.ts';
-import type { BaseLab } from './base-lab.ts';
 import { isHeard, playMs } from './heard.ts';
 import { LEAD_MS } from './call.ts';
+import type { Lab } from './lab.ts';
 
 /** How much of a reply must be left when somebody has spoken into it, ms. */
 export const SPARE_MS = 1000;
@@ -25,7 +25,7 @@ export function cuttablePlayMs(prompts: readonly AnswerPrompt[]): number {
 }
 
 /** How long it takes to speak into a reply, with time to spare, ms of real time. */
-export function interruptionMs({ speech, suspect }: Pick<BaseLab, 'speech' | 'suspect'>): number {
+export function interruptionMs({ speech, suspect }: Pick<Lab, 'speech' | 'suspect'>): number {
   return (LEAD_MS + speech.length / MULAW_BYTES_PER_MS) / suspect.timing.pace + SPARE_MS;
 }
 

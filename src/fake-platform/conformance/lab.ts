@@ -1,96 +1,183 @@
-// What a check of a server of RPCs works with: connections and calls of its own. Closes what a check leaves open. Knows no rule.
-import { status } from '@grpc/grpc-js';
+// What a check works with: what is known of the server, its transport, the words by which it ends, and the calls that were placed for
+// several checks. Knows no wire and no rule.
+import { pause } from '../../base/abort.ts';
 import type { ListedAgent } from '../lines/line.ts';
-import { statusName } from '../lines/status-name.ts';
-import { authorizationOf } from './suspect.ts';
-import { BaseLab, type Presented } from './base-lab.ts';
-import { ConnectionClosed, WireConnection } from './connection.ts';
-import type { ProbeIds } from './call.ts';
-import { endingText, plainSpeech, RpcCall, type SpokenForm, type TurnRecord } from './rpc-call.ts';
-import type { CallRecord } from './rpc-survey.ts';
-import type { Ending } from './wire.ts';
+import type { ProbeCall, ProbeTurn } from './call.ts';
+import type { ExchangeLog, Proof } from './exchange.ts';
+import type { Probe } from './probe.ts';
+import type { Slots } from './slots.ts';
+import type { Acts, RecordedCall, Recordings } from './survey.ts';
+import type { Suspect } from './suspect.ts';
+import { CheckOutcome } from './verdict.ts';
 
-/** How a server refuses a token, and how it may refuse one that is good for another organization. */
-const [REFUSED, FORBIDDEN]: readonly [readonly number[], readonly number[]] = [
-  [status.UNAUTHENTICATED],
-  [status.UNAUTHENTICATED, status.PERMISSION_DENIED],
-];
-/** What is no error of the server: its OK, and by what our own library ends an RPC. */
-const NO_ERROR: readonly status[] = [status.OK, status.DEADLINE_EXCEEDED, status.CANCELLED];
-
-/** The surroundings of one check of a server of RPCs. */
-export class CheckLab extends BaseLab<TurnRecord, RpcCall, CallRecord, WireConnection> {
-  readonly refusal = 'UNAUTHENTICATED';
-
-  get otherSchemaId(): string {
-    return this.suspect.profile.schemas.websocket;
-  }
-
-  authorization(token: string): string {
-    return authorizationOf({ ...this.suspect, token }) ?? token;
-  }
-
-  async present(authorization: string | null, organizationId = this.suspect.organizationId): Promise<Presented> {
-    const call = this.call({ organizationId }, this.connect(authorization));
-    const { rpc } = await call.begin();
-    const isTaken = rpc.answers.length > 0 || rpc.isCompleted;
-    if (isTaken) await call.hangUp();
-    return presented(isTaken, rpc.ending, rpc.answers.length > 0);
-  }
-
-  async presentToList(authorization: string | null, organizationId = this.suspect.organizationId): Promise<Presented> {
-    const list = await this.connect(authorization).list(organizationId, this.suspect.timing.answerMs, this.log);
-    return 'code' in list ? presented(false, list, false) : presented(true, undefined, true);
-  }
-
-  /**
-   * A connection with the good token, or with this authorization; null sends none.
-   *
-   * @throws ConnectionClosed when the check was given up.
-   */
-  connect(authorization: string | null | undefined = authorizationOf(this.suspect)): WireConnection {
-    if (this.isClosed) throw new ConnectionClosed('the check was given up');
-    const connection = new WireConnection({ ...this.suspect, authorization: authorization ?? undefined });
-    this.open.push(connection);
-    return connection;
-  }
-
-  /** A call on a connection of its own, or on this one. */
-  call(ids: Partial<ProbeIds> = {}, connection: WireConnection = this.connect()): RpcCall {
-    const { organizationId, agentId } = this.suspect;
-    return new RpcCall(connection, this.suspect, this.log, { organizationId, agentId, ...ids });
-  }
-
-  /** Demands that calls are known after their first RPC; the check does not apply otherwise (G-12). */
-  override async demandKnown(): Promise<void> {
-    if (!(await this.calls()).some(({ turns }) => turns.length > 1)) this.skip('no RPC after a welcome is taken');
-  }
-
-  /** Speech as the platform sends it. The check needs `speech`. */
-  get spoken(): SpokenForm {
-    return plainSpeech(this.speech);
-  }
-
-  /** The agents that the server offers; the check does not apply when it cannot say. */
-  async agents(): Promise<readonly ListedAgent[]> {
-    const { organizationId, timing } = this.suspect;
-    const answer = await this.connect().list(organizationId, timing.answerMs, this.log);
-    if ('code' in answer) return this.skip(`the server did not list its agents: ${statusName(answer.code)}`);
-    return (answer.virtual_agents ?? []).map((agent) => ({
-      id: agent.virtual_agent_id ?? '',
-      name: agent.virtual_agent_name ?? '',
-      isDefault: agent.is_default ?? false,
-    }));
-  }
+/** A call that has begun. */
+export interface Begun<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
+  readonly call: Call;
+  readonly welcome: Turn;
 }
 
-function presented(isTaken: boolean, ending: Ending | undefined, isAnswered: boolean): Presented {
-  return {
-    isTaken,
-    isRefused: ending !== undefined && REFUSED.includes(ending.code),
-    isForbidden: ending !== undefined && FORBIDDEN.includes(ending.code),
-    isError: !isTaken && ending !== undefined && !NO_ERROR.includes(ending.code),
-    how: isAnswered ? 'got a response' : endingText(ending),
-    words: ending?.details ?? '',
-  };
+/** The surroundings of one check. `close` must be called. */
+export class Lab<
+  Turn extends ProbeTurn = ProbeTurn,
+  Call extends ProbeCall<Turn> = ProbeCall<Turn>,
+  Transport extends Probe<Turn, Call> = Probe<Turn, Call>,
+> {
+  readonly suspect: Suspect;
+  readonly probe: Transport;
+  readonly #recordings: Recordings<Turn, Call>;
+  readonly #slots: Slots;
+  #shown: readonly Proof[] | undefined;
+  #isClosed = false;
+  /** Since when it waits for recorded calls, ms, and how long it has waited for others before. */
+  #lentFromMs: number | undefined;
+  #lentMs = 0;
+
+  /** @param slots - of which the check holds one, and which it lends while it waits for recorded calls. */
+  constructor(suspect: Suspect, probe: Transport, recordings: Recordings<Turn, Call>, slots: Slots) {
+    this.suspect = suspect;
+    this.probe = probe;
+    this.#recordings = recordings;
+    this.#slots = slots;
+  }
+
+  get log(): ExchangeLog {
+    return this.probe.log;
+  }
+
+  /** Demands that calls are known after their welcome; the check does not apply otherwise (G-12). */
+  async demandKnown(): Promise<void> {
+    if (!this.probe.mayEndWithWelcome || (await this.calls()).some(({ turns }) => turns.length > 1)) return;
+    this.skip('no RPC after a welcome is taken');
+  }
+
+  /** A call that has begun; the check does not apply when it cannot. */
+  async begun(call: Call = this.probe.call()): Promise<Begun<Turn, Call>> {
+    const welcome = await call.begin();
+    if (welcome.final === undefined) this.skip('the call did not begin with a welcome and its FINAL');
+    return { call, welcome };
+  }
+
+  /** A call that has begun and whose welcome has been heard. */
+  async ready(): Promise<Call> {
+    await this.demandKnown();
+    const { call, welcome } = await this.begun();
+    await call.heardOut(welcome);
+    return call;
+  }
+
+  /** As {@link ready}, of a bot that asks for keys or speech; the check does not apply to another one. */
+  async readyFor(input: 'keys' | 'speech'): Promise<Call> {
+    const call = await this.ready();
+    if (!call.isAskedFor(input)) this.skip(input === 'keys' ? 'the bot asks for no keys' : 'the bot asks for keys only');
+    return call;
+  }
+
+  /** Demands that the keys of the profile are answered by a call that nothing happened to; the check does not apply otherwise. */
+  async demandKeysWork(): Promise<void> {
+    if ((await this.#firstOf('keys', 'dtmf'))?.isAnswered !== true)
+      this.skip('the keys of this run are not answered in an ordinary call: name others with --press');
+  }
+
+  /** Demands that plain speech is heard by this bot; the check does not apply otherwise. */
+  async demandHeard(): Promise<void> {
+    if ((await this.#firstOf('speech', 'speech'))?.hasStart !== true)
+      this.skip('this bot reported no start of speech when it was spoken to in the plain form');
+  }
+
+  /** The calls that every check may look at. */
+  calls(): Promise<readonly RecordedCall<Turn, Call>[]> {
+    return this.#lent(() => this.#recordings.calls());
+  }
+
+  /** Calls to every listed agent, up to their welcomes. */
+  welcomes(): Promise<readonly RecordedCall<Turn, Call>[]> {
+    return this.#lent(() => this.#recordings.welcomes());
+  }
+
+  /** Calls in which this is done, placed once for all checks that look at them. */
+  placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]> {
+    return this.#lent(() => this.#recordings.placed(acts));
+  }
+
+  /** The agents that the server offers; the check does not apply when it does not say. */
+  async agents(): Promise<readonly ListedAgent[]> {
+    const agents = await this.probe.agents();
+    return typeof agents === 'string' ? this.skip(agents) : agents;
+  }
+
+  /** The check has found a breach. */
+  fail(reason: string): never {
+    throw new CheckOutcome('fail', reason);
+  }
+
+  /** There is nothing to be found out here. */
+  skip(reason: string): never {
+    throw new CheckOutcome('not_applicable', reason);
+  }
+
+  /** The check applies, and what came back says nothing of the server. */
+  giveUp(reason: string): never {
+    throw new CheckOutcome('undecided', reason);
+  }
+
+  /** A remark in the exchange. */
+  note(text: string): void {
+    this.log.add('suite', '', text);
+  }
+
+  /** Waits, ms of real time. */
+  async wait(ms: number): Promise<void> {
+    await pause(ms, this.suspect.clock);
+  }
+
+  /** What proves the verdict is the exchange of a call that was placed for several checks. */
+  showCalls(calls: readonly Proof[]): void {
+    this.#shown = calls;
+  }
+
+  /** The exchanges that prove the verdict. */
+  get proof(): readonly ExchangeLog[] {
+    return this.#shown?.map(({ log }) => log) ?? [this.log];
+  }
+
+  /** Whether the server said on what proves the verdict that it has no room. */
+  get isOverloaded(): boolean {
+    return this.probe.isOverloaded || (this.#shown ?? []).some(({ isOverloaded }) => isOverloaded);
+  }
+
+  /** How long the check has waited for recorded calls so far, ms: no time of its own. */
+  get lentMs(): number {
+    return this.#lentMs + (this.#lentFromMs === undefined ? 0 : this.suspect.clock.monotonicMs() - this.#lentFromMs);
+  }
+
+  /** What the caller says. The check needs `speech`. */
+  get speech(): Uint8Array {
+    return this.suspect.speech ?? this.skip('the caller has no voice');
+  }
+
+  /** Closes what the check has opened and gives its slot back: the check can ask nothing of the server any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.probe.close();
+    if (this.#lentFromMs === undefined) this.#slots.give();
+  }
+
+  /** Waits for recorded calls. Does not hold its slot meanwhile: they need some. */
+  async #lent<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { clock } = this.suspect;
+    this.#lentFromMs = clock.monotonicMs();
+    this.#slots.give();
+    const result = await work().finally(async () => {
+      await this.#slots.take();
+      // Nobody gives it back for a check that was given up.
+      if (this.#isClosed) this.#slots.give();
+    });
+    this.#lentMs = this.lentMs;
+    this.#lentFromMs = undefined;
+    return result;
+  }
+
+  async #firstOf(name: string, kind: ProbeTurn['kind']): Promise<Turn | undefined> {
+    return (await this.calls()).find((call) => call.name === name)?.turns.find((turn) => turn.kind === kind);
+  }
 }

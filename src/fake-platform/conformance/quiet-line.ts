@@ -7,6 +7,11 @@ const QUIET_MS = 4000;
 /** Root mean square of the noise, as a part of full scale: -55 dBFS, which a caller hardly hears. */
 const NOISE_LEVEL = 10 ** (-55 / 20);
 
+/** So many ms of silence, µ-law at 8 kHz. */
+export function silenceOf(ms: number): Uint8Array {
+  return new Uint8Array(Math.round(ms * MULAW_BYTES_PER_MS)).fill(MULAW_SILENCE);
+}
+
 /** What such a line carries: its name for a sentence, and µ-law at 8 kHz. */
 export interface QuietLine {
   readonly what: string;
@@ -15,7 +20,7 @@ export interface QuietLine {
 
 /** Both, in order. The noise is the same in every run. */
 export const QUIET_LINES: readonly QuietLine[] = [
-  { what: `${String(QUIET_MS)} ms of silence`, mulaw: new Uint8Array(QUIET_MS * MULAW_BYTES_PER_MS).fill(MULAW_SILENCE) },
+  { what: `${String(QUIET_MS)} ms of silence`, mulaw: silenceOf(QUIET_MS) },
   { what: `${String(QUIET_MS)} ms of line noise at -55 dBFS`, mulaw: whiteNoise(QUIET_MS * MULAW_BYTES_PER_MS) },
 ];
 

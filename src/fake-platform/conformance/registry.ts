@@ -1,6 +1,5 @@
 // All checks, for each transport, and what it takes to run them. Knows no server.
 import type { Transport } from '../lines/target.ts';
-import type { BaseLab } from './base-lab.ts';
 import type { Check } from './check.ts';
 import { ENDING_CHECKS } from './checks/endings.ts';
 import { INPUT_CHECKS } from './checks/inputs.ts';
@@ -12,26 +11,22 @@ import { SPEECH_CHECKS } from './checks/speech.ts';
 import { RPC_TOKEN_CHECKS, TOKEN_CHECKS } from './checks/tokens.ts';
 import { TRANSPORT_CHECKS } from './checks/transport.ts';
 import { TURN_CHECKS } from './checks/turns.ts';
-import { CheckLab } from './lab.ts';
-import { missed, reach } from './reach.ts';
-import type { Suite } from './suite.ts';
-import { RpcSurvey } from './rpc-survey.ts';
+import type { Lab } from './lab.ts';
+import { RpcProbe, type RpcLab } from './rpc-probe.ts';
+import { suiteOf } from './suite.ts';
 import type { Level } from './verdict.ts';
 import { ENVELOPE_CHECKS } from './websocket/checks/envelopes.ts';
 import { INPUT_CHECKS as SOCKET_INPUT_CHECKS } from './websocket/checks/inputs.ts';
 import { KEEP_ALIVE_CHECKS } from './websocket/checks/keep-alive.ts';
 import { LIST_CHECKS } from './websocket/checks/lists.ts';
-import { OVERLAP_CHECKS as SOCKET_OVERLAP_CHECKS } from './websocket/checks/overlap.ts';
 import { REPLY_CHECKS as SOCKET_REPLY_CHECKS } from './websocket/checks/replies.ts';
 import { SESSION_CHECKS } from './websocket/checks/sessions.ts';
-import { SPEECH_CHECKS as SOCKET_SPEECH_CHECKS } from './websocket/checks/speech.ts';
 import { UPGRADE_CHECKS } from './websocket/checks/upgrade.ts';
-import { SocketLab } from './websocket/socket-lab.ts';
-import { missedSocket, reachSocket } from './websocket/socket-reach.ts';
-import { SocketSurvey } from './websocket/socket-survey.ts';
+import { SOCKET_ACTS } from './websocket/socket-acts.ts';
+import { SocketProbe, type SocketLab } from './websocket/socket-probe.ts';
 
 /** Every check of a server of RPCs, in the order of the contract. */
-export const CHECKS: readonly Check[] = inOrder<CheckLab>([
+export const CHECKS: readonly Check<RpcLab>[] = inOrder<RpcLab>([
   ...TRANSPORT_CHECKS,
   ...TURN_CHECKS,
   ...SPEECH_CHECKS,
@@ -52,9 +47,7 @@ export const SOCKET_CHECKS: readonly Check<SocketLab>[] = inOrder<SocketLab>([
   ...ENVELOPE_CHECKS,
   ...SESSION_CHECKS,
   ...SOCKET_REPLY_CHECKS,
-  ...SOCKET_SPEECH_CHECKS,
   ...SOCKET_INPUT_CHECKS,
-  ...SOCKET_OVERLAP_CHECKS,
   ...KEEP_ALIVE_CHECKS,
   ...LIST_CHECKS,
   ...TOKEN_CHECKS,
@@ -68,17 +61,17 @@ export interface ListedCheck extends Pick<Check, 'id' | 'rules' | 'title' | 'nee
 }
 
 /** All checks, those of tokens once. */
-export const ALL_CHECKS: readonly ListedCheck[] = [...new Set<ListedCheck | Check | Check<SocketLab>>([...CHECKS, ...SOCKET_CHECKS])].map(
-  ({ id, rules, title, needs, level = 'must' }) => ({
-    ...{ id, rules, title, needs, level },
-    transports: [
-      ...(CHECKS.some((check) => check.id === id) ? ['grpc' as const] : []),
-      ...(SOCKET_CHECKS.some((check) => check.id === id) ? ['websocket' as const] : []),
-    ],
-  }),
-);
+export const ALL_CHECKS: readonly ListedCheck[] = [
+  ...new Set<ListedCheck | Check<RpcLab> | Check<SocketLab>>([...CHECKS, ...SOCKET_CHECKS]),
+].map(({ id, rules, title, needs, level = 'must' }) => ({
+  ...{ id, rules, title, needs, level },
+  transports: [
+    ...(CHECKS.some((check) => check.id === id) ? ['grpc' as const] : []),
+    ...(SOCKET_CHECKS.some((check) => check.id === id) ? ['websocket' as const] : []),
+  ],
+}));
 
-function inOrder<Lab extends BaseLab>(checks: readonly Check<Lab>[]): readonly Check<Lab>[] {
+function inOrder<Surroundings extends Lab>(checks: readonly Check<Surroundings>[]): readonly Check<Surroundings>[] {
   return checks.toSorted(byRule);
 }
 
@@ -87,32 +80,7 @@ function byRule({ rules: [one] }: Pick<Check, 'rules'>, { rules: [other] }: Pick
 }
 
 /** How servers of RPCs are looked at. */
-export const RPC_SUITE: Suite<CheckLab> = {
-  checks: CHECKS,
-  ...{ reach, missed },
-  open: (suspect, slots) => {
-    const survey = new RpcSurvey(suspect, slots);
-    return {
-      lab: () => new CheckLab(suspect, survey, slots),
-      close: () => {
-        survey.close();
-      },
-    };
-  },
-};
+export const RPC_SUITE = suiteOf(CHECKS, (suspect) => new RpcProbe(suspect));
 
 /** How servers of sockets are looked at. */
-export const SOCKET_SUITE: Suite<SocketLab> = {
-  checks: SOCKET_CHECKS,
-  reach: reachSocket,
-  missed: missedSocket,
-  open: (suspect, slots) => {
-    const survey = new SocketSurvey(suspect, slots);
-    return {
-      lab: () => new SocketLab(suspect, survey, slots),
-      close: () => {
-        survey.close();
-      },
-    };
-  },
-};
+export const SOCKET_SUITE = suiteOf(SOCKET_CHECKS, (suspect) => new SocketProbe(suspect), SOCKET_ACTS);

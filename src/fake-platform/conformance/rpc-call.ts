@@ -5,10 +5,10 @@ import { pause } from '../../base/abort.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
 import { structFromJson } from '../../contract/struct.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
-import { isTerminalEvent, type Answer } from '../caller/answer.ts';
+import type { ServerEventKind } from '../caller/answer.ts';
 import type { Key } from '../caller/key.ts';
 import { SILENT_FRAME } from '../caller/microphone.ts';
-import { LEAD_MS, ProbeCall, ProbeTurn, type ProbeTurnKind } from './call.ts';
+import { LEAD_MS, ProbeCall, ProbeTurn, type CallerActs, type ProbeTurnKind } from './call.ts';
 import type { WireConnection } from './connection.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
 import { isHeard, MAX_PLAYBACK_MS, playMs } from './heard.ts';
@@ -19,13 +19,17 @@ import type { Ending, Received, WireRpc } from './wire.ts';
 /** What one message carries beside the ids of its call. */
 export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
 
-/** One turn that is over. */
-export class TurnRecord extends ProbeTurn {
+/** One turn: an RPC of its own. */
+export class RpcTurn extends ProbeTurn {
   readonly rpc: WireRpc;
 
   constructor(kind: ProbeTurnKind, rpc: WireRpc) {
     super(kind);
     this.rpc = rpc;
+  }
+
+  get line(): string {
+    return this.rpc.name;
   }
 
   get answers(): readonly Received[] {
@@ -39,8 +43,40 @@ export class TurnRecord extends ProbeTurn {
   get isAnswered(): boolean {
     return this.final !== undefined;
   }
+
+  get isOver(): boolean {
+    return this.rpc.ending !== undefined;
+  }
+
+  get isBroken(): boolean {
+    return this.isOver && !this.isCompleted && this.final === undefined;
+  }
+
+  get isCompleted(): boolean {
+    return this.rpc.isCompleted;
+  }
+
+  get howItEnded(): string {
+    return endingText(this.rpc.ending);
+  }
+
+  get endProblem(): string | undefined {
+    if (this.isCompleted || this.final !== undefined) return undefined;
+    return this.rpc.isFlooded ? 'was flooded with more than any reply can be' : this.howItEnded;
+  }
+
+  /** They are answered by a prompt or an event, and a FINAL (G-63). */
+  keysProblem(keys: string): string | undefined {
+    const { answers } = this.rpc;
+    const head = keys === '' ? '' : `${keys}: `;
+    if (this.final === undefined && !this.hasPrompt) return `${head}no FINAL came, and the RPC ${this.howItEnded}`;
+    const isAnswered = this.hasPrompt || answers.some(({ event }) => event !== undefined && !NOTICES.includes(event.kind));
+    return isAnswered ? undefined : `${head}the answer has neither a prompt nor an event but those of speech`;
+  }
 }
 
+/** Events that tell of the caller's voice, and answer nothing. */
+const NOTICES: readonly ServerEventKind[] = ['start_of_input', 'end_of_input'];
 /** Silence after speech when the server asks for no other time, ms of audio. */
 const TAIL_MS = 6000;
 /** Longest silence after speech, and what a server needs beyond the silence that it waits for itself, ms of audio. */
@@ -62,7 +98,7 @@ function keysInput(keys: readonly Key[]): Input {
 }
 
 /** What is sent in a turn of a kind; speech is no single message. */
-export function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): Input {
+function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): Input {
   switch (kind) {
     case 'session_start':
       return eventInput('SESSION_START');
@@ -80,7 +116,7 @@ export function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly K
 }
 
 /** µ-law in frames of 20 ms that name no format (G-32). */
-export function frameInputs(mulaw: Uint8Array): readonly Input[] {
+function frameInputs(mulaw: Uint8Array): readonly Input[] {
   return Array.from({ length: Math.ceil(mulaw.length / FRAME_SAMPLES) }, (_, index) => ({
     audio_input: { caller_audio: mulaw.subarray(index * FRAME_SAMPLES, (index + 1) * FRAME_SAMPLES) },
   }));
@@ -100,23 +136,8 @@ export interface SpokenForm {
 }
 
 /** Speech as the platform sends it: µ-law in frames, the format named once (G-30, G-32). */
-export function plainSpeech(mulaw: Uint8Array): SpokenForm {
+function plainSpeech(mulaw: Uint8Array): SpokenForm {
   return { before: [MULAW_FORMAT], frames: frameInputs(mulaw), silence: SILENCE };
-}
-
-/** Whether an RPC ended with an error and without the FINAL that it owes; an error behind a FINAL is another breach (G-13). */
-export function isBroken(rpc: WireRpc): boolean {
-  return rpc.ending !== undefined && !rpc.isCompleted && rpc.final === undefined;
-}
-
-/**
- * How an RPC that was half-closed and settled failed to end: with an error or left open, in words. Undefined when the server
- * completed it with OK or gave it the FINAL that it owes; what comes behind a FINAL is another breach (G-13).
- */
-export function whyUnanswered(rpc: WireRpc): string | undefined {
-  if (rpc.isCompleted || rpc.final !== undefined) return undefined;
-  if (rpc.isFlooded) return 'was flooded with more than any reply can be';
-  return endingText(rpc.ending);
 }
 
 /** How an RPC ended, in words: its status and what the server said with it. */
@@ -127,29 +148,14 @@ export function endingText(ending: Ending | undefined): string {
   return `ended with ${statusName(ending.code)}${words}`;
 }
 
-/** Whether any answer of an RPC carries something to be heard. */
-export function hasPrompt(rpc: WireRpc): boolean {
-  return rpc.answers.some(({ prompts }) => prompts.some(isHeard));
-}
-
-/** Whether the server announced speech on an RPC. */
-export function hasStart(rpc: WireRpc): boolean {
-  return rpc.answers.some(({ event }) => event?.kind === 'start_of_input');
-}
-
-/** The terminal answer of an RPC, if any. */
-export function terminalOf(rpc: WireRpc): Answer | undefined {
-  return rpc.answers.find(({ event }) => isTerminalEvent(event));
-}
-
 /** Whether the caller may be heard only after prompts of which nobody here knows how long they last (G-37). */
-export function isPlaytimeUnknown({ rpc }: TurnRecord): boolean {
+export function isPlaytimeUnknown({ rpc }: RpcTurn): boolean {
   const uncuttable = rpc.answers.flatMap(({ prompts }) => prompts.filter((prompt) => isHeard(prompt) && !prompt.bargeIn));
   return uncuttable.some(({ audio }) => audio.length === 0) || uncuttable.reduce((ms, prompt) => ms + playMs(prompt), 0) > MAX_PLAYBACK_MS;
 }
 
 /** One conversation. */
-export class RpcCall extends ProbeCall<TurnRecord> {
+export class RpcCall extends ProbeCall<RpcTurn> {
   /** An RPC is closed with its turn, and a call has nothing else. */
   readonly isOver = false;
   readonly #connection: WireConnection;
@@ -165,10 +171,6 @@ export class RpcCall extends ProbeCall<TurnRecord> {
     super(suspect, ids);
     this.#connection = connection;
     this.#log = log;
-  }
-
-  get isOverloaded(): boolean {
-    return this.#connection.isOverloaded;
   }
 
   /** A message of this conversation. */
@@ -188,38 +190,29 @@ export class RpcCall extends ProbeCall<TurnRecord> {
     return this.#connection.open(`RPC${String(this.#rpcs)}`, this.#log).send(...inputs.map((input) => this.message(input)));
   }
 
+  /** Begins a turn with these inputs. Who begins it closes it. */
+  start(kind: ProbeTurnKind, ...inputs: readonly Input[]): RpcTurn {
+    const turn = new RpcTurn(kind, this.open(...inputs));
+    this.turns.push(turn);
+    return turn;
+  }
+
   /** A whole turn: these inputs, half-close, and everything that comes back. */
-  async turn(kind: ProbeTurnKind, ...inputs: readonly Input[]): Promise<TurnRecord> {
-    const rpc = this.open(...inputs).halfClose();
-    await rpc.settled(this.timing.answerMs);
-    return this.#keep(kind, rpc);
+  async turn(kind: ProbeTurnKind, ...inputs: readonly Input[]): Promise<RpcTurn> {
+    const turn = this.start(kind, ...inputs);
+    await this.closeTurns(turn);
+    return turn;
   }
 
-  begin(): Promise<TurnRecord> {
-    return this.turn('session_start', eventInput('SESSION_START'));
+  take(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[] = []): Promise<RpcTurn> {
+    return this.turn(kind, inputOf(kind, keys));
   }
 
-  press(keys: readonly Key[]): Promise<TurnRecord> {
-    return this.turn('dtmf', keysInput(keys));
+  hangUp(): Promise<RpcTurn> {
+    return this.take('session_end');
   }
 
-  firstKey(): Promise<TurnRecord> {
-    return this.turn('dtmf_start', eventInput('START_OF_DTMF'));
-  }
-
-  silence(): Promise<TurnRecord> {
-    return this.turn('no_input', eventInput('NO_INPUT'));
-  }
-
-  flow(): Promise<TurnRecord> {
-    return this.turn('custom_event', FLOW_EVENT);
-  }
-
-  hangUp(): Promise<TurnRecord> {
-    return this.turn('session_end', eventInput('SESSION_END'));
-  }
-
-  repeatBehindEnd({ kind }: TurnRecord, keys: readonly Key[]): Promise<TurnRecord> {
+  repeatBehindEnd({ kind }: RpcTurn, keys: readonly Key[]): Promise<RpcTurn> {
     return kind === 'no_input' ? this.silence() : this.press(keys);
   }
 
@@ -227,39 +220,70 @@ export class RpcCall extends ProbeCall<TurnRecord> {
     // Each RPC was settled with its turn.
   }
 
-  drop(): void {
-    this.#connection.drop();
+  say(mulaw: Uint8Array): Promise<RpcTurn> {
+    return this.speak(plainSpeech(mulaw));
   }
 
-  sayPlainly(mulaw: Uint8Array): Promise<TurnRecord> {
-    return this.speak(plainSpeech(mulaw));
+  async untilReplied(kind: ProbeTurnKind, { press, speech = new Uint8Array(0) }: CallerActs): Promise<RpcTurn> {
+    const turn = this.start(kind);
+    if (kind === 'speech') await this.#sayOn(turn, plainSpeech(speech));
+    else turn.rpc.send(this.message(inputOf(kind, press)));
+    turn.rpc.halfClose();
+    await this.until(turn, () => turn.hasPrompt, this.timing.answerMs);
+    return turn;
+  }
+
+  listen(): RpcTurn {
+    return this.start('speech', MULAW_FORMAT);
+  }
+
+  stream({ rpc }: RpcTurn, mulaw: Uint8Array, enough: () => boolean): Promise<void> {
+    return this.#streamFrames(rpc, frameInputs(mulaw), enough);
+  }
+
+  until({ rpc }: RpcTurn, condition: () => boolean, limitMs: number): Promise<boolean> {
+    return rpc.until(() => rpc.ending !== undefined || condition(), limitMs);
+  }
+
+  settled({ rpc }: RpcTurn): Promise<void> {
+    return rpc.settled(this.timing.answerMs);
+  }
+
+  async closeTurns(...turns: readonly RpcTurn[]): Promise<void> {
+    for (const { rpc } of turns) rpc.halfClose();
+    await Promise.all(turns.map((turn) => this.settled(turn)));
+  }
+
+  async restOfCut(older: RpcTurn, newer: RpcTurn): Promise<readonly Received[]> {
+    await this.closeTurns(newer, older);
+    return older.answers;
   }
 
   /**
    * Opens a listening RPC and speaks on it: silence, speech, and silence until the server has reported the end of speech or
    * replied, as the platform does; then half-close (G-35, G-38).
    */
-  async speak(form: SpokenForm): Promise<TurnRecord> {
-    const rpc = this.open();
-    await this.say(rpc, form);
-    rpc.halfClose();
-    await rpc.settled(this.timing.answerMs);
-    return this.#keep('speech', rpc);
+  async speak(form: SpokenForm): Promise<RpcTurn> {
+    const turn = this.start('speech');
+    await this.#sayOn(turn, form);
+    await this.closeTurns(turn);
+    return turn;
   }
 
-  /** Speaks on an open RPC, which stays open. */
-  async say(rpc: WireRpc, { before, frames, silence }: SpokenForm): Promise<void> {
+  /** Speaks in a turn, which stays open. */
+  async #sayOn(turn: RpcTurn, { before, frames, silence }: SpokenForm): Promise<void> {
+    const { rpc } = turn;
     rpc.send(...before.map((input) => this.message(input)));
     const quiet = (ms: number): readonly Input[] => Array<Input>(Math.ceil(ms / FRAME_MS)).fill(silence);
-    await this.stream(rpc, [...quiet(LEAD_MS), ...frames], () => rpc.ending !== undefined);
+    await this.#streamFrames(rpc, [...quiet(LEAD_MS), ...frames], () => rpc.ending !== undefined);
     const tailMs = this.#tailMs();
-    await this.stream(rpc, quiet(TAIL_MS), () => isAnswered(rpc));
+    await this.#streamFrames(rpc, quiet(TAIL_MS), () => isAnswered(rpc));
     // A server that has heard a voice may wait as long as it told the platform that it would.
-    if (tailMs > TAIL_MS && hasStart(rpc)) await this.stream(rpc, quiet(tailMs - TAIL_MS), () => isAnswered(rpc));
+    if (tailMs > TAIL_MS && turn.hasStart) await this.#streamFrames(rpc, quiet(tailMs - TAIL_MS), () => isAnswered(rpc));
   }
 
   /** Sends frames at the pace of the call until `enough`. */
-  async stream(rpc: WireRpc, frames: readonly Input[], enough: () => boolean): Promise<void> {
+  async #streamFrames(rpc: WireRpc, frames: readonly Input[], enough: () => boolean): Promise<void> {
     const perTick = Math.max(1, Math.round((this.timing.pace * TICK_MS) / FRAME_MS));
     let from = 0;
     await atPace(this.clock, TICK_MS, () => {
@@ -270,26 +294,15 @@ export class RpcCall extends ProbeCall<TurnRecord> {
     });
   }
 
-  /** Waits, ms of real time. */
-  async wait(ms: number): Promise<void> {
-    await pause(ms, this.clock);
-  }
-
-  protected untilOver(limitMs: number): Promise<void> {
-    return this.wait(limitMs);
+  protected async untilOver(limitMs: number): Promise<void> {
+    await pause(limitMs, this.clock);
   }
 
   /** How long the server says that it waits for the end of speech, with a margin, ms (section 2.9 of the contract). */
   #tailMs(): number {
-    const timers = this.turns.findLast(({ rpc }) => rpc.final !== undefined)?.rpc.final?.message.input_handling_config?.speech_timers;
+    const timers = this.turns.findLast(({ final }) => final !== undefined)?.final?.message.input_handling_config?.speech_timers;
     const ownMs = Math.max(timers?.complete_timeout_msec ?? 0, timers?.incomplete_timeout_msec ?? 0);
     return Math.min(MAX_TAIL_MS, ownMs + TAIL_MARGIN_MS);
-  }
-
-  #keep(kind: ProbeTurnKind, rpc: WireRpc): TurnRecord {
-    const turn = new TurnRecord(kind, rpc);
-    this.turns.push(turn);
-    return turn;
   }
 }
 

@@ -1,12 +1,13 @@
 // Runs checks on a server, several at once, and adds up what they say. Knows no single check.
 import { waitAtMost, type Waited } from '../../base/abort.ts';
 import type { Failure } from '../lines/failure.ts';
-import type { BaseLab } from './base-lab.ts';
 import type { Check, Need } from './check.ts';
 import type { ExchangeLine } from './exchange.ts';
+import type { Lab } from './lab.ts';
+import { missed, reach } from './reach.ts';
 import { redactor, type Redactor } from './redaction.ts';
 import { Slots } from './slots.ts';
-import type { OpenSuite, Suite } from './suite.ts';
+import type { StartedSuite, Suite } from './suite.ts';
 import { speakingMs, type GivenSuspect, type Reached, type Suspect } from './suspect.ts';
 import { CheckOutcome, type Level, type Verdict } from './verdict.ts';
 
@@ -46,12 +47,12 @@ export interface Conformance {
 }
 
 /** How to run checks. */
-export interface RunOptions<Lab extends BaseLab> {
+export interface RunOptions<Surroundings extends Lab> {
   /** How servers of this kind are looked at. */
-  readonly suite: Suite<Lab>;
+  readonly suite: Suite<Surroundings>;
   readonly suspect: GivenSuspect;
   /** Of the suite: all, or those that were chosen. */
-  readonly checks: readonly Check<Lab>[];
+  readonly checks: readonly Check<Surroundings>[];
   /** The server is ours: it is held to what we alone have decided, too. Default false. */
   readonly isOurs?: boolean;
   /** Checks at once, and calls that are placed for several of them. */
@@ -91,24 +92,24 @@ function unmet(need: Need, suspect: Suspect, { whyNot }: Reached): string | unde
 }
 
 /** Runs the checks. Nothing is thrown for what a server does. */
-export async function runConformance<Lab extends BaseLab>(options: RunOptions<Lab>): Promise<Conformance> {
+export async function runConformance<Surroundings extends Lab>(options: RunOptions<Surroundings>): Promise<Conformance> {
   const { signal, checks, suite } = options;
   const redact = redactor(options.suspect.token);
   const isInterrupted = (): boolean => signal?.aborted === true;
-  const reached = await suite.reach(options.suspect, signal);
+  const reached = await reach(suite.open(options.suspect), signal);
   if (reached === undefined || 'code' in reached) return summary([], told(reached, redact), isInterrupted());
   const { wantsToken, listWantsToken, canCall } = reached;
   const suspect: Suspect = { ...options.suspect, wantsToken, listWantsToken, canCall };
   const slots = new Slots(options.jobs);
-  const open = suite.open(suspect, slots);
+  const started = suite.start(suspect, slots);
   const results: CheckResult[] = [];
-  const perform = async (check: Check<Lab>): Promise<void> => {
+  const perform = async (check: Check<Surroundings>): Promise<void> => {
     if (isInterrupted()) return;
     const missing =
       check.level === 'ours' && options.isOurs !== true
         ? NOT_ASKED
         : check.needs.map((need) => unmet(need, suspect, reached)).find((why) => why !== undefined);
-    const result = missing === undefined ? await runCheck(check, { suspect, open, slots }, options) : notApplicable(check, missing);
+    const result = missing === undefined ? await runCheck(check, { suspect, started, slots }, options) : notApplicable(check, missing);
     if (result === undefined) return;
     const shown = redacted(result, redact);
     results.push(shown);
@@ -124,34 +125,34 @@ export async function runConformance<Lab extends BaseLab>(options: RunOptions<La
     for (const check of checks.filter(({ phase }) => phase === 'last')) await perform(check);
     // Refusals prove nothing of a server that is not there any more.
     const lastPass = results.findLast(({ verdict }) => verdict === 'pass')?.id;
-    const gone = canCall && !isInterrupted() ? await suite.missed(suspect) : undefined;
+    const gone = canCall && !isInterrupted() ? await missed(suite.open(suspect)) : undefined;
     const order = checks.map(({ id }) => id);
     const sorted = results.sort((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
     const after = lastPass === undefined ? '' : `; "${lastPass}" was the last check that passed`;
     const finding = gone && { code: gone.code, message: `the server stopped answering during the run${after}: ${gone.message}` };
     return summary(sorted, told(finding, redact), isInterrupted());
   } finally {
-    open.close();
+    started.close();
   }
 }
 
 /** What all checks of a run share. */
-interface Shared<Lab extends BaseLab> {
+interface Shared<Surroundings extends Lab> {
   readonly suspect: Suspect;
-  readonly open: OpenSuite<Lab>;
+  readonly started: StartedSuite<Surroundings>;
   readonly slots: Slots;
 }
 
 /** @returns undefined when the run was interrupted. */
-async function runCheck<Lab extends BaseLab>(
-  check: Check<Lab>,
-  shared: Shared<Lab>,
-  options: RunOptions<Lab>,
+async function runCheck<Surroundings extends Lab>(
+  check: Check<Surroundings>,
+  shared: Shared<Surroundings>,
+  options: RunOptions<Surroundings>,
 ): Promise<CheckResult | undefined> {
-  const { suspect, open, slots } = shared;
+  const { suspect, started, slots } = shared;
   const { clock } = suspect;
   await slots.take();
-  const lab = open.lab();
+  const lab = started.lab();
   const startMs = clock.monotonicMs();
   const said = (verdict: Verdict, reason: string): CheckResult => ({
     ...named(check),
@@ -178,12 +179,12 @@ async function runCheck<Lab extends BaseLab>(
 }
 
 /** Longest time of one check, ms. */
-function limitOf<Lab extends BaseLab>({ checkMs, suspect }: RunOptions<Lab>): number {
+function limitOf<Surroundings extends Lab>({ checkMs, suspect }: RunOptions<Surroundings>): number {
   return checkMs ?? CHECK_MS + SPOKEN_TIMES * speakingMs(suspect);
 }
 
 /** Waits for a check. The time of the calls that are placed for several checks is not its own. */
-async function bounded<Lab extends BaseLab>(work: Promise<void>, lab: Lab, options: RunOptions<Lab>): Promise<Waited<void>> {
+async function bounded<Surroundings extends Lab>(work: Promise<void>, lab: Lab, options: RunOptions<Surroundings>): Promise<Waited<void>> {
   const { signal } = options;
   const checkMs = limitOf(options);
   let [waited, lentMs] = [await waitAtMost(work, checkMs, lab.suspect.clock, signal), 0];

@@ -1,37 +1,40 @@
 // Makes checks that only look at calls which were placed for all of them. Knows no rule.
-import type { BaseLab } from './base-lab.ts';
+import type { ProbeCall, ProbeTurn } from './call.ts';
 import type { Check, Need } from './check.ts';
 import type { Proof } from './exchange.ts';
-import type { CheckLab } from './lab.ts';
-import type { CallRecord } from './rpc-survey.ts';
+import type { Lab } from './lab.ts';
+import type { Probe } from './probe.ts';
+import type { RecordedCall } from './survey.ts';
 
 /** There was nothing to look at. */
 export const NOTHING = Symbol('nothing');
 
-/** What a look at one call found: a breach in words, {@link NOTHING} where there was nothing to look at, undefined where all is well. */
-export type Look<Call extends Proof = CallRecord> = (call: Call) => string | typeof NOTHING | undefined;
+/** What a look found: a breach in words, {@link NOTHING} where there was nothing to look at, undefined where all is well. */
+export type Found = string | typeof NOTHING | undefined;
+
+/** Looks at one call. */
+export type Look<Call extends Proof = RecordedCall> = (call: Call) => Found;
 
 /** A check that looks at recorded calls. */
-export interface ShapeOptions<Call extends Proof> extends Pick<Check, 'level'> {
-  readonly id: string;
-  readonly rules: readonly [string, ...string[]];
-  readonly title: string;
+export interface ShapeOptions<Call extends Proof = RecordedCall> extends Pick<Check, 'id' | 'rules' | 'title' | 'level'> {
   readonly look: Look<Call>;
   /** Why the check does not apply when there was nothing to look at in any call: a sentence. */
   readonly otherwise: string;
   readonly needs?: readonly Need[];
 }
 
-/** Makes a check of a server of RPCs. */
-export function shapeCheck(options: ShapeOptions<CallRecord>): Check {
-  return shapeOf<CheckLab, CallRecord>(options, (lab) => lab.calls());
+/** Makes a check that looks at the calls of every kind of input. */
+export function shapeCheck<Turn extends ProbeTurn, Call extends ProbeCall<Turn>, Transport extends Probe<Turn, Call>>(
+  options: ShapeOptions<RecordedCall<Turn, Call>>,
+): Check<Lab<Turn, Call, Transport>> {
+  return shapeOf<Lab<Turn, Call, Transport>, RecordedCall<Turn, Call>>(options, (lab) => lab.calls());
 }
 
 /** Makes the check. Its proof is the calls with a breach, else the first in which there was something to see. */
-export function shapeOf<Lab extends BaseLab, Call extends Proof>(
+export function shapeOf<Surroundings extends Lab, Call extends Proof>(
   options: ShapeOptions<Call>,
-  callsOf: (lab: Lab) => Promise<readonly Call[]>,
-): Check<Lab> {
+  callsOf: (lab: Surroundings) => Promise<readonly Call[]>,
+): Check<Surroundings> {
   const { look, otherwise, needs = [], ...named } = options;
   return {
     ...named,
@@ -43,7 +46,12 @@ export function shapeOf<Lab extends BaseLab, Call extends Proof>(
 }
 
 /** Looks at each of these calls. @throws CheckOutcome with what was found, or `otherwise` where there was nothing to look at. */
-function judge<Call extends Proof>(lab: BaseLab, calls: readonly Call[], look: Look<Call>, otherwise: string): void {
+function judge<Call extends Proof>(
+  lab: Pick<Lab, 'showCalls' | 'fail' | 'skip'>,
+  calls: readonly Call[],
+  look: Look<Call>,
+  otherwise: string,
+): void {
   const looked = calls.map((call) => ({ call, found: look(call) }));
   const seen = looked.filter(({ found }) => found !== NOTHING);
   const broken = seen.filter(({ found }) => found !== undefined);
@@ -53,8 +61,29 @@ function judge<Call extends Proof>(lab: BaseLab, calls: readonly Call[], look: L
   if (seen.length === 0) lab.skip(otherwise);
 }
 
+/** Looks at every turn; the first breach is told with its name. */
+export function eachTurn<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
+  look: (turn: Turn, call: RecordedCall<Turn, Call>) => Found,
+): Look<RecordedCall<Turn, Call>> {
+  return (call) => firstBreach(call.turns.map((turn) => [turn.label, look(turn, call)]));
+}
+
+/** The turns of a kind, as far as the call had not ended before. */
+export function turnsOf<Turn extends ProbeTurn>(turns: readonly Turn[], kind: ProbeTurn['kind']): readonly Turn[] {
+  const end = turns.findIndex(({ terminal }) => terminal !== undefined);
+  return (end === -1 ? turns : turns.slice(0, end + 1)).filter((turn) => turn.kind === kind);
+}
+
+/** Looks at every turn of a kind before the end of the call. */
+export function eachOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
+  kind: ProbeTurn['kind'],
+  look: (turn: Turn, call: RecordedCall<Turn, Call>) => Found,
+): Look<RecordedCall<Turn, Call>> {
+  return eachTurn((turn, call) => (turnsOf(call.turns, kind).includes(turn) ? look(turn, call) : NOTHING));
+}
+
 /** The first breach of several looks, told with its name; {@link NOTHING} where none had anything to look at. */
-export function firstBreach(looks: readonly (readonly [string, ReturnType<Look>])[]): ReturnType<Look> {
+export function firstBreach(looks: readonly (readonly [string, Found])[]): Found {
   const found = looks.filter(([, said]) => said !== NOTHING);
   const broken = found.find(([, said]) => typeof said === 'string');
   if (broken !== undefined) return `${broken[0]}: ${String(broken[1])}`;

@@ -1,30 +1,45 @@
-// What a run needs to look at servers that are reached in one way: the checks, and how to find out whether there is a server
-// at all. Shapes only.
-import type { Failure } from '../lines/failure.ts';
-import type { BaseLab } from './base-lab.ts';
+// What a run needs to look at servers that are reached in one way: the transport, the checks, and the calls that they share.
+import type { ProbeCall, ProbeTurn } from './call.ts';
 import type { Check } from './check.ts';
+import { Lab } from './lab.ts';
+import type { Probe } from './probe.ts';
 import type { Slots } from './slots.ts';
-import type { GivenSuspect, Reached, Suspect } from './suspect.ts';
+import type { GivenSuspect, Suspect } from './suspect.ts';
+import { Survey, type Acts } from './survey.ts';
 
 /** The checks of one transport, and what they work with. */
-export interface Suite<Lab extends BaseLab> {
-  readonly checks: readonly Check<Lab>[];
-  /**
-   * The first look at a server.
-   *
-   * @param signal - ends it at once; undefined is returned then.
-   */
-  reach(suspect: GivenSuspect, signal: AbortSignal | undefined): Promise<Reached | Failure | undefined>;
-  /** Begins one more call as the first look did. @returns why it is not answered any more. */
-  missed(suspect: GivenSuspect): Promise<Failure | undefined>;
+export interface Suite<Surroundings extends Lab> {
+  readonly checks: readonly Check<Surroundings>[];
+  /** The transport. Whoever opens it closes it. */
+  open(suspect: GivenSuspect): Probe;
   /** What the checks of one run share. */
-  open(suspect: Suspect, slots: Slots): OpenSuite<Lab>;
+  start(suspect: Suspect, slots: Slots): StartedSuite<Surroundings>;
 }
 
 /** What the checks of one run share. `close` must be called. */
-export interface OpenSuite<Lab extends BaseLab> {
+export interface StartedSuite<Surroundings extends Lab> {
   /** The surroundings of one check. */
-  lab(): Lab;
+  lab(): Surroundings;
   /** Gives up the calls that are still running, and places no more. */
   close(): void;
+}
+
+/** The suite of one transport. @param acts - what is done in recorded calls of this transport beside what is done on every one. */
+export function suiteOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>, Transport extends Probe<Turn, Call>>(
+  checks: readonly Check<Lab<Turn, Call, Transport>>[],
+  open: (suspect: GivenSuspect) => Transport,
+  acts: Acts<Call> = {},
+): Suite<Lab<Turn, Call, Transport>> {
+  return {
+    ...{ checks, open },
+    start: (suspect, slots) => {
+      const survey = new Survey<Turn, Call>(suspect, slots, () => open(suspect), acts);
+      return {
+        lab: () => new Lab(suspect, open(suspect), survey, slots),
+        close: () => {
+          survey.close();
+        },
+      };
+    },
+  };
 }

@@ -1,33 +1,31 @@
-// The calls that many checks look at, placed once per run: one of each kind of input. What carries them is the line's business.
-// Records and judges nothing.
+// The calls that many checks look at, placed once per run: one of each kind of input, and others that checks of one transport ask
+// for. Records and judges nothing.
 import { waitAtMost } from '../../base/abort.ts';
-import type { ProbeCall, ProbeIds, ProbeTurn } from './call.ts';
-import { ExchangeLog, type Proof } from './exchange.ts';
+import type { ProbeCall, ProbeTurn } from './call.ts';
+import type { Proof } from './exchange.ts';
+import type { Probe } from './probe.ts';
 import type { Slots } from './slots.ts';
 import { speakingMs, type Suspect } from './suspect.ts';
 
 /** A call that was placed for several checks. */
-export interface RecordedCall<Turn extends ProbeTurn = ProbeTurn> extends Proof {
+export interface RecordedCall<Turn extends ProbeTurn = ProbeTurn, Call extends ProbeCall<Turn> = ProbeCall<Turn>> extends Proof {
   readonly agentId: string;
+  readonly call: Call;
+  /** Its turns, as far as checks may look at them. */
   readonly turns: readonly Turn[];
-  readonly ids: ProbeIds;
 }
 
-/** What a survey needs of a transport. */
-export interface SurveyLine<Turn extends ProbeTurn, Call extends ProbeCall<Turn>, Recorded extends RecordedCall<Turn>> {
-  /** A call on a connection of its own. */
-  open(suspect: Suspect, agentId: string, log: ExchangeLog): Call;
-  /** The ids of the agents that the server offers. @param opened - is told what to drop when the run ends. */
-  agentIds(suspect: Suspect, opened: (droppable: Droppable) => void): Promise<readonly string[]>;
-  /** The record of a call that is over. */
-  recorded(call: Call, record: RecordedCall<Turn>): Recorded;
-  /** Calls of this transport beside those that every one has, by name. */
-  readonly acts?: Readonly<Record<string, (call: Call) => Promise<unknown>>>;
-}
+/** What is done in calls, by their names. */
+export type Acts<Call extends ProbeCall> = Readonly<Record<string, (call: Call, suspect: Suspect) => Promise<unknown>>>;
 
-/** Something that can be ended at once. */
-export interface Droppable {
-  drop(): void;
+/** Calls that were placed for several checks. */
+export interface Recordings<Turn extends ProbeTurn = ProbeTurn, Call extends ProbeCall<Turn> = ProbeCall<Turn>> {
+  /** One call of each kind of input, with all their turns. */
+  calls(): Promise<readonly RecordedCall<Turn, Call>[]>;
+  /** A call to each agent on the list, up to its welcome. */
+  welcomes(): Promise<readonly RecordedCall<Turn, Call>[]>;
+  /** A call for each of these acts; the same calls for the same acts. */
+  placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]>;
 }
 
 /** Reports of silence after which a bot that still asks again is left alone. */
@@ -38,101 +36,97 @@ export const MAX_AGENTS = 6;
 const MAX_CALL_MS = 300_000;
 
 /** The calls of one run, placed when they are first asked for. */
-export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>, Recorded extends RecordedCall<Turn>> {
+export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implements Recordings<Turn, Call> {
   readonly #suspect: Suspect;
   readonly #slots: Slots;
-  readonly #line: SurveyLine<Turn, Call, Recorded>;
-  readonly #open = new Set<Droppable>();
+  readonly #openProbe: () => Probe<Turn, Call>;
+  readonly #acts: Acts<Call>;
+  readonly #open = new Set<Probe<Turn, Call>>();
+  readonly #placed = new Map<Acts<Call>, Promise<readonly RecordedCall<Turn, Call>[]>>();
   #isClosed = false;
-  #calls: Promise<readonly Recorded[]> | undefined;
-  #welcomes: Promise<readonly Recorded[]> | undefined;
+  #welcomes: Promise<readonly RecordedCall<Turn, Call>[]> | undefined;
 
-  /** @param slots - of which each call takes one. Whoever waits for a call must not hold the last. */
-  constructor(suspect: Suspect, slots: Slots, line: SurveyLine<Turn, Call, Recorded>) {
+  /**
+   * @param slots - of which each call takes one. Whoever waits for a call must not hold the last.
+   * @param more - is done in calls of this transport beside what is done in those of every one.
+   */
+  constructor(suspect: Suspect, slots: Slots, openProbe: () => Probe<Turn, Call>, more: Acts<Call> = {}) {
     this.#suspect = suspect;
     this.#slots = slots;
-    this.#line = line;
+    this.#openProbe = openProbe;
+    this.#acts = { ...ordinaryActs<Turn>(suspect), ...more };
   }
 
   /** Gives up the calls that are still running, and places no more. */
   close(): void {
     this.#isClosed = true;
-    for (const each of this.#open) each.drop();
+    for (const probe of this.#open) probe.close();
   }
 
-  /** One call of each kind of input, with all their turns. */
-  calls(): Promise<readonly Recorded[]> {
-    this.#calls ??= this.#placeAll();
-    return this.#calls;
+  /** Where no turn after a welcome was taken at all, they are left out: that is one breach and not one of every rule (G-12). */
+  async calls(): Promise<readonly RecordedCall<Turn, Call>[]> {
+    const calls = await this.placed(this.#acts);
+    return calls.flatMap(({ turns }) => turns.slice(1)).some(({ isBroken }) => !isBroken)
+      ? calls
+      : calls.map((call) => ({ ...call, turns: call.turns.slice(0, 1) }));
   }
 
-  /** A call to each agent on the list, up to its welcome. */
-  welcomes(): Promise<readonly Recorded[]> {
+  welcomes(): Promise<readonly RecordedCall<Turn, Call>[]> {
     this.#welcomes ??= this.#listen();
     return this.#welcomes;
   }
 
-  /** Places one call. @param act - what is done in it. */
-  place(name: string, agentId: string, act: (call: Call) => Promise<unknown>): Promise<Recorded> {
-    const { clock } = this.#suspect;
-    return this.#slots.with(async () => {
+  placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]> {
+    const { agentId } = this.#suspect;
+    const placed = this.#placed.get(acts) ?? Promise.all(Object.entries(acts).map(([name, act]) => this.#place(name, agentId, act)));
+    this.#placed.set(acts, placed);
+    return placed;
+  }
+
+  async #listen(): Promise<readonly RecordedCall<Turn, Call>[]> {
+    const agents = await this.#with((probe) => probe.agents());
+    const ids = typeof agents === 'string' ? [] : agents.map(({ id }) => id);
+    return Promise.all(ids.slice(0, MAX_AGENTS).map((id) => this.#place('welcome', id, (call) => goOn(call, undefined))));
+  }
+
+  #place(name: string, agentId: string, act: Acts<Call>[string]): Promise<RecordedCall<Turn, Call>> {
+    return this.#with(async (probe) => {
       const limitMs = MAX_CALL_MS + 2 * speakingMs(this.#suspect);
-      const log = new ExchangeLog(clock);
-      const call = this.#line.open(this.#suspect, agentId, log);
-      this.#keep(call);
-      try {
-        const { kind } = await waitAtMost(act(call), limitMs, clock);
-        if (kind === 'timeout') log.add('suite', '', `this call was given up after ${String(Math.round(limitMs / 1000))} s`);
-        const { ids, turns, isOverloaded } = call;
-        return this.#line.recorded(call, { name, agentId, log, ids, turns: [...turns], isOverloaded });
-      } finally {
-        call.drop();
-        this.#open.delete(call);
-      }
+      const { log } = probe;
+      const call = probe.call({ agentId });
+      const { kind } = await waitAtMost(act(call, this.#suspect), limitMs, this.#suspect.clock);
+      if (kind === 'timeout') log.add('suite', '', `this call was given up after ${String(Math.round(limitMs / 1000))} s`);
+      return { name, agentId, log, call, turns: [...call.turns], isOverloaded: probe.isOverloaded };
     });
   }
 
-  #placeAll(): Promise<readonly Recorded[]> {
-    const { speech, press, endPress, transferPress, agentId } = this.#suspect;
-    const acts: Record<string, (call: Call) => Promise<unknown>> = {
-      silence: (call) => keepSilent(call, press),
-      keys: (call) =>
-        goOn(
-          call,
-          'keys',
-          () => call.firstKey(),
-          () => call.press(press),
-          () => call.press(press),
-        ),
-      flow: (call) => goOn(call, undefined, () => call.flow()),
-      ...this.#line.acts,
-    };
-    if (speech !== undefined)
-      acts['speech'] = (call) =>
-        goOn(
-          call,
-          'speech',
-          () => call.sayPlainly(speech),
-          () => call.sayPlainly(speech),
-        );
-    if (endPress.length > 0) acts['end'] = (call) => pressUntilOver(call, endPress);
-    if (transferPress.length > 0) acts['transfer'] = (call) => pressUntilOver(call, transferPress);
-    return Promise.all(Object.entries(acts).map(([name, act]) => this.place(name, agentId, act)));
+  /** Does this with a slot and a line of its own. */
+  #with<Result>(work: (probe: Probe<Turn, Call>) => Promise<Result>): Promise<Result> {
+    return this.#slots.with(async () => {
+      const probe = this.#openProbe();
+      this.#open.add(probe);
+      if (this.#isClosed) probe.close();
+      try {
+        return await work(probe);
+      } finally {
+        probe.close();
+        this.#open.delete(probe);
+      }
+    });
   }
+}
 
-  async #listen(): Promise<readonly Recorded[]> {
-    const ids = await this.#slots.with(() =>
-      this.#line.agentIds(this.#suspect, (droppable) => {
-        this.#keep(droppable);
-      }),
-    );
-    return Promise.all(ids.slice(0, MAX_AGENTS).map((id) => this.place('welcome', id, (call) => goOn(call, undefined))));
-  }
-
-  #keep(droppable: Droppable): void {
-    this.#open.add(droppable);
-    if (this.#isClosed) droppable.drop();
-  }
+/** One call of each kind of input. */
+function ordinaryActs<Turn extends ProbeTurn>({ speech, press, endPress, transferPress }: Suspect): Acts<ProbeCall<Turn>> {
+  const twice = (turn: () => Promise<Turn>) => [turn, turn] as const;
+  return {
+    silence: (call) => keepSilent(call, press),
+    keys: (call) => goOn(call, 'keys', () => call.firstKey(), ...twice(() => call.press(press))),
+    flow: (call) => goOn(call, undefined, () => call.flow()),
+    ...(speech === undefined ? {} : { speech: (call) => goOn(call, 'speech', ...twice(() => call.say(speech))) }),
+    ...(endPress.length === 0 ? {} : { end: (call) => pressUntilOver(call, endPress) }),
+    ...(transferPress.length === 0 ? {} : { transfer: (call) => pressUntilOver(call, transferPress) }),
+  };
 }
 
 /**

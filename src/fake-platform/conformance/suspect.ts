@@ -7,6 +7,9 @@ import type { Key } from '../caller/key.ts';
 import type { Timing } from './call.ts';
 import type { TokenSigner } from './tokens.ts';
 
+/** An organization that is nobody's. */
+export const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
+
 /** The server that is looked at, and what its user knows of its bot. */
 export interface GivenSuspect extends ChannelOptions {
   readonly profile: PlatformProfile;
@@ -47,11 +50,6 @@ export interface Reached extends Manners {
 
 /** The server that is looked at, and all that is known of it. */
 export interface Suspect extends GivenSuspect, Manners {}
-
-/** The good token as it is sent; undefined when there is none. */
-export function authorizationOf({ token, isBearer = false }: Pick<GivenSuspect, 'token' | 'isBearer'>): string | undefined {
-  return token !== undefined && isBearer ? `Bearer ${token}` : token;
-}
 
 /** How long the caller speaks at a time, ms of real time; 0 without a voice. */
 export function speakingMs({ speech, timing }: Pick<GivenSuspect, 'speech' | 'timing'>): number {

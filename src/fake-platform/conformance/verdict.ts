@@ -22,3 +22,12 @@ export class CheckOutcome extends Error {
     this.verdict = verdict;
   }
 }
+
+/** Something was asked of a check or a call that was given up: whoever asks stops by this. */
+export class CheckGivenUp extends Error {
+  override readonly name = 'CheckGivenUp';
+
+  constructor() {
+    super('the check was given up');
+  }
+}

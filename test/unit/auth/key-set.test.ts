@@ -77,7 +77,7 @@ describe('a key set', () => {
   });
 
   it('knows a key by another fingerprint than its successor under the same id', async () => {
-    const [set, same, successor] = [good.published, { ...plain, kid: 'good' }, createSigningKey('good').published].map(
+    const [set, same, successor] = [good.published, { ...plain, kid: 'good' }, createSigningKey('good', { isAnother: true }).published].map(
       (published) => new KeySet({ keys: [published] }, 1),
     );
     expect(same?.fingerprint('good')).toBe(set?.fingerprint('good'));

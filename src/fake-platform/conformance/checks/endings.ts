@@ -3,22 +3,23 @@ import { ROUTING_HINT } from '../../../contract/limits.ts';
 import { isTerminalEvent } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
 import { playMs } from '../heard.ts';
-import { hasPrompt, terminalOf } from '../rpc-call.ts';
-import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
+import type { RpcTurn } from '../rpc-call.ts';
+import { rpcShape, type RpcLab, type RpcRecord } from '../rpc-probe.ts';
+import { eachTurn, NOTHING, type Look } from '../shape-check.ts';
 import type { Received } from '../wire.ts';
-import { chunksOf, eachTurn } from './replies.ts';
+import { chunksOf } from './replies.ts';
+import { farewellUncuttable, NO_END, silentAfterEnd } from './shared-inputs.ts';
 
 /** Longest that last words are waited for before the terminal event, ms (G-7A). */
 const MAX_FAREWELL_MS = 30_000;
 /** Farewells shorter than this tell nothing, ms. */
 const MIN_FAREWELL_MS = 600;
 
-const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
 const NO_TRANSFER = 'the server handed no call over: name keys upon which it does with --transfer-press';
 
 /** Looks at each terminal event of these kinds with the response that carried it. */
-function eachTerminal(kinds: readonly string[], look: (received: Received) => string | undefined): Look {
-  return eachTurn(({ rpc }) => {
+function eachTerminal(kinds: readonly string[], look: (received: Received) => string | undefined): Look<RpcRecord> {
+  return eachTurn(({ rpc }: RpcTurn) => {
     const terminals = rpc.received.filter(({ answer }) => isTerminalEvent(answer.event) && kinds.includes(answer.event.kind));
     if (terminals.length === 0) return NOTHING;
     return terminals.map(look).find((said) => said !== undefined);
@@ -30,8 +31,8 @@ function settingsProblem({ answer: { mode, config } }: Received): string | undef
   return carried.length === 0 ? undefined : `a terminal response carries ${carried.join(' and ')}`;
 }
 
-export const ENDING_CHECKS: readonly Check[] = [
-  shapeCheck({
+export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
+  rpcShape({
     id: 'end-on-final',
     rules: ['G-76'],
     title: 'The server ends a call by SESSION_END on a FINAL.',
@@ -40,7 +41,7 @@ export const ENDING_CHECKS: readonly Check[] = [
       answer.type === 'final' ? undefined : 'SESSION_END came on a response that is no FINAL',
     ),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'transfer-on-final',
     rules: ['G-77'],
     title: 'The server hands a call over by TRANSFER_TO_AGENT on a FINAL.',
@@ -49,7 +50,7 @@ export const ENDING_CHECKS: readonly Check[] = [
       answer.type === 'final' ? undefined : 'TRANSFER_TO_AGENT came on a response that is no FINAL',
     ),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'one-terminal-event',
     rules: ['G-77'],
     title: 'A call has one terminal event.',
@@ -60,14 +61,14 @@ export const ENDING_CHECKS: readonly Check[] = [
       return terminals.length === 1 ? undefined : `${String(terminals.length)} terminal events came in one call`;
     },
   }),
-  shapeCheck({
+  rpcShape({
     id: 'end-without-settings',
     rules: ['G-78'],
     title: 'A response with SESSION_END has neither input mode nor input settings.',
     otherwise: NO_END,
     look: eachTerminal(['session_end'], settingsProblem),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'transfer-without-settings',
     rules: ['G-78'],
     title: 'A response with TRANSFER_TO_AGENT has neither input mode nor input settings.',
@@ -75,22 +76,12 @@ export const ENDING_CHECKS: readonly Check[] = [
     otherwise: NO_TRANSFER,
     look: eachTerminal(['transfer'], settingsProblem),
   }),
-  shapeCheck({
+  farewellUncuttable({
     id: 'farewell-cannot-be-cut',
     rules: ['G-55'],
     title: 'No last words may be cut by the caller: neither a prompt beside a terminal event nor the chunks before it.',
-    level: 'advice',
-    otherwise: NO_END,
-    look: eachTurn((turn) => {
-      const terminal = terminalOf(turn.rpc);
-      if (terminal === undefined) return NOTHING;
-      if (terminal.prompts.some(({ bargeIn }) => bargeIn)) return 'a prompt beside a terminal event has barge-in enabled';
-      return chunksOf(turn).some(({ prompts }) => prompts.some(({ bargeIn }) => bargeIn))
-        ? 'the last words before a terminal event have barge-in enabled'
-        : undefined;
-    }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'transfer-content',
     rules: ['G-79'],
     title: 'A transfer is named transfer_requested, and its routing hint and summary are as the platform reads them.',
@@ -105,7 +96,7 @@ export const ENDING_CHECKS: readonly Check[] = [
       return summary === undefined || told === undefined || summary === told ? undefined : 'the two summaries of the transfer differ';
     }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'end-waits-for-farewell',
     rules: ['G-7A'],
     title: 'A terminal event behind streamed last words waits until they have been heard.',
@@ -123,31 +114,22 @@ export const ENDING_CHECKS: readonly Check[] = [
       return `the terminal event came ${String(Math.round(waitedMs))} ms after the first of ${String(Math.round(farewellMs))} ms of last words`;
     }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'summary-on-last-response',
     rules: ['G-7B'],
     title: 'What a server tells of the whole session when it ends the call stands on its last response.',
     otherwise: 'no call that the server ended had a transcript or a summary in its last reply',
     // One in an earlier reply is legal, and ignored (G-26).
-    look: eachTurn(({ rpc }) => {
+    look: eachTurn(({ rpc, terminal }) => {
       const told = rpc.received.filter(({ message }) => message.session_transcript ?? message.session_summary);
-      if (terminalOf(rpc) === undefined || told.length === 0) return NOTHING;
+      if (terminal === undefined || told.length === 0) return NOTHING;
       return told.some(({ answer }) => isTerminalEvent(answer.event))
         ? undefined
         : 'a transcript or summary came before the last response, which has none';
     }),
   }),
-  shapeCheck({
-    id: 'silent-after-the-end',
-    rules: ['G-7C'],
-    title: 'After a terminal event no RPC of the call gets a prompt.',
-    otherwise: NO_END,
-    look: ({ turns }) => {
-      const at = turns.findIndex(({ rpc }) => terminalOf(rpc) !== undefined);
-      const later = at === -1 ? [] : turns.slice(at + 1);
-      if (later.length === 0) return NOTHING;
-      const broken = later.find(({ rpc }) => hasPrompt(rpc));
-      return broken === undefined ? undefined : `${broken.rpc.name} got a prompt after the call had ended`;
-    },
-  }),
+  silentAfterEnd(
+    { id: 'silent-after-the-end', rules: ['G-7C'], title: 'After a terminal event no RPC of the call gets a prompt.' },
+    NO_END,
+  ),
 ];

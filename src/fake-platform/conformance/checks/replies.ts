@@ -3,31 +3,26 @@ import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
 import { isClosing, type Answer, type AnswerPrompt } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
-import { endingText, eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../rpc-call.ts';
-import { firstBreach, NOTHING, shapeCheck, type Look } from '../shape-check.ts';
-import type { CallRecord } from '../rpc-survey.ts';
+import { endingText, eventInput, type RpcTurn } from '../rpc-call.ts';
+import { rpcShape, type RpcLab, type RpcRecord } from '../rpc-probe.ts';
+import { eachTurn, NOTHING, type Look } from '../shape-check.ts';
 
 /** Chunks with sound, in order. */
-export function chunksOf({ rpc }: TurnRecord): readonly Answer[] {
+export function chunksOf({ rpc }: RpcTurn): readonly Answer[] {
   return rpc.answers.filter(({ type, prompts }) => type === 'chunk' && prompts.some(({ audio }) => audio.length > 0));
 }
 
 /** How the sound of a turn travels; undefined when it has none. */
-function modeOf(turn: TurnRecord): 'CHUNK' | 'WAV' | undefined {
+function modeOf(turn: RpcTurn): 'CHUNK' | 'WAV' | undefined {
   if (chunksOf(turn).length > 0) return 'CHUNK';
   return turn.rpc.answers.some(({ type, prompts }) => type === 'final' && prompts.some(({ audio }) => audio.length > 0))
     ? 'WAV'
     : undefined;
 }
 
-/** Looks at every turn: a turn of which `look` says so does not count, and the first breach is told with its RPC. */
-export function eachTurn(look: (turn: TurnRecord, call: CallRecord) => string | typeof NOTHING | undefined): Look {
-  return (call) => firstBreach(call.turns.map((turn) => [`${turn.rpc.name} (${turn.kind})`, look(turn, call)]));
-}
-
 /** Looks at every prompt with sound that is in a response of this type. */
-function eachSound(type: Answer['type'], look: (prompt: AnswerPrompt, turn: TurnRecord) => string | undefined): Look {
-  return eachTurn((turn) => {
+function eachSound(type: Answer['type'], look: (prompt: AnswerPrompt, turn: RpcTurn) => string | undefined): Look<RpcRecord> {
+  return eachTurn((turn: RpcTurn) => {
     const sounds = turn.rpc.answers
       .filter((answer) => answer.type === type)
       .flatMap(({ prompts }) => prompts.filter(({ audio }) => audio.length > 0));
@@ -50,8 +45,8 @@ function wavProblem(audio: Uint8Array): string | undefined {
 const NO_CHUNKS = 'no CHUNK carried sound';
 const NO_WAV = 'no FINAL carried sound';
 
-export const REPLY_CHECKS: readonly Check[] = [
-  shapeCheck({
+export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
+  rpcShape({
     id: 'rpc-completed-with-ok',
     rules: ['G-13'],
     title: 'The server completes every RPC with OK, after a FINAL or without one.',
@@ -60,7 +55,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       const { rpc } = turn;
       if (rpc.unreadable !== undefined) return 'a response cannot be read';
       if (rpc.isCompleted) return undefined;
-      const end = turns.findIndex((each) => terminalOf(each.rpc) !== undefined);
+      const end = turns.findIndex(({ terminal }) => terminal !== undefined);
       const isAfterEnd = end !== -1 && turns.indexOf(turn) > end;
       // Of a call that is over a server may know nothing any more (G-75).
       if (isAfterEnd && rpc.final === undefined && rpc.ending !== undefined) return NOTHING;
@@ -68,7 +63,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       return `the RPC ${endingText(rpc.ending)}${behind}`;
     }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'one-final-and-nothing-after',
     rules: ['G-14'],
     title: 'One FINAL closes an RPC, and nothing follows it.',
@@ -81,7 +76,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       return after === 0 ? undefined : `${String(after)} responses came after the closing FINAL`;
     }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'one-mode-per-call',
     rules: ['G-40'],
     title: 'Sound travels in one mode from the start of a call to its end.',
@@ -92,7 +87,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       return new Set(modes).size === 1 ? undefined : `the call began in ${modes[0] ?? ''} mode and did not keep to it`;
     },
   }),
-  shapeCheck({
+  rpcShape({
     id: 'wav-has-header',
     rules: ['G-41'],
     title: 'The sound of a FINAL begins with a RIFF header.',
@@ -102,7 +97,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       startsAsWav(audio) || chunksOf(turn).length > 0 ? undefined : `${String(audio.length)} bytes of sound in a FINAL have no WAV header`,
     ),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'chunk-size-and-form',
     rules: ['G-42', 'G-47'],
     title: 'A CHUNK carries 100 to 65,536 bytes of sound without a header.',
@@ -121,7 +116,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       return undefined;
     }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'short-remainder-not-alone',
     rules: ['G-49'],
     title: 'A remainder under 100 bytes is joined to the CHUNK before it or filled up.',
@@ -133,7 +128,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       return bytes === undefined ? undefined : `the last CHUNK has ${String(bytes)} bytes`;
     }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'stream-ends-with-empty-final',
     rules: ['G-43'],
     title: 'After the last CHUNK comes one FINAL without sound.',
@@ -145,7 +140,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       return final.answer.prompts.some(({ audio }) => audio.length > 0) ? 'the FINAL after the chunks carries sound' : undefined;
     }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'settings-only-on-final',
     rules: ['G-44'],
     title: 'Input mode and input settings stand on the FINAL and on nothing else.',
@@ -159,7 +154,7 @@ export const REPLY_CHECKS: readonly Check[] = [
         : undefined;
     }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'partial-only-where-allowed',
     rules: ['G-45'],
     title: 'No PARTIAL answers a request that does not allow it.',
@@ -175,13 +170,13 @@ export const REPLY_CHECKS: readonly Check[] = [
     title: 'A reply to a request that allows PARTIAL responses ends with a FINAL as any other.',
     needs: ['call'],
     run: async (lab) => {
-      const call = lab.call();
-      const { rpc } = await call.turn('session_start', { ...eventInput('SESSION_START'), allow_partial_responses: true });
-      if (rpc.final === undefined) lab.fail(`no FINAL came, and the RPC ${whyUnanswered(rpc) ?? 'was completed'}`);
+      const call = lab.probe.call();
+      const { final, endProblem } = await call.turn('session_start', { ...eventInput('SESSION_START'), allow_partial_responses: true });
+      if (final === undefined) lab.fail(`no FINAL came, and the RPC ${endProblem ?? 'was completed'}`);
       await call.hangUp();
     },
   },
-  shapeCheck({
+  rpcShape({
     id: 'uncancelled-partial-only',
     rules: ['G-45'],
     title: 'The field disable_prompt_cancellation stands on a PARTIAL and on nothing else.',
@@ -193,7 +188,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       return misplaced && `a ${misplaced.type.toUpperCase()} carries disable_prompt_cancellation`;
     }),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'no-text-beside-chunks',
     rules: ['G-46'],
     title: 'A CHUNK with sound carries no text, which the platform might speak as well.',
@@ -201,7 +196,7 @@ export const REPLY_CHECKS: readonly Check[] = [
     otherwise: NO_CHUNKS,
     look: eachSound('chunk', ({ text }) => (text === '' ? undefined : 'a CHUNK carries text beside its sound')),
   }),
-  shapeCheck({
+  rpcShape({
     id: 'wav-is-playable',
     rules: ['G-48'],
     title: 'A WAV is µ-law or 16-bit PCM, at 8 or 16 kHz, mono.',

@@ -4,8 +4,8 @@ import type { Key } from '../../caller/key.ts';
 import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
 import type { Check } from '../check.ts';
-import type { CheckLab } from '../lab.ts';
-import { endingText, eventInput, hasPrompt, terminalOf, whyUnanswered, type Input, type RpcCall, type TurnRecord } from '../rpc-call.ts';
+import { endingText, eventInput, type Input, type RpcTurn } from '../rpc-call.ts';
+import type { RpcLab } from '../rpc-probe.ts';
 
 /** A number that no event, no key and no format of audio has. */
 const UNKNOWN_NUMBER = 99;
@@ -14,17 +14,12 @@ const ODD_KEYS: readonly Key[] = ['0', '*', '#', 'A', 'B', 'C', 'D'];
 /** Fields 2046, a text, and 2047, a number. */
 const UNKNOWN_FIELDS = Uint8Array.of(0xf2, 0x7f, 0x03, 0x6e, 0x65, 0x77, 0xf8, 0x7f, 0x01);
 
-/** Demands that the bot of a call asks for keys; the check does not apply otherwise. */
-function askedForKeys(lab: CheckLab, call: RpcCall): RpcCall {
-  return call.isAskedFor('keys') ? call : lab.skip('the bot asks for no keys');
-}
-
 /** Whether what nobody knows was refused as such. */
-function refused({ rpc }: TurnRecord): boolean {
+function isRefused({ rpc }: RpcTurn): boolean {
   return rpc.ending?.code === status.INVALID_ARGUMENT;
 }
 
-export const ROBUSTNESS_CHECKS: readonly Check[] = [
+export const ROBUSTNESS_CHECKS: readonly Check<RpcLab>[] = [
   {
     id: 'no-digits-survived',
     rules: ['G-65'],
@@ -32,10 +27,9 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     needs: ['call'],
     run: async (lab) => {
       await lab.demandKeysWork();
-      const call = askedForKeys(lab, await lab.ready());
-      const { rpc } = await call.press([]);
-      const broken = whyUnanswered(rpc);
-      if (broken !== undefined) lab.fail(`the RPC of an empty collection of digits ${broken}`);
+      const call = await lab.readyFor('keys');
+      const { endProblem } = await call.press([]);
+      if (endProblem !== undefined) lab.fail(`the RPC of an empty collection of digits ${endProblem}`);
       await call.hangUp();
     },
   },
@@ -47,13 +41,13 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     run: async (lab) => {
       await lab.demandKeysWork();
       for (const key of ODD_KEYS) {
-        const call = askedForKeys(lab, (await lab.begun()).call);
-        const { rpc } = await call.press([key]);
-        const broken = whyUnanswered(rpc);
+        const { call } = await lab.begun();
+        if (!call.isAskedFor('keys')) lab.skip('the bot asks for no keys');
+        const { endProblem, isOver, hasPrompt, terminal } = await call.press([key]);
         // A key that is answered at length was taken.
-        const isTaken = rpc.ending === undefined && hasPrompt(rpc);
-        if (broken !== undefined && !isTaken) lab.fail(`the RPC of key ${key} ${broken}`);
-        if (terminalOf(rpc) === undefined) await call.hangUp();
+        const isTaken = !isOver && hasPrompt;
+        if (endProblem !== undefined && !isTaken) lab.fail(`the RPC of key ${key} ${endProblem}`);
+        if (terminal === undefined) await call.hangUp();
       }
     },
   },
@@ -65,7 +59,7 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     run: async (lab) => {
       const call = await lab.ready();
       const unknown = await call.turn('custom_event', { event_input: { event_type: UNKNOWN_NUMBER } });
-      const broken = refused(unknown) ? undefined : whyUnanswered(unknown.rpc);
+      const broken = isRefused(unknown) ? undefined : unknown.endProblem;
       if (broken !== undefined) lab.fail(`the RPC of an event with an unknown number ${broken}`);
       await call.hangUp();
     },
@@ -83,9 +77,9 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
       };
       for (const [name, input] of Object.entries(inputs)) {
         const unknown = await call.turn('custom_event', input);
-        const broken = refused(unknown) ? undefined : whyUnanswered(unknown.rpc);
+        const broken = isRefused(unknown) ? undefined : unknown.endProblem;
         if (broken !== undefined) lab.fail(`the RPC of ${name} with an unknown number ${broken}`);
-        if (terminalOf(unknown.rpc) !== undefined) return;
+        if (unknown.terminal !== undefined) return;
       }
       await call.hangUp();
     },
@@ -96,8 +90,8 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     title: 'Fields of a later contract break nothing.',
     needs: ['call'],
     run: async (lab) => {
-      const connection = lab.connect();
-      const call = lab.call({}, connection);
+      const connection = lab.probe.connect();
+      const call = lab.probe.call({}, connection);
       const start = connection.encode(call.message(eventInput('SESSION_START')));
       const rpc = call
         .open()

@@ -2,10 +2,11 @@
 // to can make them (contract, sections 4.4 and 4.5).
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../base/json.ts';
-import type { BaseLab } from '../base-lab.ts';
+import type { Lab } from '../lab.ts';
 import type { Check } from '../check.ts';
 import { BUSY } from '../interrupting.ts';
 import { endingText, MULAW_FORMAT, SILENCE } from '../rpc-call.ts';
+import type { RpcLab } from '../rpc-probe.ts';
 import { readToken, type SignOrder, type TokenSigner } from '../tokens.ts';
 import { demandRefused } from './tokens.ts';
 
@@ -22,49 +23,44 @@ const [SKEW_S, SKEW_LEFT_S, WATCHED_S] = [30, 4, 2];
 /** Between two frames of silence on a watched RPC, ms. */
 const WATCH_TICK_MS = 200;
 
-function signerOf(lab: BaseLab): TokenSigner {
+function signerOf(lab: Lab): TokenSigner {
   return lab.suspect.signer ?? lab.skip('needs a platform that signs tokens: --platform');
 }
 
 /** The claims of the good token. */
-function goodClaims(lab: BaseLab): JsonObject {
+function goodClaims(lab: Lab): JsonObject {
   return readToken(lab.suspect.token ?? '')?.claims ?? lab.skip('the good token cannot be read');
 }
 
-function nowS(lab: BaseLab): number {
+function nowS(lab: Lab): number {
   return Math.floor(lab.suspect.clock.nowMs() / 1000);
 }
 
 /** Tokens that must be refused, by name. */
-type Orders = (lab: BaseLab) => Readonly<Record<string, SignOrder>>;
+type Orders = (lab: Lab) => Readonly<Record<string, SignOrder>>;
 
-function refusedCheck(id: string, rules: readonly [string, ...string[]], title: string, orders: Orders): Check<BaseLab> {
+function refusedCheck(id: string, rules: readonly [string, ...string[]], title: string, orders: Orders): Check {
   return {
     ...{ id, rules, title },
     needs: ['token_check', 'token', 'signer'],
     run: async (lab) => {
       const signer = signerOf(lab);
       for (const [name, order] of Object.entries(orders(lab)))
-        await demandRefused(lab, { [name]: lab.authorization(await signer.sign(order)) });
+        await demandRefused(lab, { [name]: lab.probe.authorization(await signer.sign(order)) });
     },
   };
 }
 
 /** A check that a token with one other claim is refused. */
-function claimCheck(
-  id: string,
-  rules: readonly [string, ...string[]],
-  words: string,
-  claims: (lab: BaseLab) => JsonObject,
-): Check<BaseLab> {
+function claimCheck(id: string, rules: readonly [string, ...string[]], words: string, claims: (lab: Lab) => JsonObject): Check {
   return refusedCheck(id, rules, `A token with another ${words} is refused.`, (lab) => ({
     [`a token with another ${words}`]: { claims: claims(lab) },
   }));
 }
 
 const { claimName, textClaim } = {
-  claimName: (lab: BaseLab, name: 'url' | 'schema' | 'org'): string => lab.suspect.profile.jws.claims[name],
-  textClaim: (lab: BaseLab, name: string): string => {
+  claimName: (lab: Lab, name: 'url' | 'schema' | 'org'): string => lab.suspect.profile.jws.claims[name],
+  textClaim: (lab: Lab, name: string): string => {
     const value = goodClaims(lab)[name];
     return typeof value === 'string' ? value : lab.skip(`the good token has no text as ${name}`);
   },
@@ -81,7 +77,7 @@ function withDefaultPort(url: string): string | undefined {
 }
 
 /** The checks that hold however a call is carried. */
-export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
+export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
   refusedCheck('hs256-refused', ['J-11', 'J-22'], 'A token that is signed with the public key as a secret is refused.', () => ({
     'a token of HS256 with the public key as its secret': { header: { alg: 'HS256' }, by: 'public_key' },
   })),
@@ -116,7 +112,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
       const signer = signerOf(lab);
       const before = await signer.keyRequests();
       for (let round = 0; round < UNKNOWN_IDS; round += 1)
-        await lab.present(lab.authorization(await signer.sign({ header: { kid: randomUUID() } })));
+        await lab.probe.present(lab.probe.authorization(await signer.sign({ header: { kid: randomUUID() } })));
       const asked = (await signer.keyRequests()) - before;
       if (asked > MAX_REQUESTS) lab.fail(`${String(UNKNOWN_IDS)} unknown key ids made ${String(asked)} requests for the keys`);
     },
@@ -133,7 +129,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     run: async (lab) => {
       const endedAtS = nowS(lab) - JUST_ENDED_S;
       const token = await signerOf(lab).sign({ claims: { exp: endedAtS } });
-      const { isTaken, how } = await lab.present(lab.authorization(token));
+      const { isTaken, how } = await lab.probe.present(lab.probe.authorization(token));
       if (!isTaken && nowS(lab) >= endedAtS + SKEW_S) lab.skip(BUSY);
       if (!isTaken) lab.fail(`a call with a token that ended ${String(JUST_ENDED_S)} s ago ${how}`);
     },
@@ -158,7 +154,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     };
   }),
   claimCheck('schema-demanded', ['J-1A', 'J-28', 'J-2E'], 'schema', (lab) => ({
-    [claimName(lab, 'schema')]: lab.otherSchemaId,
+    [claimName(lab, 'schema')]: lab.probe.otherSchemaId,
   })),
   {
     id: 'organization-demanded',
@@ -168,7 +164,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     run: async (lab) => {
       const organizationId = randomUUID();
       const token = await signerOf(lab).sign({ claims: { [claimName(lab, 'org')]: organizationId } });
-      await demandRefused(lab, { 'a token of an unknown organization': lab.authorization(token) }, { organizationId });
+      await demandRefused(lab, { 'a token of an unknown organization': lab.probe.authorization(token) }, { organizationId });
     },
   },
   {
@@ -195,20 +191,20 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
       const fresh = await signer.sign({ by: 'newest' });
       const { clock, timing } = lab.suspect;
       const untilMs = clock.monotonicMs() + timing.newKeyMs;
-      let { isTaken, how } = await lab.present(lab.authorization(fresh));
+      let { isTaken, how } = await lab.probe.present(lab.probe.authorization(fresh));
       while (!isTaken && clock.monotonicMs() < untilMs) {
-        ({ isTaken, how } = await lab.present(lab.authorization(fresh)));
+        ({ isTaken, how } = await lab.probe.present(lab.probe.authorization(fresh)));
         if (!isTaken) await lab.wait(Math.min(2000, timing.newKeyMs / 4));
       }
       if (!isTaken) lab.fail(`calls with a token of a new key were not taken for ${String(timing.newKeyMs)} ms; the last ${how}`);
-      const again = await lab.present(lab.authorization(old));
+      const again = await lab.probe.present(lab.probe.authorization(old));
       if (!again.isTaken) lab.fail(`a call with a token of the old key, which is still published, ${again.how}`);
     },
   },
 ];
 
 /** The checks of RPCs alone. */
-export const RPC_SIGNED_TOKEN_CHECKS: readonly Check[] = [
+export const RPC_SIGNED_TOKEN_CHECKS: readonly Check<RpcLab>[] = [
   {
     id: 'admitted-call-not-cut',
     rules: ['J-04'],
@@ -219,14 +215,14 @@ export const RPC_SIGNED_TOKEN_CHECKS: readonly Check[] = [
       const { clock, organizationId, timing } = lab.suspect;
       const call = await lab.ready();
       const endsAtS = nowS(lab) + SKEW_LEFT_S;
-      const connection = lab.connect(lab.authorization(await signerOf(lab).sign({ claims: { exp: endsAtS - SKEW_S } })));
+      const connection = lab.probe.connect(lab.probe.authorization(await signerOf(lab).sign({ claims: { exp: endsAtS - SKEW_S } })));
       // The watched RPC is opened before anything else, and what is asked behind it shows that its token was still good then.
-      const watched = lab.call(call.ids, connection).open(MULAW_FORMAT, SILENCE);
+      const watched = lab.probe.call(call.ids, connection).open(MULAW_FORMAT, SILENCE);
       const list = await connection.list(organizationId, timing.answerMs, lab.log);
       if ('code' in list) lab.skip('a token that ended 26 s ago is refused: the server allows clocks less difference, or lists no agents');
       if (watched.ending !== undefined) lab.skip('the RPC that was to be watched ended at once');
       while (watched.ending === undefined && clock.nowMs() < (endsAtS + WATCHED_S) * 1000) {
-        await call.wait(WATCH_TICK_MS);
+        await lab.wait(WATCH_TICK_MS);
         watched.send(call.message(SILENCE));
       }
       if (watched.isCompleted) lab.skip('the server ended the silent RPC by itself, with OK');

@@ -5,22 +5,11 @@ import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';
 import { mulawWav } from '../../../speech/wav.ts';
 import { LEAD_MS } from '../call.ts';
 import type { Check } from '../check.ts';
-import type { CheckLab } from '../lab.ts';
 import { isHeard, playMs } from '../heard.ts';
-import { QUIET_LINES } from '../quiet-line.ts';
-import {
-  eventInput,
-  frameInputs,
-  hasPrompt,
-  hasStart,
-  MULAW_FORMAT,
-  SILENCE,
-  terminalOf,
-  whyUnanswered,
-  type Input,
-  type SpokenForm,
-} from '../rpc-call.ts';
-import type { CallRecord } from '../rpc-survey.ts';
+import { silenceOf } from '../quiet-line.ts';
+import { eventInput, MULAW_FORMAT, SILENCE, type Input, type SpokenForm } from '../rpc-call.ts';
+import type { RpcLab, RpcRecord } from '../rpc-probe.ts';
+import { noiseNotAnnounced } from './shared-inputs.ts';
 
 /** What the platform sends before the first audio, bytes (G-33). */
 const TINY_BYTES = 3;
@@ -60,7 +49,7 @@ function wavFile(mulaw: Uint8Array): SpokenForm {
 }
 
 /** A check that speech is heard in a form in which samples take it, too. */
-function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => SpokenForm): Check {
+function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => SpokenForm): Check<RpcLab> {
   return {
     id,
     rules: ['G-31'],
@@ -70,16 +59,16 @@ function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => Spo
     run: async (lab) => {
       await lab.demandHeard();
       const call = await lab.ready();
-      const { rpc } = await call.speak(formOf(lab.speech));
-      if (!hasStart(rpc)) lab.fail(`speech as ${words} got no START_OF_INPUT, and plain speech did`);
+      const turn = await call.speak(formOf(lab.speech));
+      if (!turn.hasStart) lab.fail(`speech as ${words} got no START_OF_INPUT, and plain speech did`);
       await call.hangUp();
     },
   };
 }
 
 /** An agent whose welcome may not be cut and is long enough; the check does not apply without one. */
-async function uncuttable(lab: CheckLab): Promise<{ readonly agentId: string; readonly ms: number }> {
-  const lengthOf = ({ turns }: CallRecord): number => {
+async function uncuttable(lab: RpcLab): Promise<{ readonly agentId: string; readonly ms: number }> {
+  const lengthOf = ({ turns }: RpcRecord): number => {
     const prompts = turns[0]?.rpc.answers.flatMap((answer) => answer.prompts.filter(isHeard)) ?? [];
     return prompts.some(({ bargeIn }) => bargeIn) ? 0 : prompts.reduce((ms, prompt) => ms + playMs(prompt), 0);
   };
@@ -89,7 +78,7 @@ async function uncuttable(lab: CheckLab): Promise<{ readonly agentId: string; re
   return found ?? lab.skip('no agent on the list has a welcome of a second that may not be cut');
 }
 
-export const SPEECH_CHECKS: readonly Check[] = [
+export const SPEECH_CHECKS: readonly Check<RpcLab>[] = [
   formCheck('speech-as-linear16-8k', '16-bit PCM at 8 kHz', (mulaw) => linear16(mulaw, LINE_RATE_HZ)),
   formCheck('speech-as-linear16-16k', '16-bit PCM at 16 kHz', (mulaw) => linear16(mulaw, WIDE_HZ)),
   formCheck('speech-as-wav', 'a WAV file', wavFile),
@@ -103,23 +92,23 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const form = linear16(lab.speech, WIDE_HZ);
       const call = await lab.ready();
       const named = await call.speak(form);
-      if (!hasStart(named.rpc)) lab.skip('speech as 16-bit PCM at 16 kHz is not heard even where it is named');
-      if (terminalOf(named.rpc) !== undefined) lab.skip('the bot ends the call after the first words');
+      if (!named.hasStart) lab.skip('speech as 16-bit PCM at 16 kHz is not heard even where it is named');
+      if (named.terminal !== undefined) lab.skip('the bot ends the call after the first words');
       await call.heardOut(named);
       const quiet = await call.turn('speech', ...Array<Input>(50).fill(form.silence));
-      if (hasStart(quiet.rpc)) {
+      if (quiet.hasStart) {
         await call.heardOut(quiet);
         const control = await call.turn('speech', ...form.before, ...Array<Input>(50).fill(form.silence));
-        if (hasStart(control.rpc)) lab.skip('silence is announced as speech also where its format is named');
+        if (control.hasStart) lab.skip('silence is announced as speech also where its format is named');
         lab.fail('START_OF_INPUT came upon silence in the format of an earlier RPC, and with its format it did not');
       }
-      if (terminalOf(quiet.rpc) !== undefined) lab.skip('the bot ends the call after silence');
+      if (quiet.terminal !== undefined) lab.skip('the bot ends the call after silence');
       await call.heardOut(quiet);
       const unnamed = await call.speak({ ...form, before: [] });
-      if (!hasStart(unnamed.rpc)) {
+      if (!unnamed.hasStart) {
         await call.heardOut(unnamed);
         const control = await call.speak(form);
-        if (!hasStart(control.rpc)) lab.skip('later speech is not announced also where its format is named');
+        if (!control.hasStart) lab.skip('later speech is not announced also where its format is named');
         lab.fail('speech in the format of an earlier RPC got no START_OF_INPUT, and with its format it did');
       }
       await call.hangUp();
@@ -133,44 +122,20 @@ export const SPEECH_CHECKS: readonly Check[] = [
     run: async (lab) => {
       const call = await lab.ready();
       const tiny = { audio_input: { caller_audio: new Uint8Array(TINY_BYTES).fill(MULAW_SILENCE) } };
-      const rpc = call.open(MULAW_FORMAT, tiny, tiny, tiny, SILENCE).halfClose();
-      await rpc.settled(lab.suspect.timing.answerMs);
-      const broken = whyUnanswered(rpc);
-      if (hasStart(rpc) || broken !== undefined) {
-        const control = (await lab.ready()).open(MULAW_FORMAT, SILENCE).halfClose();
-        await control.settled(lab.suspect.timing.answerMs);
-        if (hasStart(rpc)) {
-          if (hasStart(control)) lab.skip('a frame of silence alone is announced as speech, too');
+      const { hasStart, endProblem, terminal } = await call.turn('speech', MULAW_FORMAT, tiny, tiny, tiny, SILENCE);
+      if (hasStart || endProblem !== undefined) {
+        const control = await (await lab.ready()).turn('speech', MULAW_FORMAT, SILENCE);
+        if (hasStart) {
+          if (control.hasStart) lab.skip('a frame of silence alone is announced as speech, too');
           lab.fail(`START_OF_INPUT came upon packets of ${String(TINY_BYTES)} silent bytes, and not upon a frame of silence alone`);
         }
-        const why = whyUnanswered(control);
-        if (why !== undefined) lab.skip(`an RPC with a frame of silence alone ${why}, too`);
-        lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${broken ?? ''}, and one with silence alone did not`);
+        if (control.endProblem !== undefined) lab.skip(`an RPC with a frame of silence alone ${control.endProblem}, too`);
+        lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${endProblem ?? ''}, and one with silence alone did not`);
       }
-      if (terminalOf(rpc) === undefined) await call.hangUp();
+      if (terminal === undefined) await call.hangUp();
     },
   },
-  {
-    id: 'only-speech-announced',
-    rules: ['G-36'],
-    title: 'Silence and line noise are not announced as speech.',
-    needs: ['call'],
-    run: async (lab) => {
-      for (const { what, mulaw } of QUIET_LINES) {
-        const call = await lab.ready();
-        if (!call.isAskedFor('speech')) lab.skip('the bot asks for keys only');
-        lab.note(`nobody speaks: ${what}`);
-        const rpc = call.open(MULAW_FORMAT);
-        const isOver = (): boolean => hasStart(rpc) || rpc.ending !== undefined;
-        await call.stream(rpc, frameInputs(mulaw), isOver);
-        await rpc.until(isOver, LATE_ANSWER_MS);
-        rpc.halfClose();
-        await rpc.settled(lab.suspect.timing.answerMs);
-        if (hasStart(rpc)) lab.fail(`START_OF_INPUT came on ${rpc.name}, which carried nothing but ${what}`);
-        if (terminalOf(rpc) === undefined) await call.hangUp();
-      }
-    },
-  },
+  noiseNotAnnounced({ id: 'only-speech-announced', rules: ['G-36'], title: 'Silence and line noise are not announced as speech.' }),
   {
     id: 'probes-are-no-speech',
     rules: ['G-34'],
@@ -186,17 +151,16 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const probes = Array.from({ length: Math.ceil(speech.length / PROBE_BYTES) }, (_, index) => ({
         audio_input: { caller_audio: speech.subarray(index * PROBE_BYTES, (index + 1) * PROBE_BYTES) },
       }));
-      const rpc = call.open(MULAW_FORMAT, ...probes);
-      await rpc.until(() => hasStart(rpc) || hasPrompt(rpc) || rpc.ending !== undefined, LATE_ANSWER_MS);
+      const turn = call.start('speech', MULAW_FORMAT, ...probes);
+      await call.until(turn, () => turn.hasStart || turn.hasPrompt, LATE_ANSWER_MS);
       // A bot may ask again once the line is closed without a word, and before that only when it has heard something.
-      const isAnswered = hasPrompt(rpc);
-      rpc.halfClose();
-      await rpc.settled(lab.suspect.timing.answerMs);
-      const came = hasStart(rpc) ? 'START_OF_INPUT' : isAnswered ? 'a prompt' : undefined;
+      const isAnswered = turn.hasPrompt;
+      await call.closeTurns(turn);
+      const came = turn.hasStart ? 'START_OF_INPUT' : isAnswered ? 'a prompt' : undefined;
       if (came !== undefined) lab.fail(`${came} came upon speech in pieces of ${String(PROBE_BYTES)} bytes`);
-      const broken = whyUnanswered(rpc);
+      const broken = turn.endProblem;
       // Seen on a busy machine: so many small messages were held up on the way until the RPC was cancelled.
-      if (broken !== undefined && rpc.ending === undefined) lab.giveUp(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
+      if (broken !== undefined && !turn.isOver) lab.giveUp(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
       if (broken !== undefined) lab.fail(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
       await call.hangUp();
     },
@@ -209,17 +173,20 @@ export const SPEECH_CHECKS: readonly Check[] = [
     run: async (lab) => {
       const { agentId, ms } = await uncuttable(lab);
       const { clock, timing } = lab.suspect;
-      const call = lab.call({ agentId });
-      const welcome = call.open(eventInput('SESSION_START')).halfClose();
-      await welcome.until(() => welcome.final !== undefined || welcome.ending !== undefined, timing.answerMs);
-      const playedFromMs = welcome.received[0]?.atMs ?? lab.skip('the welcome did not come');
+      const call = lab.probe.call({ agentId });
+      const welcome = call.start('session_start', eventInput('SESSION_START'));
+      welcome.rpc.halfClose();
+      await call.until(welcome, () => welcome.final !== undefined, timing.answerMs);
+      const playedFromMs = welcome.answers[0]?.atMs ?? lab.skip('the welcome did not come');
       const untilMs = playedFromMs + ms * WATCHED_PART;
-      const rpc = call.open(MULAW_FORMAT);
-      const frames = [...frameInputs(lab.speech), ...Array<Input>(Math.ceil(ms / FRAME_MS) * timing.pace).fill(SILENCE)];
-      await call.stream(rpc, frames, () => hasStart(rpc) || clock.monotonicMs() > untilMs);
-      const early = rpc.received.find(({ answer, atMs }) => answer.event?.kind === 'start_of_input' && atMs < untilMs);
-      rpc.cancel();
-      if (early !== undefined) lab.fail('START_OF_INPUT came while a prompt played that may not be cut');
+      const turn = call.listen();
+      await call.stream(
+        turn,
+        Buffer.concat([lab.speech, silenceOf(ms * timing.pace)]),
+        () => turn.hasStart || clock.monotonicMs() > untilMs,
+      );
+      turn.rpc.cancel();
+      if ((turn.start?.atMs ?? untilMs) < untilMs) lab.fail('START_OF_INPUT came while a prompt played that may not be cut');
       await call.hangUp();
     },
   },

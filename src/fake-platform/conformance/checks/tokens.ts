@@ -1,7 +1,9 @@
 // Checks of the token that anybody with one good token can make, or with none (contract, sections 2.1 and 4.4).
 import { startIssuer, type Issuer } from '../../platform/issuer.ts';
-import type { BaseLab, Presented } from '../base-lab.ts';
+import type { Lab } from '../lab.ts';
+import type { Presented } from '../probe.ts';
 import type { Check } from '../check.ts';
+import type { RpcLab } from '../rpc-probe.ts';
 import { changed, readToken, writeToken, type TokenParts } from '../tokens.ts';
 
 /** What counts as a refusal beside its own code. */
@@ -17,31 +19,31 @@ interface RefusalOptions {
  * or when the server takes the good token no more afterwards: an error is no refusal, and one that broke down refuses all.
  */
 export async function demandRefused(
-  lab: BaseLab,
+  lab: Lab,
   authorizations: Readonly<Record<string, string | null>>,
   options: RefusalOptions = {},
 ): Promise<void> {
   const { organizationId } = options;
   for (const [name, authorization] of Object.entries(authorizations)) {
     lab.note(`with ${name}`);
-    await demandOneRefused(lab, name, () => lab.present(authorization, organizationId), options);
+    await demandOneRefused(lab, name, () => lab.probe.present(authorization, organizationId), options);
     // That the list asks for no token at all is another breach (G-04).
     if (lab.suspect.listWantsToken)
-      await demandOneRefused(lab, `the list with ${name}`, () => lab.presentToList(authorization, organizationId), options);
+      await demandOneRefused(lab, `the list with ${name}`, () => lab.probe.presentToList(authorization, organizationId), options);
   }
   const { canCall, token } = lab.suspect;
   if (!canCall || token === undefined) return;
   lab.note('with the good token again');
   const { isTaken, how } = await askedTwice(
     lab,
-    () => lab.present(lab.authorization(token)),
+    () => lab.probe.present(lab.probe.authorization(token)),
     (found) => found.isTaken,
   );
   if (!isTaken) lab.fail(`after ${Object.keys(authorizations).join(', ')} a call with the good token ${how}`);
 }
 
 async function demandOneRefused(
-  lab: BaseLab,
+  lab: Lab,
   name: string,
   present: () => Promise<Presented>,
   { organizationId, mayBreak }: RefusalOptions,
@@ -50,12 +52,12 @@ async function demandOneRefused(
     mayBreak === true ? isError : organizationId === undefined ? isRefused : isForbidden;
   const found = await askedTwice(lab, present, (first) => first.isTaken || isRefusal(first));
   if (!found.isTaken && isRefusal(found)) return;
-  const wanted = mayBreak === true ? '' : ` with ${lab.refusal}`;
+  const wanted = mayBreak === true ? '' : ` with ${lab.probe.refusal}`;
   lab.fail(`${name} ${found.how} and was not refused${wanted}`);
 }
 
 /** Presents a token, and once more where what came of it is not clear: a busy machine is late, on either side. */
-async function askedTwice(lab: BaseLab, present: () => Promise<Presented>, isClear: (found: Presented) => boolean): Promise<Presented> {
+async function askedTwice(lab: Lab, present: () => Promise<Presented>, isClear: (found: Presented) => boolean): Promise<Presented> {
   const first = await present();
   if (isClear(first)) return first;
   lab.note(`it ${first.how}, and is tried again`);
@@ -63,14 +65,14 @@ async function askedTwice(lab: BaseLab, present: () => Promise<Presented>, isCle
 }
 
 /** The good token, taken apart; the check does not apply when it is no JWS. */
-function goodParts(lab: BaseLab): TokenParts {
+function goodParts(lab: Lab): TokenParts {
   const { token } = lab.suspect;
   const parts = token === undefined ? undefined : readToken(token);
   return parts ?? lab.skip('the token that was given has no three readable parts');
 }
 
 /** Works with a token like the good one by an issuer of our own, which listens on the loopback address. */
-async function withForeignIssuer(lab: BaseLab, work: (token: string, issuer: Issuer) => Promise<void>): Promise<void> {
+async function withForeignIssuer(lab: Lab, work: (token: string, issuer: Issuer) => Promise<void>): Promise<void> {
   const { claims } = goodParts(lab);
   const issuer = await startIssuer({ profile: lab.suspect.profile });
   try {
@@ -81,7 +83,7 @@ async function withForeignIssuer(lab: BaseLab, work: (token: string, issuer: Iss
 }
 
 /** Whether an issuer on our loopback address is there for the server as well. */
-function isBeside({ suspect }: BaseLab): boolean {
+function isBeside({ suspect }: Lab): boolean {
   const { host } = suspect.target;
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
@@ -92,28 +94,28 @@ function plainWords(details: string): string {
 }
 
 /** Tokens that make a careless check throw, by name. */
-export function oddTokens(lab: BaseLab): Readonly<Record<string, string>> {
+export function oddTokens(lab: Lab): Readonly<Record<string, string>> {
   const text = (plain: string): string => Buffer.from(plain).toString('base64url');
   return {
-    'parts that are no JSON': lab.authorization(`${text('no json')}.${text('no json')}.e30`),
-    'parts that are null': lab.authorization(`${text('null')}.${text('null')}.e30`),
-    'parts that are lists': lab.authorization(`${text('[]')}.${text('[1]')}.e30`),
-    'parts that nest deeply': lab.authorization(`${text('['.repeat(2000))}.${text('{"a":'.repeat(500))}.e30`),
+    'parts that are no JSON': lab.probe.authorization(`${text('no json')}.${text('no json')}.e30`),
+    'parts that are null': lab.probe.authorization(`${text('null')}.${text('null')}.e30`),
+    'parts that are lists': lab.probe.authorization(`${text('[]')}.${text('[1]')}.e30`),
+    'parts that nest deeply': lab.probe.authorization(`${text('['.repeat(2000))}.${text('{"a":'.repeat(500))}.e30`),
   };
 }
 
 /** Tokens without exactly three parts, by name. */
-export function malformedTokens(lab: BaseLab): Readonly<Record<string, string>> {
+export function malformedTokens(lab: Lab): Readonly<Record<string, string>> {
   const { token = 'e30.e30.e30' } = lab.suspect;
   return {
     'an empty token': '',
-    'a token of two parts': lab.authorization(token.split('.').slice(0, 2).join('.')),
-    'a token of four parts': lab.authorization(`${token}.e30`),
+    'a token of two parts': lab.probe.authorization(token.split('.').slice(0, 2).join('.')),
+    'a token of four parts': lab.probe.authorization(`${token}.e30`),
   };
 }
 
 /** The checks that hold however a call is carried. */
-export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
+export const TOKEN_CHECKS: readonly Check[] = [
   {
     id: 'good-token-accepted',
     rules: ['J-20'],
@@ -121,7 +123,7 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     needs: ['token_check'],
     run: async (lab) => {
       const token = lab.suspect.token ?? lab.skip('needs a good token: --token-file or --platform');
-      const { isForbidden, how } = await lab.present(lab.authorization(token));
+      const { isForbidden, how } = await lab.probe.present(lab.probe.authorization(token));
       if (isForbidden) lab.fail(`a call with the token that was given ${how}`);
     },
   },
@@ -145,7 +147,7 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     run: (lab) => {
       const good = goodParts(lab);
       const by = (alg: string | null, signature: string): string =>
-        lab.authorization(writeToken({ ...good, header: changed(good.header, { alg }), signature }));
+        lab.probe.authorization(writeToken({ ...good, header: changed(good.header, { alg }), signature }));
       return demandRefused(lab, {
         'a token of alg none without a signature': by('none', ''),
         'a token of alg none with a signature': by('none', good.signature),
@@ -159,7 +161,7 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     title: 'A token of an unknown issuer is refused; beside the server, also one whose keys can be fetched.',
     needs: ['token_check', 'token'],
     run: (lab) =>
-      withForeignIssuer(lab, (token) => demandRefused(lab, { 'a token of an issuer that nobody trusts': lab.authorization(token) })),
+      withForeignIssuer(lab, (token) => demandRefused(lab, { 'a token of an issuer that nobody trusts': lab.probe.authorization(token) })),
   },
   {
     id: 'foreign-issuer-not-asked',
@@ -169,7 +171,7 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     run: async (lab) => {
       if (!isBeside(lab)) lab.skip('an issuer of ours is seen by a server on this machine only: the target is none of the loopback');
       await withForeignIssuer(lab, async (token, issuer) => {
-        const { isTaken } = await lab.present(lab.authorization(token));
+        const { isTaken } = await lab.probe.present(lab.probe.authorization(token));
         if (isTaken) lab.skip('the token was let in, which is another breach');
         const asked = issuer.requests.length;
         if (asked > 0) lab.fail(`${String(asked)} requests came to the issuer of a token that was not let in`);
@@ -187,8 +189,10 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
       const forged = issuer.forge({ header: good.header, claims: good.claims });
       await issuer.close();
       await demandRefused(lab, {
-        'a token that another key has signed under the right key id': lab.authorization(forged),
-        'a token whose payload was changed': lab.authorization(writeToken({ ...good, claims: changed(good.claims, { added: true }) })),
+        'a token that another key has signed under the right key id': lab.probe.authorization(forged),
+        'a token whose payload was changed': lab.probe.authorization(
+          writeToken({ ...good, claims: changed(good.claims, { added: true }) }),
+        ),
       });
     },
   },
@@ -208,10 +212,10 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
       ];
       const words = new Set<string>();
       for (const token of tokens) {
-        const { isTaken, isRefused, how, words: said } = await lab.present(lab.authorization(token));
+        const { isTaken, isRefused, how, words: said } = await lab.probe.present(lab.probe.authorization(token));
         // One that is let in is another breach.
         if (isTaken) continue;
-        if (!isRefused) lab.fail(`a call with a refused token ${how} and was not refused with ${lab.refusal}`);
+        if (!isRefused) lab.fail(`a call with a refused token ${how} and was not refused with ${lab.probe.refusal}`);
         words.add(plainWords(said));
       }
       if (words.size > 1) lab.fail(`tokens with different faults were refused in ${String(words.size)} different wordings`);
@@ -220,14 +224,14 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
 ];
 
 /** Demands that the good token is let in after a scheme. */
-async function demandTaken(lab: BaseLab, scheme: string): Promise<void> {
+async function demandTaken(lab: Lab, scheme: string): Promise<void> {
   lab.note(`with the token after ${scheme}`);
-  const { isTaken, how } = await lab.present(`${scheme} ${lab.suspect.token ?? ''}`);
+  const { isTaken, how } = await lab.probe.present(`${scheme} ${lab.suspect.token ?? ''}`);
   if (!isTaken) lab.fail(`a call with the good token after "${scheme} " ${how}`);
 }
 
 /** The checks of RPCs alone. */
-export const RPC_TOKEN_CHECKS: readonly Check[] = [
+export const RPC_TOKEN_CHECKS: readonly Check<RpcLab>[] = [
   {
     id: 'no-token-refused',
     rules: ['G-02', 'J-21'],
@@ -243,7 +247,7 @@ export const RPC_TOKEN_CHECKS: readonly Check[] = [
     needs: ['token_check'],
     run: async (lab) => {
       if (!lab.suspect.wantsToken) lab.skip('calls need no token');
-      const rpc = lab.call({}, lab.connect(null)).open();
+      const rpc = lab.probe.call({}, lab.probe.connect(null)).open();
       await rpc.until(() => rpc.ending !== undefined, lab.suspect.timing.answerMs);
       if (rpc.ending === undefined) lab.fail('an RPC without a token and without a message was left open');
     },
@@ -262,7 +266,7 @@ export const RPC_TOKEN_CHECKS: readonly Check[] = [
     level: 'advice',
     needs: ['token_check', 'token'],
     run: async (lab) => {
-      const { isTaken } = await lab.present(`Bearer ${lab.suspect.token ?? ''}`);
+      const { isTaken } = await lab.probe.present(`Bearer ${lab.suspect.token ?? ''}`);
       if (!isTaken) lab.skip('the token is not taken after “Bearer”, which is another breach');
       for (const scheme of ['bearer', 'BEARER']) await demandTaken(lab, scheme);
     },

@@ -2,31 +2,29 @@
 import { status } from '@grpc/grpc-js';
 import { loadContract } from '../../../contract/grpc.ts';
 import type { Check } from '../check.ts';
-import type { CheckLab } from '../lab.ts';
 import { isHeard } from '../heard.ts';
-import { endingText, eventInput, hasPrompt, TurnRecord } from '../rpc-call.ts';
-import type { CallRecord } from '../rpc-survey.ts';
+import { endingText, eventInput, RpcTurn } from '../rpc-call.ts';
+import type { RpcLab, RpcRecord } from '../rpc-probe.ts';
+import { FOREIGN_ORGANIZATION } from '../suspect.ts';
 import { MAX_AGENTS } from '../survey.ts';
 
-/** An organization that is nobody's. */
-const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 /** The health service that load balancers know. */
 const COMMON_HEALTH = 'grpc.health.v1.Health';
 /** How a server may refuse to speak for another organization: the contract names no code (G-08). */
 const NOT_YOURS: readonly number[] = [status.PERMISSION_DENIED, status.UNAUTHENTICATED, status.INVALID_ARGUMENT, status.NOT_FOUND];
 
 /** Names of the health services: the common one and the platform's own (U-01). */
-function healthServices({ suspect }: CheckLab): readonly string[] {
+function healthServices({ suspect }: RpcLab): readonly string[] {
   return [COMMON_HEALTH, loadContract(suspect.profile).health.serviceName];
 }
 
 /** The sound and words of a welcome, for comparison. */
-function welcomeText(record: Pick<CallRecord, 'turns'> | undefined): string {
+function welcomeText(record: Pick<RpcRecord, 'turns'> | undefined): string {
   const prompts = record?.turns[0]?.rpc.answers.flatMap((answer) => answer.prompts.filter(isHeard)) ?? [];
   return prompts.map(({ text, uri, audio }) => `${text}|${uri}|${Buffer.from(audio).toString('base64')}`).join('\n');
 }
 
-export const TRANSPORT_CHECKS: readonly Check[] = [
+export const TRANSPORT_CHECKS: readonly Check<RpcLab>[] = [
   {
     id: 'other-methods-unimplemented',
     rules: ['G-01'],
@@ -34,7 +32,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     needs: [],
     run: async (lab) => {
       const { media } = loadContract(lab.suspect.profile);
-      const connection = lab.connect();
+      const connection = lab.probe.connect();
       for (const path of [`/${media.serviceName}/NoSuchMethod`, '/conformance.NoSuchService/Ask']) {
         const answer = await connection.ask(path, new Uint8Array(0), lab.suspect.timing.answerMs, lab.log);
         // A server may ask for the token before it looks at the path.
@@ -50,10 +48,10 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     title: 'Both methods of the media service are there.',
     needs: [],
     run: async (lab) => {
-      const connection = lab.connect();
+      const connection = lab.probe.connect();
       const list = await connection.list(lab.suspect.organizationId, lab.suspect.timing.answerMs, lab.log);
       if ('code' in list && list.code === status.UNIMPLEMENTED) lab.fail('ListVirtualAgents is UNIMPLEMENTED');
-      const call = lab.call({}, connection);
+      const call = lab.probe.call({}, connection);
       const { rpc } = await call.begin();
       if (rpc.final !== undefined) await call.hangUp();
       if (rpc.ending?.code === status.UNIMPLEMENTED) lab.fail('ProcessCallerInput is UNIMPLEMENTED');
@@ -71,7 +69,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     level: 'advice',
     needs: ['token_check'],
     run: async (lab) => {
-      const connection = lab.connect(null);
+      const connection = lab.probe.connect(null);
       let served = 0;
       for (const service of healthServices(lab)) {
         const answer = await connection.ask(`/${service}/Check`, new Uint8Array(0), lab.suspect.timing.answerMs, lab.log);
@@ -94,7 +92,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     run: async (lab) => {
       // A server that lets everybody call breaks another rule (G-02).
       if (!lab.suspect.wantsToken) lab.skip('calls need no token either');
-      const list = await lab.connect(null).list(lab.suspect.organizationId, lab.suspect.timing.answerMs, lab.log);
+      const list = await lab.probe.connect(null).list(lab.suspect.organizationId, lab.suspect.timing.answerMs, lab.log);
       if (!('code' in list)) lab.fail('the agents were listed without a token');
     },
   },
@@ -104,7 +102,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     title: `The list is answered, every agent on it has an id of its own, and the first ${String(MAX_AGENTS)} answer a call.`,
     needs: ['call'],
     run: async (lab) => {
-      const list = await lab.connect().list(lab.suspect.organizationId, lab.suspect.timing.answerMs, lab.log);
+      const list = await lab.probe.connect().list(lab.suspect.organizationId, lab.suspect.timing.answerMs, lab.log);
       if ('code' in list) {
         if (list.code === status.UNIMPLEMENTED) lab.skip('the server has no list, which is another breach');
         lab.fail(`ListVirtualAgents ${endingText(list)}, although calls are taken`);
@@ -160,7 +158,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
       const agents = await lab.agents();
       const chosen = agents.find(({ isDefault }) => isDefault)?.id ?? agents[0]?.id;
       if (agents.length < 2) lab.skip('the list has fewer than two agents');
-      const unnamed = lab.call({ agentId: '' });
+      const unnamed = lab.probe.call({ agentId: '' });
       const { rpc } = await unnamed.begin();
       if (rpc.final === undefined) lab.fail('a call that names no agent got no welcome');
       await unnamed.hangUp();
@@ -170,7 +168,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
       const own = texts.get(chosen);
       // Ids that change from list to list are another breach (G-06).
       if (own === undefined) return;
-      const heard = welcomeText({ turns: [new TurnRecord('session_start', rpc)] });
+      const heard = welcomeText({ turns: [new RpcTurn('session_start', rpc)] });
       const other = [...texts].find(([id, text]) => id !== chosen && text === heard && text !== own);
       if (other !== undefined)
         lab.fail('a call that names no agent got the welcome of another agent than the default, or the first where none is marked');
@@ -182,11 +180,11 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     title: 'A message of an organization that is not the token’s is refused.',
     needs: ['call', 'token_check', 'token'],
     run: async (lab) => {
-      const connection = lab.connect();
-      const { rpc } = await lab
+      const connection = lab.probe.connect();
+      const { rpc, hasPrompt } = await lab.probe
         .call({ organizationId: FOREIGN_ORGANIZATION }, connection)
         .turn('session_start', eventInput('SESSION_START'));
-      if (hasPrompt(rpc) || rpc.isCompleted) lab.fail('a call of another organization was answered');
+      if (hasPrompt || rpc.isCompleted) lab.fail('a call of another organization was answered');
       if (!NOT_YOURS.includes(rpc.ending?.code ?? status.OK)) lab.fail(`a call of another organization ${endingText(rpc.ending)}`);
       const list = await connection.list(FOREIGN_ORGANIZATION, lab.suspect.timing.answerMs, lab.log);
       if ('code' in list) {

@@ -1,40 +1,33 @@
 // Checks of what holds a call together over its RPCs (contract, sections 2.2 and 2.3).
 import { status } from '@grpc/grpc-js';
 import type { Check } from '../check.ts';
-import type { CheckLab } from '../lab.ts';
-import { FLOW_EVENT, hasPrompt, SILENCE, terminalOf, whyUnanswered, type RpcCall, type TurnRecord } from '../rpc-call.ts';
-import type { WireRpc } from '../wire.ts';
+import { FLOW_EVENT, SILENCE, type RpcCall, type RpcTurn } from '../rpc-call.ts';
+import type { RpcLab } from '../rpc-probe.ts';
+import { FOREIGN_ORGANIZATION } from '../suspect.ts';
 
 /** How long a cancellation travels at most, ms. */
 const CANCELLED_MS = 300;
 /** An id that no server knows. */
 const UNKNOWN_AGENT = 'conformance-no-such-agent';
-/** An organization that is nobody's. */
-const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 
-/** Whether an answer goes on with a call that is known. */
-function goesOn({ rpc }: TurnRecord): boolean {
-  return rpc.final !== undefined;
-}
-
-function howItWent(rpc: WireRpc): string {
-  return whyUnanswered(rpc) ?? (rpc.final === undefined ? 'got no FINAL' : 'got a FINAL');
+function howItWent({ endProblem, final }: RpcTurn): string {
+  return endProblem ?? (final === undefined ? 'got no FINAL' : 'got a FINAL');
 }
 
 /** Demands that a call still answers keys, which a call that nothing happened to does. */
-async function demandAlive(lab: CheckLab, call: RpcCall, after: string): Promise<void> {
+async function demandAlive(lab: RpcLab, call: RpcCall, after: string): Promise<void> {
   const turn = await call.press(lab.suspect.press);
-  if (!goesOn(turn)) {
+  if (!turn.isAnswered) {
     lab.note(`the same keys without ${after}`);
     const control = await lab.ready();
-    if (!goesOn(await control.press(lab.suspect.press))) lab.skip(`these keys are not answered without ${after} either`);
+    if (!(await control.press(lab.suspect.press)).isAnswered) lab.skip(`these keys are not answered without ${after} either`);
     await control.hangUp();
-    lab.fail(`after ${after} keys of the call ${howItWent(turn.rpc)}, and without it they got a FINAL`);
+    lab.fail(`after ${after} keys of the call ${howItWent(turn)}, and without it they got a FINAL`);
   }
-  if (terminalOf(turn.rpc) === undefined) await call.hangUp();
+  if (turn.terminal === undefined) await call.hangUp();
 }
 
-export const TURN_CHECKS: readonly Check[] = [
+export const TURN_CHECKS: readonly Check<RpcLab>[] = [
   {
     id: 'half-close-goes-on',
     rules: ['G-12', 'G-11'],
@@ -44,12 +37,12 @@ export const TURN_CHECKS: readonly Check[] = [
       const { call, welcome } = await lab.begun();
       await call.heardOut(welcome);
       const turn = await call.goOn(lab.suspect.press);
-      const broken = whyUnanswered(turn.rpc);
+      const broken = turn.endProblem;
       // Where RPCs of another kind are taken behind a half-close, it is this kind that breaks.
       if (broken !== undefined && (await lab.calls()).some(({ turns }) => turns.length > 1))
         lab.skip(`${turn.kind} is not taken behind a welcome, and other input is`);
       if (broken !== undefined) lab.fail(`behind the half-closed RPC of the welcome the one of ${turn.kind} ${broken}`);
-      if (terminalOf(turn.rpc) === undefined) await call.hangUp();
+      if (turn.terminal === undefined) await call.hangUp();
     },
   },
   {
@@ -60,7 +53,7 @@ export const TURN_CHECKS: readonly Check[] = [
     run: async (lab) => {
       await lab.demandKeysWork();
       const first = await lab.ready();
-      const elsewhere = lab.call(first.ids);
+      const elsewhere = lab.probe.call(first.ids);
       await demandAlive(lab, elsewhere, 'a change of the connection');
     },
   },
@@ -73,11 +66,11 @@ export const TURN_CHECKS: readonly Check[] = [
       await lab.demandKeysWork();
       const call = await lab.ready();
       const rpc = call.open(SILENCE, SILENCE);
-      await call.wait(100);
+      await lab.wait(100);
       rpc.cancel();
       await rpc.until(() => rpc.ending !== undefined, lab.suspect.timing.answerMs);
       // The server hears of it a little later than we do.
-      await call.wait(CANCELLED_MS);
+      await lab.wait(CANCELLED_MS);
       await demandAlive(lab, call, 'the cancellation of an RPC');
     },
   },
@@ -96,14 +89,15 @@ export const TURN_CHECKS: readonly Check[] = [
       await lab.demandKnown();
       if (second === UNKNOWN_AGENT) lab.note('the other agent is one that nobody knows');
       // On one connection: that a call goes on elsewhere is another rule (G-15).
-      const connection = lab.connect();
-      const { call } = await lab.begun({ agentId: first }, connection);
-      const changed = lab.call({ ...call.ids, agentId: second }, connection);
-      const { rpc } = await changed.turn('custom_event', FLOW_EVENT);
+      const connection = lab.probe.connect();
+      const { call } = await lab.begun(lab.probe.call({ agentId: first }, connection));
+      const changed = lab.probe.call({ ...call.ids, agentId: second }, connection);
+      const turn = await changed.turn('custom_event', FLOW_EVENT);
+      const { ending } = turn.rpc;
       // An agent that nobody knows may be named as such.
       const allowed: readonly number[] = second === UNKNOWN_AGENT ? [status.INVALID_ARGUMENT, status.NOT_FOUND] : [status.INVALID_ARGUMENT];
-      if (rpc.ending === undefined || !allowed.includes(rpc.ending.code))
-        lab.fail(`an RPC that names another agent than its call ${howItWent(rpc)} and was not INVALID_ARGUMENT`);
+      if (ending === undefined || !allowed.includes(ending.code))
+        lab.fail(`an RPC that names another agent than its call ${howItWent(turn)} and was not INVALID_ARGUMENT`);
       await call.hangUp();
     },
   },
@@ -115,12 +109,12 @@ export const TURN_CHECKS: readonly Check[] = [
     run: async (lab) => {
       await lab.demandKnown();
       // On one connection: that a call goes on elsewhere is another rule (G-15).
-      const connection = lab.connect();
-      const { call } = await lab.begun({}, connection);
-      const foreign = lab.call({ ...call.ids, organizationId: FOREIGN_ORGANIZATION }, connection);
-      const { rpc } = await foreign.turn('custom_event', FLOW_EVENT);
-      if (hasPrompt(rpc) || rpc.isCompleted || rpc.ending === undefined)
-        lab.fail(`an RPC that names another organization than its call ${howItWent(rpc)} and was not refused`);
+      const connection = lab.probe.connect();
+      const { call } = await lab.begun(lab.probe.call({}, connection));
+      const foreign = lab.probe.call({ ...call.ids, organizationId: FOREIGN_ORGANIZATION }, connection);
+      const turn = await foreign.turn('custom_event', FLOW_EVENT);
+      if (turn.hasPrompt || turn.isCompleted || !turn.isOver)
+        lab.fail(`an RPC that names another organization than its call ${howItWent(turn)} and was not refused`);
       await call.hangUp();
     },
   },
@@ -132,11 +126,10 @@ export const TURN_CHECKS: readonly Check[] = [
     needs: ['call'],
     run: async (lab) => {
       const call = await lab.ready();
-      const rpc = call.open({}).halfClose();
-      await rpc.settled(lab.suspect.timing.answerMs);
-      const broken = rpc.ending?.code === status.INVALID_ARGUMENT ? undefined : whyUnanswered(rpc);
+      const { rpc, endProblem, hasPrompt } = await call.turn('custom_event', {});
+      const broken = rpc.ending?.code === status.INVALID_ARGUMENT ? undefined : endProblem;
       if (broken !== undefined) lab.fail(`the RPC of a message without input ${broken}`);
-      if (hasPrompt(rpc)) lab.fail('a message without input was answered with a prompt');
+      if (hasPrompt) lab.fail('a message without input was answered with a prompt');
       await call.hangUp();
     },
   },
@@ -147,12 +140,12 @@ export const TURN_CHECKS: readonly Check[] = [
     needs: [],
     run: async (lab) => {
       if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
-      const call = lab.call();
-      const { rpc } = await call.begin();
+      const call = lab.probe.call();
+      const welcome = await call.begin();
       // That the token is refused is what another check says (J-20).
-      if (rpc.ending?.code === status.UNAUTHENTICATED) lab.skip('the server refused the token');
-      if (rpc.final === undefined) lab.fail(`SESSION_START ${howItWent(rpc)}`);
-      if (!hasPrompt(rpc)) lab.fail('SESSION_START was answered without a prompt');
+      if (welcome.rpc.ending?.code === status.UNAUTHENTICATED) lab.skip('the server refused the token');
+      if (welcome.final === undefined) lab.fail(`SESSION_START ${howItWent(welcome)}`);
+      if (!welcome.hasPrompt) lab.fail('SESSION_START was answered without a prompt');
       await call.hangUp();
     },
   },
@@ -166,12 +159,11 @@ export const TURN_CHECKS: readonly Check[] = [
       await lab.demandKeysWork();
       const { call, welcome } = await lab.begun();
       // A welcome without a prompt is what another check names (G-21).
-      if (!hasPrompt(welcome.rpc)) lab.skip('the first SESSION_START was answered without a prompt');
+      if (!welcome.hasPrompt) lab.skip('the first SESSION_START was answered without a prompt');
       await call.heardOut(welcome);
       const again = await call.begin();
-      const broken = whyUnanswered(again.rpc);
-      if (broken !== undefined) lab.fail(`the RPC of a second SESSION_START ${broken}`);
-      if (!hasPrompt(again.rpc)) lab.fail('a second SESSION_START was answered without a prompt');
+      if (again.endProblem !== undefined) lab.fail(`the RPC of a second SESSION_START ${again.endProblem}`);
+      if (!again.hasPrompt) lab.fail('a second SESSION_START was answered without a prompt');
       await call.heardOut(again);
       await demandAlive(lab, call, 'a second SESSION_START');
     },

@@ -1,5 +1,6 @@
 // The question of the list channel, and what came back (contract, section 3.8). Judges nothing.
 import type { JsonObject } from '../../../base/json.ts';
+import type { ListedAgent } from '../../lines/line.ts';
 import { objectsOf, type Message } from './message.ts';
 import type { ProbeSocket } from './probe-socket.ts';
 
@@ -32,11 +33,11 @@ export function listIn(messages: readonly Message[]): readonly JsonObject[] | un
   return undefined;
 }
 
-/** Ids and names of the agents in what came back. */
-export function agentsIn(messages: readonly Message[]): readonly { readonly id: string; readonly name: string }[] {
+/** The agents in what came back; which one is the default the wire does not say (W-52). */
+export function agentsIn(messages: readonly Message[]): readonly ListedAgent[] {
   return (listIn(messages) ?? []).flatMap((agent) => {
     const id = agent['id'] ?? agent['virtual_agent_id'];
     const name = agent['name'] ?? agent['virtual_agent_name'];
-    return typeof id === 'string' ? [{ id, name: typeof name === 'string' ? name : '' }] : [];
+    return typeof id === 'string' ? [{ id, name: typeof name === 'string' ? name : '', isDefault: false }] : [];
   });
 }

@@ -1,11 +1,14 @@
 // What no honest platform does on a socket, one misdeed on each, placed once per run: first messages that are none, messages that
-// cannot be read, and messages at the wrong time. Records and judges nothing.
+// cannot be read, and messages at the wrong time. Judges nothing.
 import type { JsonObject } from '../../../base/json.ts';
 import type { Key } from '../../caller/key.ts';
-import { audioOf, eventOf, keysOf, silenceOf, type SocketCall } from './socket-call.ts';
+import { silenceOf } from '../quiet-line.ts';
+import type { Acts } from '../survey.ts';
+import { FOREIGN_ORGANIZATION, type Suspect } from '../suspect.ts';
+import type { Message } from './message.ts';
+import type { SocketRecord } from './socket-probe.ts';
+import { audioOf, eventOf, keysOf, type SocketCall } from './socket-call.ts';
 
-/** An organization that is nobody's. */
-export const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 /** Ids that are nobody's. */
 const [OTHER_CONVERSATION, OTHER_AGENT] = ['conformance-other-conversation', 'conformance-no-such-agent'];
 /** Larger than any server needs to take, bytes (W-45). */
@@ -13,12 +16,12 @@ const HUGE_BYTES = 20 * 1024 * 1024;
 /** How long it may be on its way, ms. */
 const HUGE_MS = 20_000;
 /** How long a misdeed may go without an answer, ms. */
-export const MISDEED_MS = 6000;
+const MISDEED_MS = 6000;
 /** How long a socket may stay without a word, ms (W-20). */
 const FIRST_MESSAGE_MS = 15_000;
 
 /** One of them. */
-export interface Misdeed {
+interface Misdeed {
   readonly name: MisdeedName;
   /** Done on a new socket, and not behind a welcome. */
   readonly isFirst?: true;
@@ -51,8 +54,8 @@ function request(call: SocketCall, payload: JsonObject, what: string, head: Json
   call.socket.sendText(call.envelope('VOICE_VA_REQUEST', { payload, ...head }), what);
 }
 
-/** All, in order. */
-export const MISDEEDS: readonly Misdeed[] = [
+/** What is done in one call each, in order. */
+const MISDEEDS: readonly Misdeed[] = [
   { name: 'no message', isFirst: true, waitMs: FIRST_MESSAGE_MS },
   {
     name: 'audio before SESSION_START',
@@ -160,3 +163,26 @@ export const MISDEEDS: readonly Misdeed[] = [
 ];
 
 const HUGE_AUDIO = { encoding: 'MULAW_FORMAT', sample_rate_hertz: 8000 };
+
+/** A call with each misdeed. */
+export const MISDEED_ACTS: Acts<SocketCall> = Object.fromEntries(
+  MISDEEDS.map(({ name, act, isFirst, waitMs = MISDEED_MS }) => [
+    name,
+    async (call: SocketCall, { press }: Suspect): Promise<void> => {
+      if (isFirst === true) await call.socket.upgraded();
+      else if ((await call.begin()).final === undefined) return;
+      if (!call.socket.isOpen) return;
+      const turn = call.open('custom_event');
+      act?.(call, press);
+      // An answer that nobody owes shows itself, too.
+      await call.socket.until(() => call.socket.isOver || turn.final !== undefined, waitMs);
+      await call.socket.close();
+    },
+  ]),
+);
+
+/** What came behind a misdeed; undefined when it could not be done, because there was no welcome. */
+export function afterMisdeed({ turns }: SocketRecord): readonly Message[] | undefined {
+  const turn = turns.at(-1);
+  return turn?.kind === 'custom_event' ? turn.messages : undefined;
+}

@@ -103,9 +103,14 @@ export class ProbeSocket {
     return this.closing !== undefined || this.#isGivenUp || (this.handshake !== undefined && this.handshake.kind !== 'open');
   }
 
-  /** Whether the server sent more than any call can be; it was cut off then. */
-  get isFlooded(): boolean {
-    return this.#isFlooded;
+  /** What became of it, for a sentence that begins with its name. */
+  get stateText(): string {
+    const { handshake, closing } = this;
+    if (handshake?.kind === 'refused') return `was answered with HTTP ${String(handshake.status)}`;
+    if (handshake?.kind === 'failed') return `was not upgraded: ${handshake.failure.message}`;
+    if (handshake === undefined) return 'got no answer to the upgrade';
+    if (this.#isFlooded) return 'was flooded with more than any call can be';
+    return closing?.isByServer === true ? `was closed with ${String(closing.code)}` : 'was left without an answer';
   }
 
   /** Waits for the answer to the upgrade. */

@@ -3,11 +3,11 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { dtmfNameOf } from '../../../contract/numbers.ts';
 import { LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
-import { MULAW_SILENCE } from '../../../speech/g711.ts';
 import type { Key } from '../../caller/key.ts';
-import { LEAD_MS, ProbeCall, ProbeTurn, type ProbeIds, type ProbeTurnKind } from '../call.ts';
+import { LEAD_MS, ProbeCall, ProbeTurn, type CallerActs, type ProbeIds, type ProbeTurnKind } from '../call.ts';
 import { playLeftMs } from '../heard.ts';
 import { atPace } from '../pacing.ts';
+import { silenceOf } from '../quiet-line.ts';
 import { answersIn, finalIn, type AnswerMessage, type Message } from './message.ts';
 import type { ProbeSocket } from './probe-socket.ts';
 
@@ -21,6 +21,8 @@ const OPTIONAL_MS = 2500;
 const MAX_ANSWERING_MS = 60_000;
 /** Between two messages of audio, ms of real time. */
 const TICK_MS = 20;
+/** How long it is watched what still comes of a reply that is cut, ms. */
+const WATCHED_MS = 1500;
 /** How long an answer behind the end of the call is watched for, ms. */
 const LATE_MS = 3000;
 /** Longest silence behind speech, and audio that goes on behind a FINAL, ms of audio. */
@@ -48,16 +50,11 @@ export function keysOf(keys: readonly Key[]): JsonObject {
   return { dtmf_input: { dtmf_events: keys.map(dtmfNameOf) } };
 }
 
-/** Silence of so many ms. */
-export function silenceOf(ms: number): Uint8Array {
-  return new Uint8Array(Math.round(ms * MULAW_BYTES_PER_MS)).fill(MULAW_SILENCE);
-}
-
 /** What a flow may send at any time. */
 const FLOW_EVENT = eventOf('CUSTOM_EVENT', { name: 'conformance', parameters: { asked_by: 'conformance' } });
 
 /** What is sent in a turn of a kind; speech is no single message. */
-export function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): JsonObject {
+function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): JsonObject {
   switch (kind) {
     case 'session_start':
       return eventOf('SESSION_START');
@@ -76,6 +73,12 @@ export function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly K
 
 /** One turn: what came from when it was opened until the next one was. */
 export class SocketTurn extends ProbeTurn {
+  /** A socket outlives its turns. */
+  readonly line = '';
+  readonly isBroken = false;
+  readonly isCompleted = true;
+  readonly howItEnded = '';
+  readonly endProblem = undefined;
   /** Number of its first message. */
   readonly seq: number;
   readonly #socket: ProbeSocket;
@@ -87,6 +90,10 @@ export class SocketTurn extends ProbeTurn {
     this.seq = seq;
     this.#socket = socket;
     this.#from = socket.received.length;
+  }
+
+  get isOver(): boolean {
+    return this.#socket.isOver;
   }
 
   get messages(): readonly Message[] {
@@ -107,6 +114,12 @@ export class SocketTurn extends ProbeTurn {
     return this.final !== undefined || this.hasPrompt;
   }
 
+  keysProblem(keys: string): string | undefined {
+    if (this.isAnswered) return undefined;
+    if (keys === '') return 'keys got no reply';
+    return `${keys} got no reply${this.isOver ? `, and the socket ${this.#socket.stateText}` : ''}`;
+  }
+
   /** Nothing more belongs to it. */
   end(): void {
     this.#to ??= this.#socket.received.length;
@@ -125,10 +138,6 @@ export class SocketCall extends ProbeCall<SocketTurn> {
 
   get isOver(): boolean {
     return this.socket.isOver;
-  }
-
-  get isOverloaded(): boolean {
-    return this.socket.isOverloaded;
   }
 
   /** The number of the last message. */
@@ -195,32 +204,47 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return turn;
   }
 
-  /** Opens the call (W-20), once the socket is open. */
-  async begin(): Promise<SocketTurn> {
-    await this.socket.upgraded();
-    return this.turn('session_start', eventOf('SESSION_START'));
-  }
-
-  press(keys: readonly Key[]): Promise<SocketTurn> {
-    return this.turn('dtmf', keysOf(keys));
-  }
-
-  silence(): Promise<SocketTurn> {
-    return this.turn('no_input', eventOf('NO_INPUT'));
-  }
-
-  /** The first key, to which no answer is owed (W-26). */
-  async firstKey(): Promise<SocketTurn> {
-    const turn = this.open('dtmf_start', eventOf('START_OF_DTMF'));
-    await this.socket.until(() => this.socket.isOver || turn.final !== undefined, QUIET_MS);
+  async take(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[] = []): Promise<SocketTurn> {
+    if (kind === 'session_start') await this.socket.upgraded();
+    const turn = this.open(kind, inputOf(kind, keys));
+    if (kind === 'dtmf_start') await this.until(turn, () => turn.final !== undefined, QUIET_MS);
+    // An event of the flow may be answered, and need not be.
+    else await this.answered(turn, Math.min(kind === 'custom_event' ? OPTIONAL_MS : Infinity, this.timing.answerMs));
     return turn;
   }
 
-  /** An event of the flow, which may be answered. */
-  async flow(): Promise<SocketTurn> {
-    const turn = this.open('custom_event', FLOW_EVENT);
-    await this.answered(turn, Math.min(OPTIONAL_MS, this.timing.answerMs));
+  async untilReplied(kind: ProbeTurnKind, { press, speech = new Uint8Array(0) }: CallerActs): Promise<SocketTurn> {
+    if (kind === 'session_start') await this.socket.upgraded();
+    const turn = this.open(kind, ...(kind === 'speech' ? [] : [inputOf(kind, press)]));
+    const isBegun = (): boolean => turn.hasPrompt;
+    if (kind === 'speech') await this.stream(turn, Buffer.concat([silenceOf(LEAD_MS), speech, silenceOf(TAIL_MS)]), isBegun);
+    await this.until(turn, isBegun, this.timing.answerMs);
     return turn;
+  }
+
+  /** What comes from now on belongs to it, and to the older turn as well. */
+  listen(): SocketTurn {
+    return new SocketTurn('speech', this.#seq + 1, this.socket);
+  }
+
+  until(_turn: SocketTurn, condition: () => boolean, limitMs: number): Promise<boolean> {
+    return this.socket.until(() => this.socket.isOver || condition(), limitMs);
+  }
+
+  settled(turn: SocketTurn): Promise<void> {
+    return this.answered(turn);
+  }
+
+  async closeTurns(): Promise<void> {
+    // A turn on a socket stays open for none.
+  }
+
+  /** What may not be cut is none of it: last words, with which a bot may end the call. */
+  async restOfCut(_older: SocketTurn, newer: SocketTurn): Promise<readonly AnswerMessage[]> {
+    const endAt = (): number => newer.answers.findIndex(({ answer }) => answer.event?.kind === 'end_of_input');
+    await this.until(newer, () => endAt() !== -1, WATCHED_MS);
+    const rest = newer.answers.slice(0, endAt() === -1 ? undefined : endAt());
+    return rest.filter(({ answer }) => answer.prompts.some(({ audio, bargeIn }) => audio.length > 0 && bargeIn));
   }
 
   /** Hangs up, watches for a moment whether something is said to that (W-28), and closes. Does nothing where the server has closed. */
@@ -244,14 +268,6 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     await this.socket.close();
   }
 
-  drop(): void {
-    this.socket.drop();
-  }
-
-  sayPlainly(mulaw: Uint8Array): Promise<SocketTurn> {
-    return this.speak(mulaw);
-  }
-
   protected untilOver(limitMs: number): Promise<boolean> {
     return this.socket.until(() => this.socket.isOver, limitMs);
   }
@@ -260,19 +276,19 @@ export class SocketCall extends ProbeCall<SocketTurn> {
    * Speaks: silence, speech until the server reports its end, silence until it has replied, and for a moment behind that: audio never
    * stops (W-23).
    */
-  async speak(mulaw: Uint8Array): Promise<SocketTurn> {
+  async say(mulaw: Uint8Array): Promise<SocketTurn> {
     const turn = this.open('speech');
     // What a speaker says behind a pause would be another utterance.
     const hasEnded = (): boolean => turn.answers.some(({ answer }) => answer.event?.kind === 'end_of_input');
-    await this.stream(Buffer.concat([silenceOf(LEAD_MS), mulaw]), hasEnded);
-    await this.stream(silenceOf(TAIL_MS), () => turn.final !== undefined);
-    await this.stream(silenceOf(AFTER_MS * this.timing.pace));
+    await this.stream(turn, Buffer.concat([silenceOf(LEAD_MS), mulaw]), hasEnded);
+    await this.stream(turn, silenceOf(TAIL_MS), () => turn.final !== undefined);
+    await this.stream(turn, silenceOf(AFTER_MS * this.timing.pace), () => false);
     await this.answered(turn, SETTLE_MS);
     return turn;
   }
 
   /** Sends audio at the pace of the call until `enough`. */
-  async stream(mulaw: Uint8Array, enough = (): boolean => false): Promise<void> {
+  async stream(_turn: SocketTurn, mulaw: Uint8Array, enough: () => boolean): Promise<void> {
     const perTick = Math.round(TICK_MS * MULAW_BYTES_PER_MS * Math.max(1, this.timing.pace));
     let from = 0;
     await atPace(this.clock, TICK_MS, () => {

@@ -1,45 +1,55 @@
-// Makes checks that only look at sockets which were used for all of them. Knows no rule.
+// Makes checks that only look at sockets which were used for all of them, and demands that a call goes on. Knows no rule.
 import type { Check } from '../check.ts';
-import { firstBreach, NOTHING, shapeOf, type Look, type ShapeOptions } from '../shape-check.ts';
+import { firstBreach, NOTHING, shapeCheck, shapeOf, type Found, type Look } from '../shape-check.ts';
 import type { Message } from './message.ts';
-import type { MisdeedName } from './misdeeds.ts';
-import type { SocketTurn } from './socket-call.ts';
-import type { SocketLab } from './socket-lab.ts';
-import type { MisdeedRecord, SocketRecord } from './socket-survey.ts';
+import { afterMisdeed, MISDEED_ACTS, type MisdeedName } from './misdeeds.ts';
+import type { SocketCall, SocketTurn } from './socket-call.ts';
+import type { SocketLab, SocketProbe, SocketRecord } from './socket-probe.ts';
 
 /** A check that looks at recorded calls. */
-export function socketShape(options: ShapeOptions<SocketRecord>): Check<SocketLab> {
-  return shapeOf<SocketLab, SocketRecord>(options, (lab) => lab.calls());
-}
-
-/** Looks at every turn: a turn of which `look` says so does not count, and the first breach is told with its kind. */
-export function eachTurn(look: (turn: SocketTurn, call: SocketRecord) => string | typeof NOTHING | undefined): Look<SocketRecord> {
-  return (call) => firstBreach(call.turns.map((turn) => [turn.kind, look(turn, call)]));
-}
+export const socketShape = shapeCheck<SocketTurn, SocketCall, SocketProbe>;
 
 /** Looks at every message of every call. */
-export function eachMessage(look: (message: Message, call: SocketRecord) => string | typeof NOTHING | undefined): Look<SocketRecord> {
-  return (call) => firstBreach(call.socket.received.map((message, index) => [`message ${String(index + 1)}`, look(message, call)]));
+export function eachMessage(look: (message: Message, call: SocketRecord) => Found): Look<SocketRecord> {
+  return (record) =>
+    firstBreach(record.call.socket.received.map((message, index) => [`message ${String(index + 1)}`, look(message, record)]));
 }
 
-/** What a look at one misdeed that was done found. */
-export type MisdeedLook = (misdeed: MisdeedRecord, after: readonly Message[]) => string | typeof NOTHING | undefined;
-
 /** A check that looks at misdeeds; those that could not be done do not count. */
-export interface MisdeedOptions extends Pick<Check<SocketLab>, 'id' | 'rules' | 'title' | 'level'> {
+export interface MisdeedOptions extends Pick<Check, 'id' | 'rules' | 'title' | 'level' | 'needs'> {
   readonly of: readonly MisdeedName[];
-  readonly needs?: Check<SocketLab>['needs'];
-  readonly look: MisdeedLook;
+  /** @param after - what came behind the misdeed. */
+  readonly look: (misdeed: SocketRecord, after: readonly Message[]) => Found;
 }
 
 /** Makes the check. */
-export function misdeedCheck({ of, look, ...named }: MisdeedOptions): Check<SocketLab> {
-  return shapeOf<SocketLab, MisdeedRecord>(
+export function misdeedCheck({ of, look, ...named }: Omit<MisdeedOptions, 'needs'> & Partial<MisdeedOptions>): Check<SocketLab> {
+  return shapeOf<SocketLab, SocketRecord>(
     {
       ...named,
-      look: (misdeed) => (misdeed.after === undefined ? NOTHING : look(misdeed, misdeed.after)),
+      look: (misdeed) => {
+        const after = afterMisdeed(misdeed);
+        return after === undefined ? NOTHING : look(misdeed, after);
+      },
       otherwise: 'nothing came of it that could be looked at',
     },
-    async (lab) => (await lab.misdeeds()).filter(({ name }) => of.includes(name)),
+    async (lab) => (await lab.placed(MISDEED_ACTS)).filter(({ name }) => of.some((each) => each === name)),
   );
+}
+
+/** Demands that a call still answers. @param likewise - what else was done to it, for the call that it is compared with. */
+export async function demandAlive(
+  lab: SocketLab,
+  call: SocketCall,
+  after: string,
+  likewise: (control: SocketCall) => void = () => undefined,
+): Promise<SocketTurn> {
+  const turn = await call.goOn(lab.suspect.press);
+  if (turn.isAnswered) return turn;
+  lab.note(`the same turn without ${after}`);
+  const control = await lab.ready();
+  likewise(control);
+  if (!(await control.goOn(lab.suspect.press)).isAnswered) lab.skip(`the same turn is not answered without ${after} either`);
+  await control.hangUp();
+  return lab.fail(`after ${after} the next turn ${call.socket.stateText}, and without it the same turn was answered`);
 }

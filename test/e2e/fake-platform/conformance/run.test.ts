@@ -4,9 +4,9 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { RESPONSE_TYPE } from '../../../../src/contract/numbers.ts';
 import type { Check } from '../../../../src/fake-platform/conformance/check.ts';
-import type { CheckLab } from '../../../../src/fake-platform/conformance/lab.ts';
 import { redactor } from '../../../../src/fake-platform/conformance/redaction.ts';
 import { CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
+import type { RpcLab } from '../../../../src/fake-platform/conformance/rpc-probe.ts';
 import { chooseChecks, unknownChoices } from '../../../../src/fake-platform/conformance/run.ts';
 import { Slots } from '../../../../src/fake-platform/conformance/slots.ts';
 import { startIssuer, type Issuer } from '../../../../src/fake-platform/platform/issuer.ts';
@@ -37,11 +37,11 @@ async function scripted(script: TurnScript): Promise<ScriptedServer> {
   return server;
 }
 
-function check(run: (lab: CheckLab) => Promise<void>, id = 'made-up'): Check {
+function check(run: (lab: RpcLab) => Promise<void>, id = 'made-up'): Check<RpcLab> {
   return { id, rules: ['G-01'], title: 'It is made up.', needs: [], run };
 }
 
-const chosen = (...ids: readonly string[]): readonly Check[] => chooseChecks(CHECKS, [], ids);
+const chosen = (...ids: readonly string[]): readonly Check<RpcLab>[] => chooseChecks(CHECKS, [], ids);
 
 it('take an error for no refusal, and name the last check before the server was gone', async () => {
   const server = await reference();
@@ -87,7 +87,7 @@ it('decide nothing where the server has no room', async () => {
   const server = await scripted((turn) => {
     turn.fail(status.RESOURCE_EXHAUSTED, 'full');
   });
-  const checks = [check(async (lab) => ((await lab.call().begin()).rpc.isCompleted ? undefined : lab.fail('no welcome')))];
+  const checks = [check(async (lab) => ((await lab.probe.call().begin()).rpc.isCompleted ? undefined : lab.fail('no welcome')))];
   const found = await examine(server.target, { checks });
   expect(found.results).toMatchObject([{ verdict: 'undecided', reason: expect.stringContaining('--jobs') as string }]);
 });
@@ -101,7 +101,7 @@ it('cut off a server that floods, and say so', async () => {
   });
   let [isFlooded, kept] = [false, 0];
   const flooded = check(async (lab) => {
-    const { rpc } = await lab.call().begin();
+    const { rpc } = await lab.probe.call().begin();
     [isFlooded, kept] = [rpc.isFlooded, rpc.received.length];
     lab.fail('flooded');
   });
@@ -148,7 +148,7 @@ it('end at once when they are interrupted, also before the first answer, and lea
   expect(busy.turns.length).toBeLessThan(24);
   const left = check(async (lab) => {
     lab.close();
-    expect(() => lab.connect()).toThrow('given up');
+    expect(() => lab.probe.connect()).toThrow('given up');
     return Promise.resolve();
   });
   expect((await examine(busy.target, { checks: [left] })).results).toMatchObject([{ verdict: 'pass' }]);

@@ -1,7 +1,7 @@
 // What a machine that is slow throughout makes of checks that tell moments apart: no finding against a server that keeps the contract.
 import { expect, it } from 'vitest';
-import type { BaseLab } from '../../../../src/fake-platform/conformance/base-lab.ts';
 import type { Check } from '../../../../src/fake-platform/conformance/check.ts';
+import type { Lab } from '../../../../src/fake-platform/conformance/lab.ts';
 import { CHECKS, SOCKET_CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../../../src/fake-platform/conformance/run.ts';
 import { examineReference, examineSocketReference } from '../../../support/conformance.ts';
@@ -24,7 +24,7 @@ function drowsy(): () => void {
 }
 
 /** The check on a machine that gets slow once the calls for all checks were placed. */
-function slowed<Lab extends BaseLab & { welcomes(): Promise<unknown> }>(check: Check<Lab>): Check<Lab> {
+function slowed<Surroundings extends Lab>(check: Check<Surroundings>): Check<Surroundings> {
   return {
     ...check,
     run: async (lab) => {

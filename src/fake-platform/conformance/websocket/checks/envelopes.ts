@@ -1,11 +1,12 @@
 // Checks of what every message of the server looks like (contract, sections 3.2 and 3.3).
 import type { JsonObject, JsonValue } from '../../../../base/json.ts';
 import type { Check } from '../../check.ts';
+import { silenceOf } from '../../quiet-line.ts';
 import { NOTHING } from '../../shape-check.ts';
 import { objectOf, objectsOf, type Message } from '../message.ts';
-import { audioOf, eventOf, silenceOf } from '../socket-call.ts';
-import type { SocketLab } from '../socket-lab.ts';
-import { eachMessage, misdeedCheck, socketShape } from '../socket-shape.ts';
+import { audioOf, eventOf } from '../socket-call.ts';
+import type { SocketLab } from '../socket-probe.ts';
+import { demandAlive, eachMessage, misdeedCheck, socketShape } from '../socket-shape.ts';
 
 /** A date and time of RFC 3339. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/u;
@@ -69,7 +70,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-10'],
     title: 'Every message of the server has a seq that is higher than the one before, from 1.',
     otherwise: NO_MESSAGES,
-    look: ({ socket }) => (socket.received.length === 0 ? NOTHING : seqProblem(socket.received)),
+    look: ({ call: { socket } }) => (socket.received.length === 0 ? NOTHING : seqProblem(socket.received)),
   }),
   {
     id: 'gaps-taken',
@@ -80,7 +81,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
       const call = await lab.ready();
       for (const seq of GAPS) {
         call.skipTo(seq);
-        const turn = await lab.demandAlive(call, `a gap up to seq ${String(seq)}`);
+        const turn = await demandAlive(lab, call, `a gap up to seq ${String(seq)}`);
         if (turn.terminal !== undefined) break;
         await call.heardOut(turn);
       }
@@ -94,7 +95,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     level: 'advice',
     // That it is invalid is said; what a server does about it is not.
     of: ['a number again', 'a lower number'],
-    look: ({ name, turns, socket }) => {
+    look: ({ name, turns, call: { socket } }) => {
       if (socket.closing?.isByServer === true) return undefined;
       return turns.at(-1)?.final === undefined
         ? undefined
@@ -134,7 +135,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     title: 'Fields that a newer platform may send, and the metadata that the contract names, are taken.',
     needs: ['call'],
     run: async (lab) => {
-      const call = lab.call();
+      const call = lab.probe.call();
       const socket = call.socket;
       await socket.upgraded();
       const turn = call.open('session_start');
@@ -152,7 +153,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-13'],
     title: 'Every message of the server names the conversation of its socket.',
     otherwise: NO_MESSAGES,
-    look: eachMessage(({ json }, { ids }) => {
+    look: eachMessage(({ json }, { call: { ids } }) => {
       const id = json?.['conversation_id'];
       // Before the first message is read no conversation is known.
       if (typeof id !== 'string' || (id === '' && json?.['type'] === 'ERROR')) return NOTHING;
@@ -164,7 +165,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-13'],
     title: 'A message whose envelope and payload name different conversations gets an ERROR, and the socket is closed.',
     of: ['two conversation ids in one message'],
-    look: ({ socket, turns }) => {
+    look: ({ call: { socket }, turns }) => {
       if (turns.at(-1)?.final !== undefined) return 'the message was answered';
       return socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
     },
@@ -202,7 +203,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     title: 'Maps that come as lists, and fields that are null, are taken as the real platform sends them.',
     needs: ['call'],
     run: async (lab) => {
-      const call = lab.call();
+      const call = lab.probe.call();
       const socket = call.socket;
       await socket.upgraded();
       const turn = call.open('session_start');
@@ -217,7 +218,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
       await call.heardOut(turn);
       const audio = objectOf(audioOf(silenceOf(100))['audio_input']);
       call.send({ audio_input: { ...audio, is_single_utterance: null, language_code: null } });
-      const next = await lab.demandAlive(call, 'audio whose is_single_utterance is null');
+      const next = await demandAlive(lab, call, 'audio whose is_single_utterance is null');
       if (next.terminal === undefined) await call.hangUp();
     },
   },
@@ -230,7 +231,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
       const call = await lab.ready();
       call.socket.sendText(call.envelope('CONFORMANCE', { payload: {} }), 'an envelope of a type that nobody knows');
       // Where it does not count, the number behind it leaves a gap; that gaps are taken is a rule of its own (W-10).
-      const turn = await lab.demandAlive(call, 'an envelope of an unknown type', (control) => {
+      const turn = await demandAlive(lab, call, 'an envelope of an unknown type', (control) => {
         control.skipTo(control.seq + 2);
       });
       if (turn.terminal === undefined) await call.hangUp();

@@ -1,7 +1,7 @@
 // Checks of pings, and of messages that are compressed (contract, section 3.7).
 import type { Check } from '../../check.ts';
 import { objectOf, type Message } from '../message.ts';
-import { stateText, type SocketLab } from '../socket-lab.ts';
+import type { SocketLab } from '../socket-probe.ts';
 
 /** Numbers of our PINGs: far from the server's own. */
 const [PING_SEQ, FAR_SEQ] = [4321, 5_000_000];
@@ -30,7 +30,7 @@ export const KEEP_ALIVE_CHECKS: readonly Check<SocketLab>[] = [
       call.socket.sendText(call.envelope('PING'), `PING #${String(PING_SEQ)}`);
       await call.socket.until(() => call.socket.isOver || pongsIn(call.socket.received).length > 0, lab.suspect.timing.answerMs);
       const pong = objectOf(pongsIn(call.socket.received)[0]?.json);
-      if (pong === undefined) lab.fail(`PING ${stateText(call.socket)}`);
+      if (pong === undefined) lab.fail(`PING ${call.socket.stateText}`);
       if (pong['seq'] !== PING_SEQ) lab.fail('the PONG has another seq than its PING');
       if (pong['conversation_id'] !== call.ids.conversationId) lab.fail('the PONG has another conversation_id than its PING');
       await call.hangUp();
@@ -66,7 +66,7 @@ export const KEEP_ALIVE_CHECKS: readonly Check<SocketLab>[] = [
       const call = await lab.ready();
       call.socket.ping();
       await call.socket.until(() => call.socket.isOver || call.socket.pongs > 0, lab.suspect.timing.answerMs);
-      if (call.socket.pongs === 0) lab.fail(`a ping of the protocol ${stateText(call.socket)}`);
+      if (call.socket.pongs === 0) lab.fail(`a ping of the protocol ${call.socket.stateText}`);
       await call.hangUp();
     },
   },
@@ -77,7 +77,7 @@ export const KEEP_ALIVE_CHECKS: readonly Check<SocketLab>[] = [
     level: 'advice',
     needs: ['call'],
     run: async (lab: SocketLab) => {
-      const socket = lab.connect('voice', undefined, true);
+      const socket = lab.probe.connect('voice', undefined, true);
       const handshake = await socket.upgraded();
       if (handshake.kind !== 'open') lab.skip('a socket that offers compression was not let in');
       if (!handshake.extensions.includes('permessage-deflate')) {
@@ -85,7 +85,7 @@ export const KEEP_ALIVE_CHECKS: readonly Check<SocketLab>[] = [
         await socket.close();
         return;
       }
-      const { call } = await lab.begun({}, socket);
+      const { call } = await lab.begun(lab.probe.call({}, socket));
       const audio = { encoding: 'MULAW_FORMAT', sample_rate_hertz: 8000, caller_audio_b64: '/'.repeat(BOMB_BYTES) };
       const text = call.envelope('VOICE_VA_REQUEST', { payload: call.payload({ audio_input: audio }) });
       socket.sendText(text, 'audio of 20 MB, compressed');

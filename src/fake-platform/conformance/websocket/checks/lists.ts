@@ -2,8 +2,8 @@
 import type { Check } from '../../check.ts';
 import { MAX_AGENTS } from '../../survey.ts';
 import { agentsIn, listIn } from '../list-question.ts';
-import { FOREIGN_ORGANIZATION } from '../misdeeds.ts';
-import { stateText, type SocketLab } from '../socket-lab.ts';
+import { FOREIGN_ORGANIZATION } from '../../suspect.ts';
+import type { SocketLab } from '../socket-probe.ts';
 
 /** How long a list channel may stay without a question, ms. */
 const IDLE_MS = 15_000;
@@ -15,10 +15,10 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     title: 'Fields that are not known in the question for the agents are taken.',
     needs: ['call'],
     run: async (lab: SocketLab) => {
-      const plain = await lab.list();
+      const plain = await lab.probe.list();
       if (listIn(plain.messages) === undefined) lab.skip('the list is not given at all');
-      const { socket, messages } = await lab.list(undefined, undefined, { conformance: { newer: true } });
-      if (listIn(messages) === undefined) lab.fail(`a question with a field that is not known ${stateText(socket)}`);
+      const { socket, messages } = await lab.probe.list(undefined, undefined, { conformance: { newer: true } });
+      if (listIn(messages) === undefined) lab.fail(`a question with a field that is not known ${socket.stateText}`);
     },
   },
   {
@@ -27,10 +27,10 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     title: 'The question is answered by one bare object with virtual_agents.',
     needs: ['call'],
     run: async (lab: SocketLab) => {
-      const { socket, messages } = await lab.list();
+      const { socket, messages } = await lab.probe.list();
       if (socket.handshake?.kind === 'refused') lab.skip('the server has no list channel, which is another breach');
       const [answer] = messages;
-      if (answer === undefined) lab.fail(`the question for the agents ${stateText(socket)}`);
+      if (answer === undefined) lab.fail(`the question for the agents ${socket.stateText}`);
       if (messages.length > 1) lab.fail(`${String(messages.length)} messages came upon one question`);
       if (answer.json === undefined || !('virtual_agents' in answer.json)) lab.fail('the answer is no bare object with virtual_agents');
       if (!Array.isArray(answer.json['virtual_agents'])) lab.fail('virtual_agents is no list');
@@ -43,7 +43,7 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     level: 'advice',
     needs: ['call'],
     run: async (lab: SocketLab) => {
-      const { socket, messages } = await lab.list();
+      const { socket, messages } = await lab.probe.list();
       if (listIn(messages) === undefined) lab.skip('the list is not given at all');
       if (socket.closing?.isByServer !== true) lab.fail('the list channel was left open behind its answer');
       if (socket.closing.code !== 1000) lab.fail(`the list channel was closed with ${String(socket.closing.code)} behind its answer`);
@@ -55,13 +55,13 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     title: `Every agent on the list has an id of its own, and the first ${String(MAX_AGENTS)} answer a call.`,
     needs: ['call'],
     run: async (lab: SocketLab) => {
-      const ids = await lab.agents();
+      const ids = (await lab.agents()).map(({ id }) => id);
       if (ids.length === 0) lab.skip('the list is empty, which is legal');
       if (new Set(ids).size !== ids.length) lab.fail('two agents on the list have the same id');
       for (const record of await lab.welcomes()) {
         if (record.turns[0]?.isAnswered === true) continue;
         lab.showCalls([record]);
-        lab.fail(`a call to a listed agent ${stateText(record.socket)}`);
+        lab.fail(`a call to a listed agent ${record.call.socket.stateText}`);
       }
     },
   },
@@ -71,7 +71,7 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     title: 'An agent on the list has id and name.',
     needs: ['call'],
     run: async (lab: SocketLab) => {
-      const { messages } = await lab.list();
+      const { messages } = await lab.probe.list();
       const list = listIn(messages) ?? lab.skip('the list is not given at all');
       if (list.length === 0) lab.skip('the list is empty');
       for (const agent of list) {
@@ -86,7 +86,7 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     level: 'advice',
     needs: ['call'],
     run: async (lab: SocketLab) => {
-      const { messages } = await lab.list();
+      const { messages } = await lab.probe.list();
       for (const agent of listIn(messages) ?? lab.skip('the list is not given at all')) {
         const foreign = ['virtual_agent_id', 'virtual_agent_name', 'is_default', 'attributes'].find((name) => name in agent);
         if (foreign !== undefined) lab.fail(`an agent on the list has the field ${foreign}`);
@@ -101,7 +101,7 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     run: async (lab: SocketLab) => {
       // A server that lists its agents to everybody breaks another rule (W-06).
       if (!lab.suspect.listWantsToken) lab.skip('the list wants no token');
-      const { messages } = await lab.list(FOREIGN_ORGANIZATION);
+      const { messages } = await lab.probe.list(FOREIGN_ORGANIZATION);
       if (agentsIn(messages).length > 0) lab.fail('the agents were listed for another organization');
     },
   },
@@ -113,7 +113,7 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     // The time of one gateway.
     needs: ['call'],
     run: async (lab: SocketLab) => {
-      const socket = lab.connect('list');
+      const socket = lab.probe.connect('list');
       if ((await socket.upgraded()).kind !== 'open') lab.skip('the list channel was not opened');
       await socket.until(() => socket.isOver, IDLE_MS);
       if (socket.closing === undefined) lab.fail('the list channel stayed open for 15 s without a question');

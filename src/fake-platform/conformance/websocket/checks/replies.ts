@@ -5,11 +5,12 @@ import { startsAsWav } from '../../../../speech/wav.ts';
 import { isClosing } from '../../../caller/answer.ts';
 import type { Check } from '../../check.ts';
 import { isNotice } from '../../heard.ts';
-import { NOTHING } from '../../shape-check.ts';
+import { silenceOf } from '../../quiet-line.ts';
+import { eachTurn, NOTHING } from '../../shape-check.ts';
 import { objectOf, objectsOf, type Message } from '../message.ts';
-import { audioOf, silenceOf, type SocketTurn } from '../socket-call.ts';
-import { stateText, type SocketLab } from '../socket-lab.ts';
-import { eachMessage, eachTurn, socketShape } from '../socket-shape.ts';
+import { audioOf, type SocketTurn } from '../socket-call.ts';
+import type { SocketLab } from '../socket-probe.ts';
+import { demandAlive, eachMessage, socketShape } from '../socket-shape.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u;
 const NO_SOUND = 'no answer carried sound';
@@ -42,11 +43,11 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     needs: [],
     run: async (lab) => {
       if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
-      const call = lab.call();
+      const call = lab.probe.call();
       const { final } = await call.begin();
       // That the token is refused is what another check says (J-20), and that the channel is missing (W-01) yet another.
       if (call.socket.handshake?.kind === 'refused') lab.skip('the server refused the upgrade');
-      if (final === undefined) lab.fail(`SESSION_START got no FINAL, and the socket ${stateText(call.socket)}`);
+      if (final === undefined) lab.fail(`SESSION_START got no FINAL, and the socket ${call.socket.stateText}`);
       await call.hangUp();
     },
   },
@@ -71,7 +72,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-24'],
     title: 'A FINAL does not close the socket.',
     otherwise: NO_REPLY,
-    look: ({ turns, socket }) => {
+    look: ({ turns, call: { socket } }) => {
       if (turns.every(({ final }) => final === undefined)) return NOTHING;
       const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
       // Where nothing was answered something else went wrong, and audio that goes on has a rule of its own (W-23).
@@ -126,7 +127,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     title: 'The caller’s audio goes on while a reply comes, and the server takes it.',
     needs: ['speech'],
     otherwise: 'no call was spoken to',
-    look: ({ turns, socket }) => {
+    look: ({ turns, call: { socket } }) => {
       const spoken = turns.find(({ kind }) => kind === 'speech');
       if (spoken === undefined) return NOTHING;
       const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
@@ -168,7 +169,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     run: async (lab) => {
       const call = await lab.ready();
       call.send(audioOf(silenceOf(MAX_SOCKET_CALLER_AUDIO_BYTES / MULAW_BYTES_PER_MS)));
-      const turn = await lab.demandAlive(call, 'a message with 65,536 bytes of audio');
+      const turn = await demandAlive(lab, call, 'a message with 65,536 bytes of audio');
       if (turn.terminal === undefined) await call.hangUp();
       else await call.socket.close();
     },

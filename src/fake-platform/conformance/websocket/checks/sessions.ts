@@ -1,28 +1,24 @@
 // Checks of how a call is bound to its socket, and how it begins (contract, section 3.5).
 import type { Check } from '../../check.ts';
 import { NOTHING } from '../../shape-check.ts';
-import { errorsIn } from '../message.ts';
-import type { MisdeedRecord } from '../socket-survey.ts';
-import type { SocketLab } from '../socket-lab.ts';
+import { errorsIn, type Message } from '../message.ts';
+import type { SocketLab, SocketRecord } from '../socket-probe.ts';
 import { misdeedCheck } from '../socket-shape.ts';
 
 /** Whether the server answered a misdeed as if it were none. */
-function isAnswered({ turns }: MisdeedRecord): boolean {
+function isAnswered({ turns }: SocketRecord): boolean {
   return turns.at(-1)?.final !== undefined;
 }
 
-/** Whether the server said that it is none, or closed. */
-function isRefused({ socket, after = [] }: MisdeedRecord): boolean {
-  return socket.closing?.isByServer === true || errorsIn(after).length > 0;
-}
-
-function demandRefused(misdeed: MisdeedRecord): string | undefined {
+/** It must be refused by an ERROR, or by the end of the socket. */
+function demandRefused(misdeed: SocketRecord, after: readonly Message[]): string | undefined {
   if (isAnswered(misdeed)) return 'it was answered';
-  return isRefused(misdeed) ? undefined : 'it got no ERROR, and the socket was not closed';
+  const isRefused = misdeed.call.socket.closing?.isByServer === true || errorsIn(after).length > 0;
+  return isRefused ? undefined : 'it got no ERROR, and the socket was not closed';
 }
 
 /** A server may leave it without a word. */
-function demandUnanswered(misdeed: MisdeedRecord): string | undefined {
+function demandUnanswered(misdeed: SocketRecord): string | undefined {
   return isAnswered(misdeed) ? 'it was answered' : undefined;
 }
 
@@ -40,7 +36,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     title: 'A socket on which no SESSION_START comes is closed after some ten seconds.',
     level: 'advice',
     of: ['no message'],
-    look: ({ socket }) => (socket.closing?.isByServer === true ? undefined : 'the socket was not closed within 15 s'),
+    look: ({ call: { socket } }) => (socket.closing?.isByServer === true ? undefined : 'the socket was not closed within 15 s'),
   }),
   misdeedCheck({
     id: 'starts-once',
@@ -64,7 +60,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     of: ['another organization', 'another organization later'],
     look: (misdeed) => {
       if (isAnswered(misdeed)) return 'it was answered';
-      return misdeed.socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
+      return misdeed.call.socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
     },
   }),
   misdeedCheck({
@@ -88,10 +84,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     title: 'A message of 20 MB is refused.',
     level: 'advice',
     of: ['a message of 20 MB'],
-    look: (misdeed) => {
-      if (isAnswered(misdeed)) return 'it was answered';
-      return isRefused(misdeed) ? undefined : 'it got no ERROR, and the socket was not closed';
-    },
+    look: demandRefused,
   }),
   misdeedCheck({
     id: 'errors-by-the-book',
@@ -138,7 +131,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
       'a second SESSION_START',
       'another organization later',
     ],
-    look: ({ name, socket }) => {
+    look: ({ name, call: { socket } }) => {
       const { closing } = socket;
       if (closing?.isByServer !== true) return NOTHING;
       const right = RIGHT_CLOSES[name] ?? [1002, 1003, 1008];
@@ -153,7 +146,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     title: 'Before a socket is closed for an error an ERROR says why.',
     level: 'ours',
     of: ['audio before SESSION_START', 'no JSON', 'a request without a payload', 'two conversation ids in one message', 'a binary frame'],
-    look: ({ socket }, after) => {
+    look: ({ call: { socket } }, after) => {
       if (socket.closing?.isByServer !== true) return NOTHING;
       return errorsIn(after).length > 0 ? undefined : 'the socket was closed without an ERROR';
     },

@@ -2,7 +2,7 @@
 import type { Check } from '../../check.ts';
 import { demandRefused, malformedTokens, oddTokens } from '../../checks/tokens.ts';
 import type { Handshake } from '../probe-socket.ts';
-import { stateText, type SocketLab } from '../socket-lab.ts';
+import type { SocketLab } from '../socket-probe.ts';
 
 function statusOf(handshake: Handshake): number | undefined {
   return handshake.kind === 'refused' ? handshake.status : handshake.kind === 'open' ? 101 : undefined;
@@ -19,11 +19,11 @@ export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
     needs: [],
     run: async (lab) => {
       for (const channel of ['voice', 'list'] as const) {
-        const socket = lab.connect(channel);
+        const socket = lab.probe.connect(channel);
         const status = statusOf(await socket.upgraded());
         await socket.close();
         if (status === 401) lab.skip('the server lets nobody see its channels without a good token');
-        if (status !== 101) lab.fail(`the ${channel} channel ${stateText(socket)}`);
+        if (status !== 101) lab.fail(`the ${channel} channel ${socket.stateText}`);
       }
     },
   },
@@ -69,12 +69,12 @@ export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
     needs: [],
     run: async (lab) => {
       for (const path of ['/v1/conformance-no-such-path', '/'] as const) {
-        const socket = lab.connect(path);
+        const socket = lab.probe.connect(path);
         const status = statusOf(await socket.upgraded());
         await socket.close();
         // A server may ask for the token before it looks at the path.
         if (status === 404 || (status === 401 && lab.suspect.token === undefined)) continue;
-        lab.fail(`${path} ${status === 101 ? 'was upgraded' : stateText(socket)} and not answered with HTTP 404`);
+        lab.fail(`${path} ${status === 101 ? 'was upgraded' : socket.stateText} and not answered with HTTP 404`);
       }
     },
   },
@@ -89,12 +89,12 @@ export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
       const signer = lab.suspect.signer ?? lab.skip('needs a platform that signs tokens: --platform');
       const endsAtS = Math.floor(clock.nowMs() / 1000) + SKEW_LEFT_S;
       const token = await signer.sign({ claims: { exp: endsAtS - SKEW_S } });
-      const socket = lab.connect('voice', lab.authorization(token));
+      const socket = lab.probe.connect('voice', lab.probe.authorization(token));
       if ((await socket.upgraded()).kind !== 'open')
         lab.skip('a token that ended 26 s ago is refused: the server allows clocks less difference');
-      const { call } = await lab.begun({}, socket);
+      const { call } = await lab.begun(lab.probe.call({}, socket));
       await socket.until(() => socket.isOver, (endsAtS + WATCHED_S) * 1000 - clock.nowMs());
-      if (socket.closing !== undefined) lab.fail(`the socket ${stateText(socket)} when its token ended`);
+      if (socket.closing !== undefined) lab.fail(`the socket ${socket.stateText} when its token ended`);
       await call.hangUp();
     },
   },

@@ -1,0 +1,133 @@
+// Checks that both transports have, each under ids and rules of its own: what keys, silence, noise and a hang-up are answered with, and
+// how the server ends a call (contract, sections 2.4 to 2.8, 3.5 and 3.7). Know no wire.
+import type { Key } from '../../caller/key.ts';
+import type { Check, CheckName } from '../check.ts';
+import { isHeard } from '../heard.ts';
+import type { Lab } from '../lab.ts';
+import { QUIET_LINES } from '../quiet-line.ts';
+import { eachOf, eachTurn, NOTHING, shapeOf, turnsOf, type ShapeOptions } from '../shape-check.ts';
+
+/** Keys that trip a server which counts where it should look up, or knows the keys of its menu alone. */
+const ODD_KEYS: readonly Key[] = ['0', '5', '*'];
+/** How long the answer to what is no speech would be on its way, ms. */
+const LATE_ANSWER_MS = 500;
+export const NO_KEYS = 'no call came as far as keys that the bot asks for';
+export const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
+
+/** Keys are answered. @param answered - what the same keys did before, for a sentence. */
+export function keysAnswered<Surroundings extends Lab>(name: CheckName, answered: string): Check<Surroundings> {
+  return shape({
+    ...name,
+    otherwise: NO_KEYS,
+    look: eachOf('dtmf', (turn, { turns }) => {
+      const why = turn.keysProblem('');
+      const pressed = turnsOf(turns, 'dtmf');
+      const isOther = pressed.slice(0, pressed.indexOf(turn)).some((each) => each.keysProblem('') === undefined);
+      return why !== undefined && isOther ? `${why}, and the same keys ${answered} before in this call` : why;
+    }),
+  });
+}
+
+/** Keys are answered also when the bot knows none of them. */
+export function oddKeysAnswered<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
+  return {
+    ...name,
+    needs: ['call'],
+    run: async (lab) => {
+      await lab.demandKeysWork();
+      for (const key of ODD_KEYS) {
+        const call = await lab.readyFor('keys');
+        // Alone, the key that ends a collection leaves it without digits (G-65).
+        if (call.turns[0]?.final?.answer.config?.terminator !== key) {
+          const turn = await call.press([key]);
+          // A key that is refused is another breach (G-66).
+          const why = turn.isBroken ? undefined : turn.keysProblem(`key ${key}`);
+          if (why !== undefined) lab.fail(why);
+          if (turn.terminal !== undefined) continue;
+        }
+        await call.hangUp();
+      }
+    },
+  };
+}
+
+/** A report of silence is answered by a prompt or by the end of the call. */
+export function silenceAnswered<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
+  return shape({
+    ...name,
+    otherwise: 'no call came as far as silence that the bot wants to hear of',
+    look: eachOf('no_input', ({ hasPrompt, terminal, howItEnded }) => {
+      if (hasPrompt || terminal !== undefined) return undefined;
+      return `NO_INPUT got neither a prompt nor a terminal event${howItEnded === '' ? '' : `, and the RPC ${howItEnded}`}`;
+    }),
+  });
+}
+
+/** Silence and line noise are not announced as speech. */
+export function noiseNotAnnounced<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
+  return {
+    ...name,
+    needs: ['call'],
+    run: async (lab) => {
+      for (const { what, mulaw } of QUIET_LINES) {
+        const call = await lab.readyFor('speech');
+        lab.note(`nobody speaks: ${what}`);
+        const turn = call.listen();
+        const isOver = (): boolean => turn.hasStart || turn.isOver;
+        await call.stream(turn, mulaw, isOver);
+        await call.until(turn, isOver, LATE_ANSWER_MS);
+        await call.closeTurns(turn);
+        if (turn.hasStart) lab.fail(`START_OF_INPUT came where nothing but ${what} was sent`);
+        if (turn.terminal === undefined) await call.hangUp();
+      }
+    },
+  };
+}
+
+/** A hang-up gets no prompt. */
+export function hangUpUnanswered<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
+  return shape({
+    ...name,
+    otherwise: 'no call was still open to be hung up',
+    look: eachOf('session_end', ({ hasPrompt, endProblem }) => {
+      if (hasPrompt) return 'SESSION_END was answered with a prompt';
+      return endProblem === undefined ? undefined : `the RPC of SESSION_END ${endProblem}`;
+    }),
+  });
+}
+
+/** The caller cannot cut a farewell. */
+export function farewellUncuttable<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
+  return shape({
+    ...name,
+    level: 'advice',
+    otherwise: NO_END,
+    look: eachTurn(({ terminal, answers }) => {
+      if (terminal === undefined) return NOTHING;
+      if (terminal.answer.prompts.some(({ bargeIn }) => bargeIn)) return 'a prompt beside a terminal event has barge-in enabled';
+      return answers.some(({ answer }) => answer.prompts.some((prompt) => isHeard(prompt) && prompt.bargeIn))
+        ? 'the farewell before a terminal event has barge-in enabled'
+        : undefined;
+    }),
+  });
+}
+
+/** No prompt comes after a terminal event. @param otherwise - why there was nothing to look at. */
+export function silentAfterEnd<Surroundings extends Lab>(name: CheckName, otherwise: string): Check<Surroundings> {
+  return shape({
+    ...name,
+    otherwise,
+    look: ({ turns }) => {
+      const end = turns.findIndex(({ terminal }) => terminal !== undefined);
+      const later = end === -1 ? [] : turns.slice(end + 1);
+      if (later.length === 0) return NOTHING;
+      const broken = later.find(({ hasPrompt }) => hasPrompt);
+      return broken && `${broken.label} got a prompt after the call had ended`;
+    },
+  });
+}
+
+/** A check that looks at recorded calls of either transport. */
+function shape<Surroundings extends Lab>(options: ShapeOptions): Check<Surroundings> {
+  return shapeOf(options, (lab) => lab.calls());
+}

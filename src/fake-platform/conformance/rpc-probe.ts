@@ -1,0 +1,121 @@
+// Calls over RPCs, as a check works with them. Knows no rule.
+import { status } from '@grpc/grpc-js';
+import { failureOf, type Failure } from '../lines/failure.ts';
+import type { ListedAgent } from '../lines/line.ts';
+import { statusName } from '../lines/status-name.ts';
+import type { ProbeIds } from './call.ts';
+import { WireConnection } from './connection.ts';
+import { quoted } from './exchange.ts';
+import type { Lab } from './lab.ts';
+import { Probe, type Presented, type PresentedCall } from './probe.ts';
+import { endingText, RpcCall, type RpcTurn } from './rpc-call.ts';
+import { shapeCheck } from './shape-check.ts';
+import type { RecordedCall } from './survey.ts';
+import type { Ending } from './wire.ts';
+
+/** The surroundings of a check of RPCs alone. */
+export type RpcLab = Lab<RpcTurn, RpcCall, RpcProbe>;
+/** A call over RPCs that was placed for several checks. */
+export type RpcRecord = RecordedCall<RpcTurn, RpcCall>;
+
+/** Makes a check that only looks at recorded calls over RPCs. */
+export const rpcShape = shapeCheck<RpcTurn, RpcCall, RpcProbe>;
+
+/** How a server may refuse a token that is good for another organization. */
+const FORBIDDEN: readonly number[] = [status.UNAUTHENTICATED, status.PERMISSION_DENIED];
+/** What is no error of the server: its OK, and by what our own library ends an RPC. */
+const NO_ERROR: readonly status[] = [status.OK, status.DEADLINE_EXCEEDED, status.CANCELLED];
+/** Findings that say that there is nobody to talk to: whoever answers, and where there is no connection. */
+const [DUMB, UNCONNECTED]: readonly [readonly string[], readonly string[]] = [
+  ['garbage', 'no_answer'],
+  ['refused', 'host_unknown', 'connect_timeout', 'tls_failed', 'closed_early'],
+];
+
+/** Calls over RPCs. */
+export class RpcProbe extends Probe<RpcTurn, RpcCall, WireConnection> {
+  readonly refusal = 'UNAUTHENTICATED';
+  readonly mayEndWithWelcome = true;
+
+  get otherSchemaId(): string {
+    return this.suspect.profile.schemas.websocket;
+  }
+
+  /** The token alone, or after `Bearer` where the run says so (G-03). */
+  authorization(token: string): string {
+    return this.suspect.isBearer === true ? `Bearer ${token}` : token;
+  }
+
+  /** A connection with the good token, or with this authorization; null sends none. @throws CheckGivenUp. */
+  connect(authorization: string | null | undefined = this.goodAuthorization): WireConnection {
+    return this.opened(() => new WireConnection({ ...this.suspect, authorization: authorization ?? undefined }));
+  }
+
+  call(ids: Partial<ProbeIds> = {}, connection: WireConnection = this.connect()): RpcCall {
+    const { organizationId, agentId } = this.suspect;
+    return new RpcCall(connection, this.suspect, this.log, { organizationId, agentId, ...ids });
+  }
+
+  async present(authorization: string | null, organizationId = this.suspect.organizationId): Promise<PresentedCall> {
+    const connection = this.connect(authorization);
+    const call = this.call({ organizationId }, connection);
+    const { rpc } = await call.begin();
+    const isAnswered = rpc.answers.length > 0;
+    const isTaken = isAnswered || rpc.isCompleted;
+    if (isAnswered) await call.hangUp();
+    return {
+      ...this.#presented(connection, isTaken, rpc.ending),
+      ...(isAnswered ? { how: 'got a response' } : {}),
+      hasFinal: rpc.final !== undefined,
+      whyNot: whyNot(rpc.ending, isTaken, authorization !== null),
+      failure: this.#failure(rpc.ending),
+    };
+  }
+
+  async presentToList(authorization: string | null, organizationId = this.suspect.organizationId): Promise<Presented> {
+    const connection = this.connect(authorization);
+    const list = await connection.list(organizationId, this.suspect.timing.answerMs, this.log);
+    const isRefused = 'code' in list;
+    return { ...this.#presented(connection, !isRefused, isRefused ? list : undefined), ...(isRefused ? {} : { how: 'got a response' }) };
+  }
+
+  async agents(): Promise<readonly ListedAgent[] | string> {
+    const { organizationId, timing } = this.suspect;
+    const answer = await this.connect().list(organizationId, timing.answerMs, this.log);
+    if ('code' in answer) return `the server did not list its agents: ${statusName(answer.code)}`;
+    return (answer.virtual_agents ?? []).map((agent) => ({
+      id: agent.virtual_agent_id ?? '',
+      name: agent.virtual_agent_name ?? '',
+      isDefault: agent.is_default ?? false,
+    }));
+  }
+
+  #presented(connection: WireConnection, isTaken: boolean, ending: Ending | undefined): Presented {
+    const isRefused = ending?.code === status.UNAUTHENTICATED;
+    const { code } = this.#failure(ending);
+    return {
+      ...{ isTaken, isRefused, isDenied: isRefused },
+      isForbidden: ending !== undefined && FORBIDDEN.includes(ending.code),
+      isError: !isTaken && ending !== undefined && !NO_ERROR.includes(ending.code),
+      how: endingText(ending),
+      words: ending?.details ?? '',
+      isNobody: !isTaken && (DUMB.includes(code) || (UNCONNECTED.includes(code) && !connection.isConnected)),
+    };
+  }
+
+  /** The words for how something was not answered. An RPC without an end was waited for in vain. */
+  #failure(ending: Ending | undefined): Failure {
+    return ending === undefined || ending.code === status.DEADLINE_EXCEEDED
+      ? { code: 'no_answer', message: `the server did not answer within ${String(this.suspect.timing.answerMs)} ms` }
+      : failureOf(ending);
+  }
+}
+
+function whyNot(ending: Ending | undefined, isAnswered: boolean, hasToken: boolean): string {
+  if (ending?.code === status.UNAUTHENTICATED)
+    return hasToken
+      ? `the server refuses the token that was given: ${quoted(ending.details)}`
+      : 'the server wants a token, and none was given';
+  const how =
+    ending === undefined || ending.code === status.OK ? '' : ` and ended with ${statusName(ending.code)} ${quoted(ending.details)}`;
+  return isAnswered ? `SESSION_START got no FINAL${how}` : `SESSION_START was not answered${how}`;
+}
