@@ -157,7 +157,7 @@ async function open(opening: Opening): Promise<App> {
     await sessions.close(0);
   });
 
-  const files = new WatchedFiles({ clock, log, onJudged: metrics.files.checked });
+  const files = new WatchedFiles({ clock, log, onChecked: metrics.files.checked });
   lifecycle.opened('watched files', () => files.close());
   if (changing !== undefined && shared !== undefined) followSealKeys(files, 'store_keys', changing.storeKeys, shared.seal);
   const trusted = await openTrusted(settings, { profile, files, readiness, changing, onAuthorization, metrics, signal, ...base });

@@ -37,11 +37,11 @@ export interface IssuerKeysOptions {
 }
 
 const MINUTE_MS = 60_000;
-/** Fresh time without a word from the issuer, and the bounds of what it may say (contract: 60 minutes). */
+/** Fresh time when the issuer names none, and the bounds of what it may name (contract: 60 minutes). */
 const FRESH_MS = 60 * MINUTE_MS;
 const MIN_FRESH_MS = MINUTE_MS;
 const MAX_FRESH_MS = 24 * 60 * MINUTE_MS;
-/** The part of the fresh time after which the next token has the keys asked for, so that none has to wait for them. */
+/** After this part of the fresh time the next token triggers a request, so that no token waits for it. */
 const RENEWED_AFTER = 0.8;
 /** First pause after a failure while there are no keys at all; doubled with each further failure up to the cool-down. */
 const FIRST_RETRY_MS = 1000;
@@ -98,20 +98,20 @@ export class IssuerKeys {
     return this.#failures > 0;
   }
 
-  /** Has the keys asked for, unless that is not allowed at this moment. Never waits. */
+  /** Requests the keys, unless a pause forbids it. Never waits. */
   ask(): void {
     void this.#refresh();
   }
 
   /**
    * True while `find` would give this very key without waiting. False asks for a full check: the key was withdrawn or
-   * replaced, or the issuer must be asked first. Has the keys asked for like `find`, so that they age for nobody.
+   * replaced, or the issuer must be asked first. Requests new keys like `find`, so that they do not expire unnoticed.
    */
   holds(keyId: string, fingerprint: string): boolean {
     return this.#heldFor(keyId)?.fingerprint(keyId) === fingerprint;
   }
 
-  /** The held keys, if they do for this id without waiting. When it is time, new ones are asked for behind the caller's back. */
+  /** The held keys, if they have this id. Requests new ones in the background when it is time. */
   #heldFor(keyId: string): KeySet | undefined {
     const held = this.#usable();
     if (held?.keys.fingerprint(keyId) === undefined) return undefined;

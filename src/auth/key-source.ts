@@ -15,7 +15,7 @@ export interface KeySourceOptions extends Partial<KeySetLimits> {
   readonly issuers: readonly string[];
   /** What is appended to an issuer to get the address of its key set. */
   readonly keySetSuffix: string;
-  /** Lets an issuer on this machine be asked over plain http; default false. */
+  /** Allows plain http for issuers on this machine; default false. */
   readonly allowLoopbackHttp?: boolean;
   /** Default: the fetch of the runtime. */
   readonly fetch?: Fetch;
@@ -35,7 +35,7 @@ const DEFAULT_KEY_SET_LIMITS: KeySetLimits = {
 /** Finds keys by issuer and key id. */
 export class KeySource {
   readonly #issuers = new Map<string, IssuerKeys>();
-  /** Issuers of whom a token was let in. */
+  /** Issuers of accepted tokens. */
   readonly #inUse = new Set<IssuerKeys>();
   readonly #closed = new AbortController();
   #onChange: () => void = () => undefined;
@@ -55,14 +55,14 @@ export class KeySource {
   }
 
   /**
-   * The issuers on whom it depends whether anybody can be let in: those of whom a token was let in, or, as long as there are
-   * none, all. The list names regions in which nobody here has an organization, and says nothing of who does.
+   * The issuers that matter: those of accepted tokens, or all as long as no token was accepted. The list also names regions in which
+   * this server has no organization.
    */
   get needed(): readonly IssuerKeys[] {
     return [...(this.#inUse.size > 0 ? this.#inUse : this.#issuers.values())];
   }
 
-  /** Has `listener`, and nobody else, notified of each answer of an issuer, good or bad, and when others are needed. */
+  /** Sets the only listener: notified of each answer of an issuer, good or bad, and when other issuers are needed. */
   onChange(listener: () => void): void {
     this.#onChange = listener;
   }

@@ -1,29 +1,28 @@
-// Whether any token can be let in at all: holds something while no key serves, and has the issuers asked by itself as long as
-// that is so. While keys serve, it asks for nothing. What is held it does not know.
+// Whether any token can be accepted. While no key is usable, it blocks what it is given (`hold`) and keeps asking the issuers. Does not
+// know what it blocks.
 import type { CancelTimer, Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { KeySource } from './key-source.ts';
 
-/** What a watch is joined to. */
+/** What a watch works with. */
 export interface KeyWatchOptions {
   readonly keys: Pick<KeySource, 'needed' | 'onChange'>;
-  /** Called when no token can be let in; what it returns is called when one can again. */
+  /** Called when no token can be accepted; the returned function is called when one can again. */
   readonly hold: () => () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Holds from its start until one of the issuers that are needed has given keys, and again when the last keys that served have
- * ended and every one of them fails. One is enough: which of them the next caller's token is from is not known, and an issuer
- * that cannot be reached from here must not keep away the callers of the others.
+ * Blocks until the first of the needed issuers has given keys, and again when the last usable keys have expired and all of these
+ * issuers fail. Keys of one issuer are enough: an issuer that cannot be reached must not keep the callers of the others away.
  *
- * It runs by notifications and one timer, and asks within the issuers' own pauses (J-14, J-25).
+ * Runs on notifications and one timer, and respects the issuers' pauses (J-14, J-25).
  */
 export class KeyWatch {
   readonly #options: KeyWatchOptions;
   #release: (() => void) | undefined;
-  /** When the log got that no key serves, monotonic ms; undefined while one does. */
+  /** When it was logged that no key is usable, monotonic ms; undefined while one is. */
   #loggedAtMs: number | undefined;
   #cancelCheck: CancelTimer = () => undefined;
   #isClosed = false;
@@ -46,7 +45,7 @@ export class KeyWatch {
     return answered;
   }
 
-  /** Asks no more. What is held stays so: whoever closes this takes no calls any more. */
+  /** Asks no more. What is blocked stays blocked: the server takes no calls any more. */
   close(): void {
     this.#isClosed = true;
     this.#cancelCheck();
@@ -65,7 +64,7 @@ export class KeyWatch {
       this.#checkAfter(servesUntilMs - nowMs);
       return;
     }
-    // Not before they have been asked: on a quiet night keys end because nobody has needed new ones.
+    // Ask first: on a quiet night keys expire because no call needed new ones.
     if (needed.every((issuer) => issuer.isFailing)) this.#wait(nowMs, needed.length);
     for (const issuer of needed) if (issuer.asksFromMs <= nowMs) issuer.ask();
     this.#checkAfter(Math.min(...needed.map((issuer) => issuer.asksFromMs)) - nowMs);

@@ -8,12 +8,12 @@ export type AbortReason = 'hang_up' | 'barge_in' | 'superseded' | 'deadline' | '
 
 /** An abort controller that hangs below a parent signal. Its owner must call `dispose` when the work is over. */
 export interface LinkedAbort {
-  /** Made when it is first asked for: many turns end without anybody listening. */
+  /** Created on first use: many turns end without a listener. */
   readonly signal: AbortSignal;
-  /** What `signal.aborted` says, without making the signal. */
+  /** `signal.aborted`, without creating the signal. */
   readonly isAborted: boolean;
   abort(reason: AbortReason): void;
-  /** Takes the listener off the parent. The signal is not aborted by it. */
+  /** Removes the listener from the parent. Does not abort the signal. */
   dispose(): void;
 }
 
@@ -22,14 +22,14 @@ export function linkAbort(parent?: AbortSignal): LinkedAbort {
   return new LazyAbort(parent, (reason) => reason);
 }
 
-/** As {@link linkAbort}, for code that is not ours: its signal aborts with an {@link Interruption}. */
+/** As {@link linkAbort}, for foreign code: its signal aborts with an {@link Interruption}. */
 export function linkForeignAbort(parent?: AbortSignal): LinkedAbort {
   return new LazyAbort(parent, interruptionFor);
 }
 
 const interruptions = new Map<string, Interruption>();
 
-/** One for each {@link AbortReason} and for all calls: to make one takes as long as to listen to ten frames. */
+/** One per {@link AbortReason}, shared by all calls: creating one costs as much as ten frames of audio. */
 function interruptionFor(reason: unknown): Interruption {
   if (typeof reason !== 'string') return new Interruption(reason);
   const known = interruptions.get(reason) ?? new Interruption(reason);
@@ -37,7 +37,7 @@ function interruptionFor(reason: unknown): Interruption {
   return known;
 }
 
-/** A reason as the world expects it: what `fetch(url, { signal })` and the like reject with. */
+/** The reason in the form that foreign code expects: `fetch(url, { signal })` rejects with it. */
 export class Interruption extends DOMException {
   /** The {@link AbortReason}. */
   override readonly cause: unknown;
@@ -50,7 +50,7 @@ export class Interruption extends DOMException {
 
 // A controller with its signal costs some µs, a listener on a parent as much again.
 class LazyAbort implements LinkedAbort {
-  /** Undefined once this is disposed. */
+  /** Undefined after `dispose`. */
   #parent: AbortSignal | undefined;
   #controller: AbortController | undefined;
   /** Why it was aborted before anybody asked for the signal. */
@@ -74,7 +74,7 @@ class LazyAbort implements LinkedAbort {
 
   abort(reason: AbortReason): void {
     if (this.#controller !== undefined) this.#stop(this.#controller, reason);
-    // The first reason counts, and the parent's came first.
+    // The first reason counts: the parent's.
     else if (!this.isAborted) this.#early = { reason };
   }
 
@@ -95,7 +95,7 @@ class LazyAbort implements LinkedAbort {
 
   #made(): AbortController {
     const controller = new AbortController();
-    // A session's signal is heard by its turns, its prompts and its waits: more than the ten that Node takes for a leak.
+    // A session's signal has more listeners (turns, prompts, waits) than the ten that Node takes for a leak.
     setMaxListeners(0, controller.signal);
     const parent = this.#parent;
     if (this.#early !== undefined) this.#stop(controller, this.#early.reason);
@@ -106,8 +106,8 @@ class LazyAbort implements LinkedAbort {
 }
 
 /**
- * As {@link linkAbort}, and aborts with `deadline` by itself after `limitMs`. `dispose` also takes the timer off, so that
- * nothing is left of it.
+ * As {@link linkAbort}, and aborts with `deadline` by itself after `limitMs`. `dispose` also removes the
+ * timer.
  */
 export function abortAfter(limitMs: number, clock: Clock, parent?: AbortSignal): LinkedAbort {
   const linked = linkAbort(parent);
@@ -136,7 +136,7 @@ export type Waited<T> = { readonly kind: 'value'; readonly value: T } | { readon
 
 /**
  * Waits for `work` at most `limitMs` and not beyond `signal`. The work itself is not stopped: pass it a signal of its
- * own. A late rejection of abandoned work is swallowed here, because nobody is left to hear it.
+ * own. A late rejection of abandoned work is ignored.
  *
  * @throws what `work` rejects with, when it rejects in time.
  */

@@ -4,7 +4,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { AppError, type ErrorCode } from './errors.ts';
 
-/** All that a program needs of an environment: ours may hold secrets. */
+/** The only variables a program gets: ours may hold secrets. */
 export const PLAIN_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 
 /** What to run. */
@@ -15,7 +15,7 @@ export interface ChildProgram {
   readonly code: ErrorCode;
   /** Program and arguments. */
   readonly command: readonly [string, ...string[]];
-  /** All that the program sees of an environment. */
+  /** The program's whole environment. */
   readonly env: Readonly<Record<string, string>>;
   /** More output than this is a failure, bytes. */
   readonly maxOutputBytes: number;
@@ -47,9 +47,9 @@ export function runProgram(program: ChildProgram, input: Uint8Array): RunningPro
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // The group has ended by itself in this moment.
+      // The group has just ended by itself.
     }
-    // What has left the group may still hold the pipe; nobody reads it any more.
+    // A process that left the group may still hold the pipe.
     child.stdout.destroy();
   };
   const output = new Promise<Uint8Array>((resolve, reject) => {
@@ -58,7 +58,7 @@ export function runProgram(program: ChildProgram, input: Uint8Array): RunningPro
     child.on('error', (cause) => {
       reject(notStarted(cause));
     });
-    // A program may end without reading all of its input; whether that is a failure, its exit code says.
+    // A program may end without reading all of its input; its exit code says whether it failed.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
     child.stdout.on('data', (piece: Buffer) => {

@@ -1,5 +1,5 @@
-// Keeps a service that fails from being asked over and over: after some failures in a row nothing is asked for a while,
-// then one request tries. Two numbers and a time, no timer; knows nothing of what is asked.
+// Stops requests to a failing service: after some failures in a row none is sent for a while,
+// then one tries. Two numbers and a time, no timer; knows nothing of what is asked.
 import type { Clock } from './clock.ts';
 
 /** `closed`: everything may pass. `open`: nothing may. `half_open`: one request is out to see whether it works again. */
@@ -23,7 +23,7 @@ export interface CircuitBreakerOptions {
 export interface CircuitPass {
   succeeded(): void;
   failed(): void;
-  /** Nobody waited for the answer, so it says nothing about the service. */
+  /** The request was cancelled: it says nothing about the service. */
   abandoned(): void;
 }
 
@@ -32,7 +32,7 @@ export class CircuitBreaker {
   readonly #options: Required<Omit<CircuitBreakerOptions, 'onChange'>>;
   readonly #onChange: (state: CircuitState) => void;
   #state: CircuitState = 'closed';
-  /** Counts the changes: what a pass of an earlier state has to say is out of date. */
+  /** Counts the changes: results of passes of an earlier state are ignored. */
   #era = 0;
   #failures = 0;
   #openMs: number;

@@ -25,7 +25,7 @@ const MAX_AUTHORITIES = 100;
 const MAX_SUBJECTS = 1000;
 const MAX_SUBJECT_LENGTH = 500;
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
-/** What is left of a line that begins or ends something in PEM, cut or whole. */
+/** A PEM boundary line, whole or cut. */
 const PEM_LINE = /-{5}(?:BEGIN|END)/u;
 
 /** The attributes of a subject, as Node gives them: a list where one stands several times. */
@@ -86,14 +86,14 @@ export function authoritiesIn(content: Buffer, file: string, nowMs: number): rea
   const text = content.toString('utf8');
   const authorities = text.match(PEM_CERTIFICATE) ?? [];
   if (authorities.length === 0) throw fail('holds no certificate in PEM');
-  // A file that was not written to its end would shut out the clients of whoever is missing, without a word.
+  // A truncated file would silently shut out the clients of the missing authorities.
   if (PEM_LINE.test(text.replaceAll(PEM_CERTIFICATE, ''))) throw fail('holds something beside whole certificates in PEM');
   if (authorities.length > MAX_AUTHORITIES) throw fail(`holds more than ${String(MAX_AUTHORITIES)} certificates`);
   if (endsOf(authorities, fail).some((endsAtMs) => endsAtMs > nowMs)) return authorities;
   throw fail('holds only certificates that have ended');
 }
 
-/** When certificates end, ms since the epoch. All are read: what the runtime cannot read it leaves out without a word. */
+/** When certificates end, ms since the epoch. Reads all of them, because the runtime silently skips those it cannot read. */
 function endsOf(authorities: readonly string[], fail: (why: string, cause: unknown) => AppError): readonly number[] {
   try {
     return authorities.map((pem) => Date.parse(new X509Certificate(pem).validTo));

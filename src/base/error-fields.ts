@@ -11,7 +11,7 @@ const MAX_FRAMES = 8;
 const MAX_CAUSES = 3;
 /** Longest message of a foreign error, characters. */
 const MAX_MESSAGE = 2000;
-/** Names and codes as programs write them; anything longer or freer may be somebody's words. */
+/** Names and codes as programs write them; anything else may be a caller's words. */
 const WORD = /^\w{1,64}$/u;
 /** The compiled or uncompiled code of this package. */
 const OWN_CODE = fileURLToPath(new URL('../', import.meta.url));
@@ -27,7 +27,7 @@ export function errorFields(error: unknown, isDevelopment = false, depth = 0): R
       ? fieldsOf(error, isDevelopment, depth)
       : { thrown: typeof error, at: [], ...thrownValue(error, isDevelopment) };
   } catch {
-    // Foreign code may have made an error whose members throw, or hold something else than they should.
+    // Members of a foreign error may throw or have the wrong type.
     return { thrown: 'unreadable', at: [] };
   }
 }

@@ -90,7 +90,7 @@ export class AppError extends Error {
  */
 export function toAppError(thrown: unknown, code: ErrorCode = 'internal', message = 'an unexpected error'): AppError {
   if (isA(thrown, AppError)) return thrown;
-  // The foreign message stays in the cause: nobody has promised that it may be logged.
+  // The foreign message stays in the cause, because it may not be safe to log.
   return new AppError(code, message, { cause: thrown });
 }
 

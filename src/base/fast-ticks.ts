@@ -1,7 +1,7 @@
 // Keeps `process.nextTick` as fast in a server of many hours as in its first second. Knows nothing of what the ticks do.
 import { createHook } from 'node:async_hooks';
 
-/** The tick that is kept. Nobody reads it; what counts is that it is there. */
+/** The object that is kept. Nobody reads it. */
 let kept: object | undefined;
 
 /**

@@ -1,4 +1,4 @@
-// For what is often there already and sometimes only promised. Knows nothing of what it is.
+// Values that are usually there already and sometimes a promise.
 
 /**
  * Goes on with what `work` returns: in the same turn of the event loop, unless it is a promise.

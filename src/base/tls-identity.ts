@@ -6,7 +6,7 @@ import { AppError } from './errors.ts';
 import type { Live } from './live-value.ts';
 
 const PEM_BLOCK = /-{5}BEGIN (?<kind>[^-]+)-{5}[^]*?-{5}END \k<kind>-{5}/gu;
-/** What is left of a line that begins or ends a block, cut or whole. */
+/** A PEM boundary line, whole or cut. */
 const PEM_LINE = /-{5}(?:BEGIN|END)/u;
 
 /** Where they lie; absolute paths. */
@@ -32,7 +32,7 @@ export interface TlsIdentity {
  */
 export function tlsIdentity(certificate: Buffer, key: Buffer, { certificateFile, keyFile }: TlsFiles): TlsIdentity {
   const { validFrom, validTo } = read(certificateFile, 'certificate', () => new X509Certificate(certificate));
-  // Of a chain that was cut in such a line, TLS would show the first part without a word.
+  // TLS would silently send the first part of a chain that was cut in such a line.
   if (PEM_LINE.test(certificate.toString('latin1').replaceAll(PEM_BLOCK, ''))) {
     throw new AppError('certificate_invalid', `the file ${certificateFile} is cut off`, { details: { file: certificateFile } });
   }

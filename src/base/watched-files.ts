@@ -1,29 +1,29 @@
-// Looks every few seconds at files that may be replaced while the process runs, and hands a change on once it has come to
-// rest. Contents are compared and nothing else: links are swapped, and times and sizes may stay. Knows nothing of what is in them.
+// Polls files that may be replaced while the process runs, and applies a change once it is complete. Compares contents only, because
+// links are swapped and times and sizes may stay. Knows nothing of what the files hold.
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { every, type CancelTimer, type Clock } from './clock.ts';
 import { AppError, toAppError, type ErrorCode } from './errors.ts';
 import type { Logger } from './log.ts';
 
-/** Pause between two looks, ms. A change counts when two looks in a row have found it: files are not written in one moment. */
+/** Time between two polls, ms. A change counts when two polls in a row find it, because files are not written in one moment. */
 export const CHECK_MS = 2000;
 /** Largest file, bytes: certificates, keys and short lists. */
 const MAX_FILE_BYTES = 1_048_576;
 
 /** Files that belong together. */
 export interface Watch<What extends string> {
-  /** Their name in the log and for `onJudged`. */
+  /** Their name in the log and for `onChecked`. */
   readonly what: What;
   /** Absolute. */
   readonly files: readonly string[];
-  /** What it means that one cannot be read. */
+  /** Error code when one cannot be read. */
   readonly code: ErrorCode;
   /**
-   * Puts the contents to use, in the order of the files; also called with what is in use already. Whoever throws has changed
-   * nothing.
+   * Applies the contents, in the order of the files; also called with contents that are in use already. Must change nothing when it
+   * throws.
    *
-   * @returns whether anything is different now.
+   * @returns whether anything changed.
    */
   readonly take: (contents: readonly Buffer[]) => boolean;
 }
@@ -31,11 +31,11 @@ export interface Watch<What extends string> {
 export interface WatchedFilesOptions<What extends string> {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Notified whether what lies in the files is in use, first when they are followed; must not throw. */
-  readonly onJudged?: (what: What, isTaken: boolean) => void;
+  /** Notified whether the current contents are in use, first when the files are followed; must not throw. */
+  readonly onChecked?: (what: What, isTaken: boolean) => void;
 }
 
-/** What became of what lies in the files. */
+/** What became of the current contents. */
 export type Verdict = 'taken' | 'unchanged' | 'refused';
 
 /** All watches of a process. `close` must be called. */
@@ -49,32 +49,32 @@ export class WatchedFiles<What extends string> {
     this.#options = options;
   }
 
-  /** Follows these files from now on; one that changes before the first look counts as changed, too. */
+  /** Follows these files from now on; a change before the first poll counts. */
   follow(watch: Watch<What>): void {
     if (this.#isClosed || watch.files.length === 0) return;
-    this.#options.onJudged?.(watch.what, true);
+    this.#options.onChecked?.(watch.what, true);
     this.#followers.push(new Follower(watch, this.#options));
     this.#cancelTimer ??= every(this.#options.clock, CHECK_MS, () => {
-      for (const each of this.#followers) each.look();
+      for (const each of this.#followers) each.poll();
     });
   }
 
-  /** Looks at once, for somebody who says that everything is written; a change counts without a second look. */
+  /** Checks now, when everything is known to be written: a change counts without a second poll. */
   checkNow(): Promise<readonly { readonly what: What; readonly verdict: Verdict }[]> {
     return Promise.all(this.#followers.map(async (each) => ({ what: each.what, verdict: await each.checkNow() })));
   }
 
-  /** Resolves when the looks that are under way are over. */
-  async looked(): Promise<void> {
-    await Promise.all(this.#followers.map(({ looking }) => looking));
+  /** Resolves when no poll is running. */
+  async polled(): Promise<void> {
+    await Promise.all(this.#followers.map(({ polling }) => polling));
   }
 
-  /** Looks no more; a look that is under way is waited for and changes nothing. Idempotent. */
+  /** Stops polling and waits for a running poll, which changes nothing any more. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelTimer?.();
     for (const follower of this.#followers) follower.close();
-    await this.looked();
+    await this.polled();
   }
 }
 
@@ -102,19 +102,19 @@ async function contentOf(file: string, code: ErrorCode): Promise<Buffer> {
   throw new AppError(code, `the file ${file} cannot be read: it ${why}`, { details: { file } });
 }
 
-/** What a look found. `mark` is equal for equal contents, and for equal reasons why there are none. */
+/** What a poll found. `mark` is equal for equal contents, and for equal errors. */
 type Found = { readonly mark: string } & ({ readonly contents: readonly Buffer[] } | { readonly error: AppError });
 
-/** One watch, and what has become of it. */
+/** One watch and its state. */
 class Follower<What extends string> {
   readonly #watch: Watch<What>;
   readonly #options: WatchedFilesOptions<What>;
-  /** What the last look found. */
+  /** Mark of the last poll. */
   #seen = '';
-  /** What was judged last. */
-  #judged = '';
+  /** Mark of the contents that were applied or refused last. */
+  #applied = '';
   #isRefused = false;
-  #checking: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(watch: Watch<What>, options: WatchedFilesOptions<What>) {
@@ -126,29 +126,29 @@ class Follower<What extends string> {
     return this.#watch.what;
   }
 
-  get looking(): Promise<void> {
-    return this.#checking ?? Promise.resolve();
+  get polling(): Promise<void> {
+    return this.#running ?? Promise.resolve();
   }
 
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Never overlaps: a folder on another machine that does not answer holds up its own files, and nothing else. */
-  look(): void {
-    this.#checking ??= this.#look().finally(() => {
-      this.#checking = undefined;
+  /** Never overlaps: a network folder that does not answer delays only its own files. */
+  poll(): void {
+    this.#running ??= this.#poll().finally(() => {
+      this.#running = undefined;
     });
   }
 
   async checkNow(): Promise<Verdict> {
-    await this.looking;
+    await this.polling;
     const found = await this.#find();
     if (found === undefined) return 'unchanged';
     this.#seen = found.mark;
-    // Whoever asks is told why something is refused, also when the log has said it before.
-    this.#judged = '';
-    return this.#judge(found);
+    // The log repeats why contents are refused when somebody asks.
+    this.#applied = '';
+    return this.#apply(found);
   }
 
   async #find(): Promise<Found | undefined> {
@@ -156,20 +156,20 @@ class Follower<What extends string> {
     return this.#isClosed ? undefined : found;
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const found = await this.#find();
     if (found === undefined) return;
     const isAtRest = found.mark === this.#seen;
     this.#seen = found.mark;
-    // What was refused is tried again, because time alone may mend it: a certificate may begin later.
-    if (isAtRest && (found.mark !== this.#judged || this.#isRefused)) this.#judge(found);
+    // Refused contents are tried again: a certificate may become valid later.
+    if (isAtRest && (found.mark !== this.#applied || this.#isRefused)) this.#apply(found);
   }
 
-  #judge(found: Found): Verdict {
+  #apply(found: Found): Verdict {
     const { what, files, take } = this.#watch;
-    const { log, onJudged } = this.#options;
-    const isNews = found.mark !== this.#judged;
-    this.#judged = found.mark;
+    const { log, onChecked } = this.#options;
+    const isNews = found.mark !== this.#applied;
+    this.#applied = found.mark;
     let isChanged = false;
     try {
       if ('error' in found) throw found.error;
@@ -180,11 +180,11 @@ class Follower<What extends string> {
     } catch (thrown) {
       const error = toAppError(thrown, 'internal', 'the changed files could not be put to use');
       this.#isRefused = true;
-      // Whoever has just changed a file looks for the reason here, so it stands in the message itself.
+      // The operator reads the message first, so it holds the reason.
       const text = `the changed files are not used, what was there before goes on: ${error.message}`;
       if (isNews) log.error({ event: 'files_refused', what, files, err: error }, text);
     }
-    onJudged?.(what, !this.#isRefused);
+    onChecked?.(what, !this.#isRefused);
     if (this.#isRefused) return 'refused';
     return isChanged ? 'taken' : 'unchanged';
   }

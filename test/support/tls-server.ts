@@ -52,7 +52,7 @@ export async function serve({ folder }: Ground, clients?: ClientCertificateSetti
   const lines: Line[] = [];
   const log = createLogger({ level: 'info', destination: { write: (line: string) => void lines.push(JSON.parse(line) as Line) } });
   const metrics = createMetrics({ knownBots: [], clock, load: CALM, processMetrics: false });
-  const files = new WatchedFiles<Watched>({ clock, log, onJudged: metrics.files.checked });
+  const files = new WatchedFiles<Watched>({ clock, log, onChecked: metrics.files.checked });
   onTestFinished(() => files.close());
   const settings = { mode: 'files', certificateFile: folder.file('tls.crt'), keyFile: folder.file('tls.key'), clients } as const;
   const tls: ServerTls = await openServerTls({ tls: settings }, { profile, files, metrics: metrics.files, clock, log });

@@ -48,6 +48,6 @@ export class WatchedFolder {
 export async function look<What extends string>(files: WatchedFiles<What>, clock: FakeClock, times = 1): Promise<void> {
   for (let done = 0; done < times; done++) {
     clock.advance(CHECK_MS);
-    await within('the look is over', files.looked());
+    await within('the poll is over', files.polled());
   }
 }

@@ -15,7 +15,7 @@ function following(files: readonly string[], first: string, options: Partial<Wat
   const lines: Line[] = [];
   const judged: boolean[] = [];
   const log = createLogger({ level: 'info', destination: { write: (line: string) => void lines.push(JSON.parse(line) as Line) } });
-  const watched = new WatchedFiles<'pair'>({ clock, log, onJudged: (_what, isTaken) => judged.push(isTaken) });
+  const watched = new WatchedFiles<'pair'>({ clock, log, onChecked: (_what, isTaken) => judged.push(isTaken) });
   onTestFinished(async () => {
     await watched.close();
     expect(clock.pendingTimers).toBe(0);
@@ -187,7 +187,7 @@ describe('watched files', () => {
     const { clock, watched, inUse, errors } = following([folder.write('one', 'second')], 'first');
     clock.advance(3_600_000);
     expect(clock.pendingTimers).toBe(1);
-    await watched.looked();
+    await watched.polled();
     expect(inUse).toEqual(['first']);
     await look(watched, clock);
     expect([inUse, errors()]).toEqual([['first', 'second'], []]);
