@@ -1,7 +1,8 @@
 // Metrics of data sources, their tokens and the webhooks about organizations. Labels come from closed sets, never
 // organizations; a gauge therefore shows the worst one.
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { TokenTransport } from '../auth/principal.ts';
+import { MetricMaker } from './metric-maker.ts';
 
 const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'removed', 'failed', 'overdue', 'forgotten'] as const;
 /** The values of the label `transport`. */
@@ -43,7 +44,6 @@ export interface AdminMetrics {
 
 /** Creates the metrics in a registry. */
 export function adminMetrics(registry: Registry): AdminMetrics {
-  const registers = [registry];
   let states: () => readonly WatchedDataSource[] = () => [];
   let nowMs = (): number => 0;
   const each = (set: (transport: Transport, watched: readonly WatchedDataSource[]) => void): void => {
@@ -55,113 +55,81 @@ export function adminMetrics(registry: Registry): AdminMetrics {
       );
     }
   };
-  const transitions = new Counter({
-    name: 'parley_data_source_transitions_total',
-    help: 'Changes of data sources, by transition.',
-    labelNames: ['transport', 'transition'],
-    registers,
+  const make = new MetricMaker(registry);
+  const transitions = make.counter('parley_data_source_transitions_total', 'Changes of data sources, by transition.', {
+    transport: TRANSPORTS,
+    transition: TRANSITIONS,
   });
-  new Gauge({
-    name: 'parley_data_sources',
-    help: 'Managed data sources, by whether calls can come in.',
-    labelNames: ['transport', 'served'],
-    // Processes that share a store manage the same data sources, so the values are not summed, here and below.
+  // Processes that share a store manage the same data sources, so the values are not summed, here and below.
+  make.gauge('parley_data_sources', 'Managed data sources, by whether calls can come in.', {
+    labels: { transport: [], served: [] },
     aggregator: 'max',
-    registers,
-    collect() {
+    collect: (gauge) => {
       each((transport, watched) => {
         const served = watched.filter(({ isServed }) => isServed).length;
-        this.set({ transport, served: 'yes' }, served);
-        this.set({ transport, served: 'no' }, watched.length - served);
+        gauge.set({ transport, served: 'yes' }, served);
+        gauge.set({ transport, served: 'no' }, watched.length - served);
       });
     },
   });
-  new Gauge({
-    name: 'parley_data_source_token_expiry_seconds',
-    help: 'Seconds until the first token of all data sources ends; missing when none is known.',
-    labelNames: ['transport'],
-    aggregator: 'min',
-    registers,
-    collect() {
-      this.reset();
-      each((transport, watched) => {
-        const ends = watched.flatMap(({ expiresAtMs }) => (expiresAtMs === undefined ? [] : [expiresAtMs]));
-        if (ends.length > 0) this.set({ transport }, (Math.min(...ends) - nowMs()) / 1000);
-      });
+  make.gauge(
+    'parley_data_source_token_expiry_seconds',
+    'Seconds until the first token of all data sources ends; missing when none is known.',
+    {
+      labels: { transport: [] },
+      aggregator: 'min',
+      collect: (gauge) => {
+        gauge.reset();
+        each((transport, watched) => {
+          const ends = watched.flatMap(({ expiresAtMs }) => (expiresAtMs === undefined ? [] : [expiresAtMs]));
+          if (ends.length > 0) gauge.set({ transport }, (Math.min(...ends) - nowMs()) / 1000);
+        });
+      },
     },
-  });
-  new Gauge({
-    name: 'parley_data_sources_alarming',
-    help: 'Data sources whose token is overdue or expired, or that need a person, for example because the store cannot be written.',
-    labelNames: ['transport'],
-    aggregator: 'max',
-    registers,
-    collect() {
-      each((transport, watched) => {
-        this.set({ transport }, watched.filter(({ isAlarming }) => isAlarming).length);
-      });
+  );
+  make.gauge(
+    'parley_data_sources_alarming',
+    'Data sources whose token is overdue or expired, or that need a person, for example because the store cannot be written.',
+    {
+      labels: { transport: [] },
+      aggregator: 'max',
+      collect: (gauge) => {
+        each((transport, watched) => {
+          gauge.set({ transport }, watched.filter(({ isAlarming }) => isAlarming).length);
+        });
+      },
     },
+  );
+  const deliveries = make.counter('parley_webhook_deliveries_total', 'Deliveries of webhooks, by outcome.', { outcome: DELIVERIES });
+  const failures = make.counter('parley_authorization_failures_total', 'Events of organizations that failed and are retried.', {
+    event: EVENTS,
   });
-  const deliveries = new Counter({
-    name: 'parley_webhook_deliveries_total',
-    help: 'Deliveries of webhooks, by outcome.',
-    labelNames: ['outcome'],
-    registers,
+  const registrations = make.counter('parley_webhook_registrations_total', 'Checks of the registrations of webhooks, by result.', {
+    event: EVENTS,
+    outcome: REGISTRATIONS,
   });
-  const failures = new Counter({
-    name: 'parley_authorization_failures_total',
-    help: 'Events of organizations that failed and are retried.',
-    labelNames: ['event'],
-    registers,
-  });
-  const registrations = new Counter({
-    name: 'parley_webhook_registrations_total',
-    help: 'Checks of the registrations of webhooks, by result.',
-    labelNames: ['event', 'outcome'],
-    registers,
-  });
-  const login = new Gauge({
-    name: 'parley_integration_login',
-    help: '0 when the platform last refused the login of the integration, else 1; also 1 without a login.',
-    aggregator: 'min',
-    registers,
-  });
-  login.set(1);
-  const storeWritable = new Gauge({
-    name: 'parley_admin_store_writable',
-    help: '0 when the last write of the administration store failed, or the last read of a shared one, else 1.',
-    aggregator: 'min',
-    registers,
-  });
-  storeWritable.set(1);
-  const owner = new Gauge({
-    name: 'parley_admin_owner',
-    help: '1 in the process that renews tokens and data sources, 0 in all others that share its store.',
-    // Summed, so that two leaders are visible.
-    aggregator: 'sum',
-    registers,
-  });
-  const takeovers = new Counter({
-    name: 'parley_admin_takeovers_total',
-    help: 'How often this process took over the renewals from another one.',
-    registers,
-  });
-  const state = new Gauge({
-    name: 'parley_webhook_registered',
-    help: '1 when the last check left the registration of a webhook correct, 0 when it did not or there was no check.',
-    labelNames: ['event'],
-    // Of several processes only the leader checks the registrations.
-    aggregator: 'max',
-    registers,
-  });
-  // A counter that is missing until its first event hides that event from rates.
-  for (const transport of TRANSPORTS) for (const transition of TRANSITIONS) transitions.inc({ transport, transition }, 0);
-  for (const outcome of DELIVERIES) deliveries.inc({ outcome }, 0);
-  for (const event of EVENTS) {
-    failures.inc({ event }, 0);
-    state.set({ event }, 0);
-    for (const outcome of REGISTRATIONS) registrations.inc({ event, outcome }, 0);
-  }
+  const login = make.gauge(
+    'parley_integration_login',
+    '0 when the platform last refused the login of the integration, else 1; also 1 without a login.',
+    { aggregator: 'min', starts: 1 },
+  );
+  const storeWritable = make.gauge(
+    'parley_admin_store_writable',
+    '0 when the last write of the administration store failed, or the last read of a shared one, else 1.',
+    { aggregator: 'min', starts: 1 },
+  );
+  // Summed, so that two leaders are visible.
+  const owner = make.gauge(
+    'parley_admin_owner',
+    '1 in the process that renews tokens and data sources, 0 in all others that share its store.',
+  );
+  const takeovers = make.counter('parley_admin_takeovers_total', 'How often this process took over the renewals from another one.');
+  // Of several processes only the leader checks the registrations.
+  const state = make.gauge(
+    'parley_webhook_registered',
+    '1 when the last check left the registration of a webhook correct, 0 when it did not or there was no check.',
+    { labels: { event: EVENTS }, aggregator: 'max' },
+  );
   return {
     watch: (watched, now) => {
       states = watched;

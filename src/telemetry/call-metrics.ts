@@ -1,11 +1,12 @@
 // Metrics of calls. Labels come from closed sets: loaded bots and our own names; never conversation or agent ids from
 // the wire, and organizations only for the few most refused ones (P-03). Between two events of a turn it keeps only
 // times.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import { ADMISSION_REFUSALS } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
+import { MetricMaker } from './metric-maker.ts';
 import type { RefusedOrganizations } from './refused-organizations.ts';
 
 const OTHER = 'other';
@@ -106,117 +107,71 @@ export function callMetrics(
   };
 }
 
-interface CallSeries {
-  readonly refused: Counter<'reason'>;
-  readonly started: Counter<'bot'>;
-  readonly continued: Counter<'bot'>;
-  readonly ended: Counter<'bot' | 'end'>;
-  readonly open: Gauge<'bot'>;
-  readonly duration: Histogram<'bot'>;
-}
-
-function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: RefusedOrganizations): CallSeries {
-  const registers = [registry];
-  const refused = new Counter({
-    name: 'parley_calls_refused_total',
-    help: 'New calls that were refused, by reason.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const started = new Counter({ name: 'parley_sessions_started_total', help: 'Calls that started.', labelNames: ['bot'], registers });
-  const continued = new Counter({
-    name: 'parley_sessions_continued_total',
-    help: 'Calls that were taken over from another server.',
-    labelNames: ['bot'],
-    registers,
-  });
-  const ended = new Counter({
-    name: 'parley_sessions_ended_total',
-    help: 'Calls that ended, by how.',
-    labelNames: ['bot', 'end'],
-    registers,
-  });
-  const open = new Gauge({ name: 'parley_sessions_open', help: 'Open calls.', labelNames: ['bot'], registers });
-  const duration = new Histogram({
-    name: 'parley_session_duration_seconds',
-    help: 'Length of calls that ended, in seconds.',
-    labelNames: ['bot'],
-    buckets: DURATION_BUCKETS_S,
-    registers,
-  });
-  new Gauge({
-    name: 'parley_organization_calls_refused',
-    help: 'New calls that were refused, for the most refused organizations, at most 20 of each process.',
-    labelNames: ['organization', 'reason'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { organizationId: organization, reason, calls } of refusedOf.most) this.set({ organization, reason }, calls);
+function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: RefusedOrganizations) {
+  const make = new MetricMaker(registry);
+  const bot = [...bots];
+  const series = {
+    refused: make.counter('parley_calls_refused_total', 'New calls that were refused, by reason.', { reason: ADMISSION_REFUSALS }),
+    started: make.counter('parley_sessions_started_total', 'Calls that started.', { bot }),
+    continued: make.counter('parley_sessions_continued_total', 'Calls that were taken over from another server.', { bot }),
+    ended: make.counter('parley_sessions_ended_total', 'Calls that ended, by how.', { bot: [], end: [] }),
+    open: make.gauge('parley_sessions_open', 'Open calls.', { labels: { bot } }),
+    duration: make.histogram('parley_session_duration_seconds', 'Length of calls that ended, in seconds.', DURATION_BUCKETS_S, { bot: [] }),
+  };
+  make.gauge(
+    'parley_organization_calls_refused',
+    'New calls that were refused, for the most refused organizations, at most 20 of each process.',
+    {
+      labels: { organization: [], reason: [] },
+      collect: (gauge) => {
+        gauge.reset();
+        for (const { organizationId: organization, reason, calls } of refusedOf.most) gauge.set({ organization, reason }, calls);
+      },
     },
-  });
-  // Starts at 0: otherwise rates would miss the first event.
-  for (const reason of ADMISSION_REFUSALS) refused.inc({ reason }, 0);
-  for (const bot of bots) {
-    started.inc({ bot }, 0);
-    continued.inc({ bot }, 0);
-    open.set({ bot }, 0);
-  }
-  return { refused, started, continued, ended, open, duration };
+  );
+  return series;
 }
 
-interface TurnSeries {
-  readonly ended: Counter<'bot' | 'end'>;
-  readonly open: Gauge<'bot'>;
-  readonly speech: Histogram<'bot'>;
-  readonly asked: Counter<'bot' | 'event'>;
-  readonly answer: Histogram<'bot'>;
-  readonly latency: Histogram<'bot'>;
-  readonly speechLatency: Histogram<'bot'>;
-  readonly bargeIns: Counter<'bot' | 'by'>;
-  readonly resumed: Counter<'bot'>;
-  readonly fillers: Counter<'bot'>;
-  readonly slowReaders: Counter<'bot'>;
-  readonly repeated: Counter<'bot'>;
-  readonly failures: Counter<'bot' | 'code'>;
-}
-
-function turnSeries(registry: Registry, bots: Iterable<string>): TurnSeries {
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, ...labels: readonly Label[]): Counter<'bot' | Label> =>
-    new Counter({ name, help, labelNames: ['bot', ...labels], registers });
-  const histogram = (name: string, help: string, buckets: number[]): Histogram<'bot'> =>
-    new Histogram({ name, help, labelNames: ['bot'], buckets, registers });
-  const series: TurnSeries = {
-    ended: counter('parley_turns_ended_total', 'Turns that ended, by how.', 'end'),
-    open: new Gauge({ name: 'parley_turns_open', help: 'Open turns.', labelNames: ['bot'], registers }),
-    speech: histogram(
+function turnSeries(registry: Registry, bots: Iterable<string>) {
+  const make = new MetricMaker(registry);
+  const bot = [...bots];
+  return {
+    ended: make.counter('parley_turns_ended_total', 'Turns that ended, by how.', { bot: [], end: [] }),
+    open: make.gauge('parley_turns_open', 'Open turns.', { labels: { bot } }),
+    speech: make.histogram(
       'parley_utterance_duration_seconds',
       'Time from the start to the end of speech, in seconds, with the silence that ended it.',
       SPEECH_BUCKETS_S,
+      { bot: [] },
     ),
-    asked: counter('parley_bot_events_total', 'Events that were sent to a bot, by event.', 'event'),
-    answer: histogram('parley_bot_answer_seconds', 'Time that a bot took to answer, in seconds.', LATENCY_BUCKETS_S),
-    latency: histogram(
+    asked: make.counter('parley_bot_events_total', 'Events that were sent to a bot, by event.', { bot: [], event: [] }),
+    answer: make.histogram('parley_bot_answer_seconds', 'Time that a bot took to answer, in seconds.', LATENCY_BUCKETS_S, { bot: [] }),
+    latency: make.histogram(
       'parley_reply_latency_seconds',
       'Time from the end of a caller input to the first prompt audio, in seconds.',
       LATENCY_BUCKETS_S,
+      { bot: [] },
     ),
-    speechLatency: histogram(
+    speechLatency: make.histogram(
       'parley_speech_latency_seconds',
       'Time from the end of speech to the first prompt audio, in seconds, the recognizer and waiting inputs included.',
       LATENCY_BUCKETS_S,
+      { bot: [] },
     ),
-    bargeIns: counter('parley_barge_ins_total', 'Prompts that callers interrupted, by speech or keys.', 'by'),
-    resumed: counter('parley_prompts_resumed_total', 'Prompts that resumed after a false interruption.'),
-    fillers: counter('parley_fillers_total', 'Fillers that were played while a bot was thinking.'),
-    slowReaders: counter('parley_slow_readers_total', 'Turns that failed because the client did not read its prompts in time.'),
-    repeated: counter('parley_replies_repeated_total', 'Replies that were repeated because the server that made them died or stalled.'),
-    failures: counter('parley_bot_failures_total', 'Turns in which a bot failed, by error code.', 'code'),
+    bargeIns: make.counter('parley_barge_ins_total', 'Prompts that callers interrupted, by speech or keys.', {
+      bot,
+      by: ['speech', 'keys'],
+    }),
+    resumed: make.counter('parley_prompts_resumed_total', 'Prompts that resumed after a false interruption.', { bot }),
+    fillers: make.counter('parley_fillers_total', 'Fillers that were played while a bot was thinking.', { bot }),
+    slowReaders: make.counter('parley_slow_readers_total', 'Turns that failed because the client did not read its prompts in time.', {
+      bot,
+    }),
+    repeated: make.counter(
+      'parley_replies_repeated_total',
+      'Replies that were repeated because the server that made them died or stalled.',
+      { bot },
+    ),
+    failures: make.counter('parley_bot_failures_total', 'Turns in which a bot failed, by error code.', { bot: [], code: [] }),
   };
-  for (const bot of bots) {
-    for (const by of ['speech', 'keys'] as const) series.bargeIns.inc({ bot, by }, 0);
-    for (const one of [series.resumed, series.fillers, series.slowReaders, series.repeated]) one.inc({ bot }, 0);
-    series.open.set({ bot }, 0);
-  }
-  return series;
 }

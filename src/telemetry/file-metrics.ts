@@ -1,7 +1,8 @@
 // Metrics of files that may change at runtime, of the certificate, and of client certificates. Labels come from
 // closed sets.
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { CLIENT_REFUSALS, type ClientRefusal } from '../base/client-trust.ts';
+import { MetricMaker } from './metric-maker.ts';
 
 /** The watched files, by section of the settings. */
 export const WATCHED = ['certificate', 'client_trust', 'data_source_nonces', 'store_keys', 'admin_store_keys'] as const;
@@ -19,34 +20,30 @@ export interface FileMetrics {
 
 /** Creates the metrics in a registry. */
 export function fileMetrics(registry: Registry): FileMetrics {
-  const registers = [registry];
-  const taken = new Gauge({
-    name: 'parley_watched_files_taken',
-    help: '0 when changed files of the settings were refused and the previous content stays in use, else 1; also 1 without files.',
-    labelNames: ['what'],
-    // Each process checks by itself; shows a process that is behind.
-    aggregator: 'min',
-    registers,
-  });
+  const make = new MetricMaker(registry);
+  // Each process checks by itself; the lowest value shows a process that is behind.
+  const taken = make.gauge(
+    'parley_watched_files_taken',
+    '0 when changed files of the settings were refused and the previous content stays in use, else 1; also 1 without files.',
+    { labels: { what: WATCHED }, aggregator: 'min', starts: 1 },
+  );
   let endsAtMs: number | undefined;
-  new Gauge({
-    name: 'parley_certificate_end_timestamp_seconds',
-    help: 'End of the certificate in use, in seconds since the epoch; missing without TLS.',
-    aggregator: 'min',
-    registers,
-    collect() {
-      if (endsAtMs === undefined) this.remove();
-      else this.set(endsAtMs / 1000);
+  make.gauge(
+    'parley_certificate_end_timestamp_seconds',
+    'End of the certificate in use, in seconds since the epoch; missing without TLS.',
+    {
+      aggregator: 'min',
+      collect: (gauge) => {
+        if (endsAtMs === undefined) gauge.remove();
+        else gauge.set(endsAtMs / 1000);
+      },
     },
-  });
-  const refused = new Counter({
-    name: 'parley_client_certificates_refused_total',
-    help: 'Connections that were refused for their client certificate, by reason.',
-    labelNames: ['reason'],
-    registers,
-  });
-  for (const what of WATCHED) taken.set({ what }, 1);
-  for (const reason of CLIENT_REFUSALS) refused.inc({ reason }, 0);
+  );
+  const refused = make.counter(
+    'parley_client_certificates_refused_total',
+    'Connections that were refused for their client certificate, by reason.',
+    { reason: CLIENT_REFUSALS },
+  );
   return {
     checked: (what, isTaken) => {
       taken.set({ what }, isTaken ? 1 : 0);

@@ -1,6 +1,7 @@
 // Metrics of turns that are forwarded to the home of their call. They are not in this server's other metrics.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { FORWARD_OUTCOMES, type ForwardOutcome } from '../dialog/home.ts';
+import { MetricMaker } from './metric-maker.ts';
 
 const ANSWER_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -14,32 +15,19 @@ export interface ForwardMetrics {
 
 /** Creates the metrics in a registry. */
 export function forwardMetrics(registry: Registry): ForwardMetrics {
-  const registers = [registry];
-  const open = new Gauge({
-    name: 'parley_forwarded_streams_open',
-    help: 'Turns that are being forwarded to the home of their call.',
-    registers,
+  const make = new MetricMaker(registry);
+  const open = make.gauge('parley_forwarded_streams_open', 'Turns that are being forwarded to the home of their call.');
+  const ended = make.counter('parley_forwarded_streams_total', 'Turns that were forwarded to the home of their call, by outcome.', {
+    outcome: FORWARD_OUTCOMES,
   });
-  const ended = new Counter({
-    name: 'parley_forwarded_streams_total',
-    help: 'Turns that were forwarded to the home of their call, by outcome.',
-    labelNames: ['outcome'],
-    registers,
+  const bytes = make.counter('parley_forwarded_bytes_total', 'Bytes of messages in finished forwarded turns, by direction.', {
+    direction: ['to_home', 'to_platform'],
   });
-  const bytes = new Counter({
-    name: 'parley_forwarded_bytes_total',
-    help: 'Bytes of messages in finished forwarded turns, by direction.',
-    labelNames: ['direction'],
-    registers,
-  });
-  const answers = new Histogram({
-    name: 'parley_forwarded_answer_seconds',
-    help: 'Time until the first answer of the home of a call, in seconds, for turns that need one at once.',
-    buckets: ANSWER_BUCKETS_S,
-    registers,
-  });
-  for (const outcome of FORWARD_OUTCOMES) ended.inc({ outcome }, 0);
-  for (const direction of ['to_home', 'to_platform']) bytes.inc({ direction }, 0);
+  const answers = make.histogram(
+    'parley_forwarded_answer_seconds',
+    'Time until the first answer of the home of a call, in seconds, for turns that need one at once.',
+    ANSWER_BUCKETS_S,
+  );
   return {
     forwardOpened: () => {
       open.inc();

@@ -1,6 +1,6 @@
 // All metrics for Prometheus. Labels come from closed sets: loaded bots, our own names and error codes; never
 // conversation, organization or agent ids from the wire (P-03).
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { TokenObserver } from '../auth/jws-verifier.ts';
 import type { TokenTransport } from '../auth/principal.ts';
 import { REFUSAL_REASONS } from '../auth/refusal.ts';
@@ -13,6 +13,7 @@ import { adminMetrics, TRANSPORTS, type AdminMetrics } from './admin-metrics.ts'
 import { callMetrics } from './call-metrics.ts';
 import { fileMetrics, type FileMetrics } from './file-metrics.ts';
 import { forwardMetrics, type ForwardMetrics } from './forward-metrics.ts';
+import { MetricMaker } from './metric-maker.ts';
 import { RefusedOrganizations } from './refused-organizations.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
@@ -102,59 +103,32 @@ function serverMetrics(
   load: LoadSource,
   bots: Set<string>,
 ): Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'watchSockets' | 'stopped' | 'botsReloaded'> {
-  const registers = [registry];
-  const organizations = new Counter({
-    name: 'parley_organizations_refused_total',
-    help: 'Messages that named an organization other than that of their token.',
-    labelNames: ['transport'],
-    registers,
-  });
-  const streams = new Counter({
-    name: 'parley_streams_refused_total',
-    help: 'RPCs and sockets that ended with an error, by its code.',
-    labelNames: ['code', 'transport'],
-    registers,
+  const make = new MetricMaker(registry);
+  const organizations = make.counter(
+    'parley_organizations_refused_total',
+    'Messages that named an organization other than that of their token.',
+    { transport: TRANSPORTS },
+  );
+  const streams = make.counter('parley_streams_refused_total', 'RPCs and sockets that ended with an error, by its code.', {
+    code: Object.keys(ERROR_MENDS),
+    transport: TRANSPORTS,
   });
   let openSockets = (): number => 0;
-  new Gauge({
-    name: 'parley_sockets_open',
-    help: 'Open WebSockets.',
-    registers,
-    collect() {
-      this.set(openSockets());
+  make.gauge('parley_sockets_open', 'Open WebSockets.', {
+    collect: (gauge) => {
+      gauge.set(openSockets());
     },
   });
-  const cutTurns = new Counter({
-    name: 'parley_turns_cut_total',
-    help: 'Turns that a stopping server cut at the end of its grace time.',
-    registers,
-  });
-  const cutCalls = new Counter({
-    name: 'parley_calls_cut_total',
-    help: 'Calls that a stopping server ended silently, because no stream of theirs came.',
-    registers,
-  });
-  const reloads = new Counter({
-    name: 'parley_bot_reloads_total',
-    help: 'Reloads of the bots, by outcome.',
-    labelNames: ['outcome'],
-    registers,
-  });
-  new Gauge({
-    name: 'parley_event_loop_delay_seconds',
-    help: 'Delay of the event loop, in seconds, as compared with overload.max_loop_delay_ms.',
+  const cutTurns = make.counter('parley_turns_cut_total', 'Turns that a stopping server cut at the end of its grace time.');
+  const cutCalls = make.counter('parley_calls_cut_total', 'Calls that a stopping server ended silently, because no stream of theirs came.');
+  const reloads = make.counter('parley_bot_reloads_total', 'Reloads of the bots, by outcome.', { outcome: RELOAD_OUTCOMES });
+  make.gauge('parley_event_loop_delay_seconds', 'Delay of the event loop, in seconds, as compared with overload.max_loop_delay_ms.', {
     // Shows the worst process.
     aggregator: 'max',
-    registers,
-    collect() {
-      this.set(load.reading().loopDelayMs / 1000);
+    collect: (gauge) => {
+      gauge.set(load.reading().loopDelayMs / 1000);
     },
   });
-  for (const transport of TRANSPORTS) {
-    organizations.inc({ transport }, 0);
-    for (const code of Object.keys(ERROR_MENDS)) streams.inc({ code, transport }, 0);
-  }
-  for (const outcome of RELOAD_OUTCOMES) reloads.inc({ outcome }, 0);
   return {
     organizationRefused: (transport) => {
       organizations.inc({ transport });
@@ -177,20 +151,15 @@ function serverMetrics(
 }
 
 function tokenMetrics(registry: Registry): TokenObserver {
-  const registers = [registry];
-  const accepted = new Counter({
-    name: 'parley_tokens_accepted_total',
-    help: 'Tokens that were accepted, by whether their signature was checked or cached.',
-    labelNames: ['check'],
-    registers,
-  });
-  const refused = new Counter({
-    name: 'parley_tokens_refused_total',
-    help: 'Tokens that were refused, by reason.',
-    labelNames: ['reason'],
-    registers,
-  });
-  for (const reason of REFUSAL_REASONS) refused.inc({ reason }, 0);
+  const make = new MetricMaker(registry);
+  const accepted = make.counter(
+    'parley_tokens_accepted_total',
+    'Tokens that were accepted, by whether their signature was checked or cached.',
+    {
+      check: ['verified', 'remembered'],
+    },
+  );
+  const refused = make.counter('parley_tokens_refused_total', 'Tokens that were refused, by reason.', { reason: REFUSAL_REASONS });
   return {
     tokenAccepted(remembered) {
       accepted.inc({ check: remembered ? 'remembered' : 'verified' });

@@ -1,6 +1,7 @@
 // Metrics of a shared store.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { toAppError } from '../base/errors.ts';
+import { MetricMaker } from './metric-maker.ts';
 
 /** Beyond the longest `store.redis.timeout_ms`. */
 const ROUND_TRIP_BUCKETS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
@@ -21,36 +22,26 @@ export interface StoreMetrics {
 
 /** Creates the metrics in a registry. */
 export function storeMetrics(registry: Registry): StoreMetrics {
-  const registers = [registry];
-  const up = new Gauge({
-    name: 'parley_store_up',
-    help: '0 while the shared store cannot be reached or refuses writes, else 1; also 1 without a shared store.',
-    // Shows a process that is cut off.
-    aggregator: 'min',
-    registers,
-  });
+  const make = new MetricMaker(registry);
+  // The lowest value shows a process that is cut off.
+  const up = make.gauge(
+    'parley_store_up',
+    '0 while the shared store cannot be reached or refuses writes, else 1; also 1 without a shared store.',
+    { aggregator: 'min', starts: 1 },
+  );
   let [isConnected, isRefusing] = [true, false];
   const show = (): void => {
     up.set(isConnected && !isRefusing ? 1 : 0);
   };
-  show();
-  const times = new Histogram({
-    name: 'parley_store_operation_seconds',
-    help: 'Duration of operations of the shared store, in seconds, failed ones included.',
-    labelNames: ['operation'],
-    buckets: ROUND_TRIP_BUCKETS_S,
-    registers,
+  const times = make.histogram(
+    'parley_store_operation_seconds',
+    'Duration of operations of the shared store, in seconds, failed ones included.',
+    ROUND_TRIP_BUCKETS_S,
+    { operation: STORE_OPERATIONS },
+  );
+  const failures = make.counter('parley_store_failures_total', 'Operations of the shared store that failed.', {
+    operation: STORE_OPERATIONS,
   });
-  const failures = new Counter({
-    name: 'parley_store_failures_total',
-    help: 'Operations of the shared store that failed.',
-    labelNames: ['operation'],
-    registers,
-  });
-  for (const operation of STORE_OPERATIONS) {
-    failures.inc({ operation }, 0);
-    times.zero({ operation });
-  }
   const time = async <T>(operation: StoreOperation, work: Promise<T>): Promise<T> => {
     const end = times.startTimer({ operation });
     try {

@@ -1,8 +1,9 @@
 // Metrics of prompts without audio and of speech services. Labels come from closed sets.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { CIRCUIT_STATES, type CircuitState } from '../base/circuit-breaker.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import { REQUEST_OUTCOMES, type RequestOutcome } from '../base/http-exchange.ts';
+import { MetricMaker } from './metric-maker.ts';
 
 const SERVICES = ['recognizer', 'synthesizer'] as const;
 type Service = (typeof SERVICES)[number];
@@ -18,50 +19,35 @@ export interface VoiceMetrics {
 
 /** Creates the metrics in a registry. */
 export function voiceMetrics(registry: Registry): VoiceMetrics {
-  const registers = [registry];
-  const failed = new Counter({
-    name: 'parley_prompts_failed_total',
-    help: 'Prompts that had no audio or broke off, by error code.',
-    labelNames: ['kind', 'code'],
-    registers,
+  const make = new MetricMaker(registry);
+  const failed = make.counter('parley_prompts_failed_total', 'Prompts that had no audio or broke off, by error code.', {
+    kind: [],
+    code: [],
   });
-  const requests = new Counter({
-    name: 'parley_speech_requests_total',
-    help: 'Requests to speech services, by outcome.',
-    labelNames: ['service', 'outcome'],
-    registers,
+  const requests = make.counter('parley_speech_requests_total', 'Requests to speech services, by outcome.', {
+    service: SERVICES,
+    outcome: REQUEST_OUTCOMES,
   });
-  const retries = new Counter({
-    name: 'parley_speech_retries_total',
-    help: 'Retried requests to speech services.',
-    labelNames: ['service'],
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'parley_speech_request_duration_seconds',
-    help: 'Duration of requests to speech services, in seconds, waiting included.',
-    labelNames: ['service'],
-    buckets: DURATION_BUCKETS_S,
-    registers,
-  });
-  const circuit = new Gauge({
-    name: 'parley_speech_circuit_state',
-    help: '1 for the current state of the circuit of a speech service, 0 for the others.',
-    labelNames: ['service', 'state'],
-    // Every process has its own circuit: 1 for each state of any process.
-    aggregator: 'max',
-    registers,
-  });
+  const retries = make.counter('parley_speech_retries_total', 'Retried requests to speech services.', { service: SERVICES });
+  const duration = make.histogram(
+    'parley_speech_request_duration_seconds',
+    'Duration of requests to speech services, in seconds, waiting included.',
+    DURATION_BUCKETS_S,
+    { service: SERVICES },
+  );
+  // Every process has its own circuit: 1 for each state of any process.
+  const circuit = make.gauge(
+    'parley_speech_circuit_state',
+    '1 for the current state of the circuit of a speech service, 0 for the others.',
+    {
+      labels: { service: SERVICES, state: CIRCUIT_STATES },
+      aggregator: 'max',
+    },
+  );
   const circuitChanged = (service: Service, now: CircuitState): void => {
     for (const state of CIRCUIT_STATES) circuit.set({ service, state }, state === now ? 1 : 0);
   };
-  // Starts at 0: otherwise rates would miss the first event.
-  for (const service of SERVICES) {
-    for (const outcome of REQUEST_OUTCOMES) requests.inc({ service, outcome }, 0);
-    retries.inc({ service }, 0);
-    duration.zero({ service });
-    circuitChanged(service, 'closed');
-  }
+  for (const service of SERVICES) circuitChanged(service, 'closed');
   failed.inc({ kind: 'text', code: 'synthesis_failed' }, 0);
   failed.inc({ kind: 'file', code: 'prompt_unusable' }, 0);
   return {

@@ -1,6 +1,7 @@
 // Joins the metrics of the workers and counts the workers. Counts of ended workers are kept: a falling sum would look
 // like a restart.
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, Registry, type Counter } from 'prom-client';
+import { MetricMaker } from './metric-maker.ts';
 import type { MetricReading } from './metrics.ts';
 
 /** Number of workers by state. */
@@ -17,21 +18,14 @@ export class WorkersMetrics {
   readonly contentType = this.#own.contentType;
 
   constructor(counts: () => WorkerCounts) {
-    const registers = [this.#own];
-    new Gauge({
-      name: 'parley_workers',
-      help: 'Worker processes, by state.',
-      labelNames: ['state'],
-      registers,
-      collect() {
-        for (const [state, count] of Object.entries(counts())) this.set({ state }, count);
+    const make = new MetricMaker(this.#own);
+    make.gauge('parley_workers', 'Worker processes, by state.', {
+      labels: { state: [] },
+      collect: (gauge) => {
+        for (const [state, count] of Object.entries(counts())) gauge.set({ state }, count);
       },
     });
-    this.#unexpectedEnds = new Counter({
-      name: 'parley_workers_ended_total',
-      help: 'Worker processes that ended unexpectedly and were replaced.',
-      registers,
-    });
+    this.#unexpectedEnds = make.counter('parley_workers_ended_total', 'Worker processes that ended unexpectedly and were replaced.');
     collectDefaultMetrics({ register: this.#own });
   }
 
