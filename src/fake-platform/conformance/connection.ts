@@ -167,7 +167,7 @@ export class WireConnection {
         if (isOver) return;
         isOver = true;
         cancelTimer();
-        this.#tell(path, answer, log);
+        this.#record(path, answer, log);
         resolve(answer);
       };
       const call = place(settle);
@@ -190,7 +190,7 @@ export class WireConnection {
     if (code === status.RESOURCE_EXHAUSTED) this.#isOverloaded = true;
   }
 
-  #tell(path: string, answer: OneAnswer, log: ExchangeLog): void {
+  #record(path: string, answer: OneAnswer, log: ExchangeLog): void {
     if (answer.kind === 'answer') log.add('server', path, `${String(answer.bytes.length)} bytes`);
     else log.add('server', path, `${statusName(answer.ending.code)} ${quoted(answer.ending.details)}`);
   }

@@ -278,7 +278,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
     await this.#streamFrames(rpc, [...quiet(LEAD_MS), ...frames], () => rpc.ending !== undefined);
     const tailMs = this.#tailMs();
     await this.#streamFrames(rpc, quiet(TAIL_MS), () => isAnswered(rpc));
-    // A server that has heard a voice may wait as long as it told the platform that it would.
+    // A server that has heard a voice may wait as long as it announced.
     if (tailMs > TAIL_MS && turn.hasStart) await this.#streamFrames(rpc, quiet(tailMs - TAIL_MS), () => isAnswered(rpc));
   }
 

@@ -97,7 +97,7 @@ export async function runConformance<Surroundings extends Lab>(options: RunOptio
   const redact = redactor(options.suspect.token);
   const isInterrupted = (): boolean => signal?.aborted === true;
   const reached = await reach(suite.open(options.suspect), signal);
-  if (reached === undefined || 'code' in reached) return summary([], told(reached, redact), isInterrupted());
+  if (reached === undefined || 'code' in reached) return summary([], redactedFailure(reached, redact), isInterrupted());
   const { wantsToken, listWantsToken, canCall } = reached;
   const suspect: Suspect = { ...options.suspect, wantsToken, listWantsToken, canCall };
   const slots = new Slots(options.jobs);
@@ -130,7 +130,7 @@ export async function runConformance<Surroundings extends Lab>(options: RunOptio
     const sorted = results.sort((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
     const after = lastPass === undefined ? '' : `; "${lastPass}" was the last check that passed`;
     const finding = gone && { code: gone.code, message: `the server stopped answering during the run${after}: ${gone.message}` };
-    return summary(sorted, told(finding, redact), isInterrupted());
+    return summary(sorted, redactedFailure(finding, redact), isInterrupted());
   } finally {
     started.close();
   }
@@ -201,7 +201,7 @@ function redacted(result: CheckResult, redact: Redactor): CheckResult {
   return { ...result, reason: redact(result.reason), exchanges };
 }
 
-function told(finding: Failure | undefined, redact: Redactor): Failure | undefined {
+function redactedFailure(finding: Failure | undefined, redact: Redactor): Failure | undefined {
   return finding && { ...finding, message: redact(finding.message) };
 }
 

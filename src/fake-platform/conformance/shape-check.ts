@@ -61,7 +61,7 @@ function judge<Call extends Proof>(
   if (seen.length === 0) lab.skip(otherwise);
 }
 
-/** Looks at every turn; the first breach is told with its name. */
+/** Checks every turn; reports the first breach with the turn's name. */
 export function eachTurn<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   look: (turn: Turn, call: RecordedCall<Turn, Call>) => Found,
 ): Look<RecordedCall<Turn, Call>> {
@@ -82,7 +82,7 @@ export function eachOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   return eachTurn((turn, call) => (turnsOf(call.turns, kind).includes(turn) ? look(turn, call) : NOTHING));
 }
 
-/** The first breach of several looks, told with its name; {@link NOTHING} where none had anything to look at. */
+/** The first breach of several checks, with its name; {@link NOTHING} when none had anything to check. */
 export function firstBreach(looks: readonly (readonly [string, Found])[]): Found {
   const found = looks.filter(([, said]) => said !== NOTHING);
   const broken = found.find(([, said]) => typeof said === 'string');

@@ -2,7 +2,7 @@
 
 /**
  * Where a check comes from, and so what it counts. `must`: a rule with a source in the platform's documents. `advice`: a
- * convention, or a habit of a sample. `ours`: a decision of this project alone, of which other servers are not even told.
+ * convention, or a habit of a sample. `ours`: a decision of this project alone, which is not reported to other servers.
  */
 export type Level = 'must' | 'advice' | 'ours';
 

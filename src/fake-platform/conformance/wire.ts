@@ -1,4 +1,4 @@
-// One RPC of the media method: sends on it whatever it is told, in any order, also what no honest platform sends, and keeps
+// One RPC of the media method: sends any message in any order, also what no honest platform sends, and keeps
 // what comes back, within bounds. Knows messages, and no turn and no rule.
 import { status, type ClientDuplexStream, type StatusObject } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';

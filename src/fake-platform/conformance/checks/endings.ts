@@ -92,8 +92,8 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
       const { routing_hint: hint, summary } = answer.event.metadata;
       if (hint !== undefined && !(typeof hint === 'string' && ROUTING_HINT.test(hint)))
         return 'the routing hint is not a letter and up to 63 letters, digits, _ or -';
-      const told = message.session_summary?.text;
-      return summary === undefined || told === undefined || summary === told ? undefined : 'the two summaries of the transfer differ';
+      const beside = message.session_summary?.text;
+      return summary === undefined || beside === undefined || summary === beside ? undefined : 'the two summaries of the transfer differ';
     }),
   }),
   rpcShape({
@@ -121,9 +121,9 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
     otherwise: 'no call that the server ended had a transcript or a summary in its last reply',
     // One in an earlier reply is legal, and ignored (G-26).
     look: eachTurn(({ rpc, terminal }) => {
-      const told = rpc.received.filter(({ message }) => message.session_transcript ?? message.session_summary);
-      if (terminal === undefined || told.length === 0) return NOTHING;
-      return told.some(({ answer }) => isTerminalEvent(answer.event))
+      const carrying = rpc.received.filter(({ message }) => message.session_transcript ?? message.session_summary);
+      if (terminal === undefined || carrying.length === 0) return NOTHING;
+      return carrying.some(({ answer }) => isTerminalEvent(answer.event))
         ? undefined
         : 'a transcript or summary came before the last response, which has none';
     }),

@@ -1,4 +1,4 @@
-// One socket to a server, of which anything may be asked: it sends whatever it is told, also what no honest platform sends, and
+// One socket to a server: sends any message, also what no honest platform sends, and
 // keeps what comes back, within bounds: the answer to the upgrade, messages, and how it was closed. Knows no call and no rule.
 import { checkServerIdentity } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
