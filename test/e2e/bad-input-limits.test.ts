@@ -128,7 +128,7 @@ describe('turns and sessions', () => {
     const third = client.call().open(format());
     expect(await third.ended()).toMatchObject({
       code: status.RESOURCE_EXHAUSTED,
-      details: 'the server has as many open streams as it may',
+      details: 'the server has reached its limit of open streams',
     });
     expect(server.logged({ level: 'warn', code: 'overloaded' })).toHaveLength(1);
     for (const turn of open) turn.cancel();
@@ -149,7 +149,7 @@ describe('turns and sessions', () => {
     }
     expect((await client.call().turn(format())).ending).toMatchObject({
       code: status.RESOURCE_EXHAUSTED,
-      details: 'the server has as many sessions as it may',
+      details: 'the server has reached its limit of sessions',
     });
     expect(server.app.openSessions()).toBe(1);
   });
