@@ -167,7 +167,8 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     },
     close: () =>
       new Promise((resolve) => {
-        spareKeys.push(...keys.slice(0, MAX_KEYS - spareKeys.length));
+        // Closed twice, it must not leave its keys twice: two issuers would have one key.
+        if (server.listening) spareKeys.push(...keys.slice(0, Math.max(0, MAX_KEYS - spareKeys.length)));
         server.close(() => {
           resolve();
         });

@@ -108,6 +108,15 @@ describe('the issuer', () => {
     expect((await keySet(issuer)).keys).toHaveLength(1);
   });
 
+  it('closed twice lends its key to one issuer after it, never to two', async () => {
+    const closed = await startIssuer({ profile });
+    await closed.close();
+    await closed.close();
+    const [[first], [second]] = [(await keySet(await start())).keys, (await keySet(await start())).keys];
+    expect(first?.['n']).toBeTypeOf('string');
+    expect(first?.['n']).not.toBe(second?.['n']);
+  });
+
   it('refuses a port that is taken', async () => {
     const issuer = await start();
     await expect(start({ port: Number(new URL(issuer.origin).port) })).rejects.toMatchObject({ code: 'listen_failed' });
