@@ -113,8 +113,8 @@ describe('the issuer', () => {
     await closed.close();
     await closed.close();
     const [[first], [second]] = [(await keySet(await start())).keys, (await keySet(await start())).keys];
-    expect(first?.['n']).toBeTypeOf('string');
-    expect(first?.['n']).not.toBe(second?.['n']);
+    expect(first?.n).toBeTypeOf('string');
+    expect(first?.n).not.toBe(second?.n);
   });
 
   it('refuses a port that is taken', async () => {
