@@ -25,8 +25,8 @@ const config: KnipConfig = {
   ignore: ['src/contract/gen/**'],
   // A signature may need a name for its shape although nobody else writes that name.
   ignoreExportsUsedInFile: { interface: true, type: true },
-  // Started by its path: `typescript` has a program of the same name.
-  ignoreDependencies: ['typescript-native'],
+  // Started by path or name, and what oxlint starts for the rules that need types.
+  ignoreDependencies: ['typescript-native', 'oxlint', 'oxlint-tsgolint'],
   // Debian's, not npm's: tests that need them say so themselves.
   ignoreBinaries: ['mkfifo', 'protoc', 'redis-server'],
 };

@@ -2,7 +2,8 @@
 import { bot, go, say } from '#bot';
 
 type State =
-  { readonly step: 'ask'; readonly misses: number } | { readonly step: 'confirm'; readonly misses: number; readonly code: string };
+  | { readonly step: 'ask'; readonly misses: number }
+  | { readonly step: 'confirm'; readonly misses: number; readonly code: string };
 
 const WELCOME = 'Welcome. Enter your four digit code.';
 const AGAIN = 'Sorry, four digits please.';

@@ -2,9 +2,9 @@
 // `#bot/testing` export, in the words of its doc comments. Writes nothing itself; throws when the page would be incomplete.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
 import { declarationText, docsOf, omissionOf, referencedTypes } from './bot-api-text.mjs';
+import { formatted } from './formatted.mjs';
 
 /** Where the page lies, relative to the project. */
 export const BOT_API_PAGE = 'docs/bot-api.md';
@@ -41,15 +41,14 @@ const NOT_SHOWN = new Set(['Clock', 'LogFields', 'MustTravel']);
  * @param {string} root - of the project
  * @returns {Promise<string>}
  */
-export async function botApiPage(root) {
+export function botApiPage(root) {
   const exported = exportsOf(root);
   const template = readFileSync(path.join(root, TEMPLATE), 'utf8');
   const page = template
     .replace(/<!-- example (?<file>\S+) -->/gu, (_, /** @type {string} */ file) => example(root, file))
     .replace(/<!-- link (?<file>\S+) -->/gu, (_, /** @type {string} */ file) => readExample(root, file).opening)
     .replace('<!-- reference -->', () => reference(exported));
-  const options = await resolveConfig(path.join(root, BOT_API_PAGE));
-  return format(page, { ...options, parser: 'markdown' });
+  return formatted(root, BOT_API_PAGE, page);
 }
 
 /**

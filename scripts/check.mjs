@@ -43,7 +43,7 @@ const STEPS = [
   // The longest first: the others run beside it. Tests mostly wait, and hold on a machine that is busy with other things.
   { name: 'test', mend: 'npm test', run: tests },
   { name: 'lint', mend: 'npm run lint', run: () => script('lint') },
-  { name: 'format', mend: 'npm run format', run: () => tool('prettier', '--check', '.') },
+  { name: 'format', mend: 'npm run format', run: () => tool('oxfmt', '--check', '.') },
   { name: 'types', mend: 'npm run types', run: () => script('types') },
   {
     name: 'layers',

@@ -1,8 +1,7 @@
 // Files made of the fake platform's own lists: the JSON Schema of scenario files, and which check proves which rule of the contract.
 // Runs its sources in a process of their own; writes nothing itself.
 import { execFileSync } from 'node:child_process';
-import path from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { formatted } from './formatted.mjs';
 
 /** Where the schema lies, relative to the project. */
 export const SCENARIO_SCHEMA = 'docs/scenario.schema.json';
@@ -15,10 +14,9 @@ export const CONFORMANCE_PAGE = 'docs/generated/conformance-rules.md';
  * @param {string} root - of the project
  * @returns {Promise<string>}
  */
-export async function scenarioSchema(root) {
+export function scenarioSchema(root) {
   const json = printed(root, 'scenario/schema.ts', 'JSON.stringify(module.scenarioJsonSchema())');
-  const options = await resolveConfig(path.join(root, SCENARIO_SCHEMA));
-  return format(JSON.stringify(JSON.parse(json), undefined, 2), { ...options, parser: 'json' });
+  return formatted(root, SCENARIO_SCHEMA, JSON.stringify(JSON.parse(json), undefined, 2));
 }
 
 /**

@@ -70,7 +70,8 @@ export type LateCall = Omit<Saved, 'epoch' | 'isRelease'>;
 
 /** `fenced`: another owner heard the caller later, or at the same time. */
 export type Registered =
-  { readonly kind: 'mine'; readonly epoch: number; readonly takenFrom?: readonly string[] } | { readonly kind: 'fenced' };
+  | { readonly kind: 'mine'; readonly epoch: number; readonly takenFrom?: readonly string[] }
+  | { readonly kind: 'fenced' };
 
 /**
  * One entry per call: owner, epoch, number of the last save, snapshot, and when the caller was heard. Untouched

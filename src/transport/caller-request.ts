@@ -9,7 +9,7 @@ import { DECODABLE_RATES_HZ } from '../speech/audio-format.ts';
 /** Longest id, characters; the platform's ids are UUIDs. */
 const MAX_ID_CHARS = 256;
 /** Forbidden in ids, which appear in logs and store keys. */
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
+const CONTROL_CHARACTERS = /\p{Cc}/u;
 /** Most keys in one message; a bot can ask for at most 100. */
 const MAX_KEYS = 256;
 /** Longest vendor_specific_config, characters. */

@@ -73,7 +73,7 @@ describe('the log of a server process', () => {
     const { lines, text } = await logOf(LISTENS + THROWS, []);
     const failed = named(lines, 'bot_failed');
     expect(failed).toMatchObject(THROWN);
-    expect((failed?.['at'] as readonly string[])[0]).toMatch(/throws\.mjs:\d+:\d+\)$/u);
+    expect((failed?.['at'] as readonly string[] | undefined)?.[0]).toMatch(/throws\.mjs:\d+:\d+\)$/u);
     expect(failed).not.toHaveProperty('message');
     expect(text).not.toMatch(/canary/iu);
     expect(named(lines, 'development')).toBeUndefined();

@@ -173,7 +173,7 @@ export class NonceJournal {
   async confirm(dataSourceId: string, confirmed: KnownNonce, validUntilMs: number | undefined): Promise<void> {
     const { current, announced } = this.#known;
     const { nonce } = confirmed;
-    const isAllThere = this.#posted !== undefined && this.#posted.nonce === nonce && this.#posted.times === 1;
+    const isAllThere = this.#posted?.nonce === nonce && this.#posted.times === 1;
     const next = { nonce, values: valuesOf(confirmed.values) };
     const isKnown = current !== undefined && isSame(current, next) && this.#dataSourceId === dataSourceId;
     if (isKnown && current.validUntilMs === validUntilMs && announced?.nonce !== nonce && !isAllThere && this.#isWhole) return;

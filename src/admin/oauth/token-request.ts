@@ -56,7 +56,7 @@ export class TokenRequests {
    */
   exchange({ callback, redirectUri, codeVerifier }: CodeGrant, signal: AbortSignal): Promise<OAuthTokens> {
     return this.#asked('login_failed', async (secret, askedAtMs) => {
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- only for platforms whose profile says that they refuse PKCE
+      // oxlint-disable-next-line typescript/no-deprecated -- only for platforms whose profile says that they refuse PKCE
       const proof = codeVerifier ?? nopkce;
       const options = this.#requestOptions(signal);
       const answer = await authorizationCodeGrantRequest(this.server, this.client, secret, callback, redirectUri, proof, options);
@@ -100,6 +100,7 @@ export class TokenRequests {
       // Refusals never reach the library: its errors carry whole answers.
       return this.#rest.send({ method: 'POST', path, body }, signal, (answer) => Response.json(answer.body ?? null));
     };
+    // oxlint-disable-next-line typescript/no-deprecated -- only for loopback addresses, which a laptop's platform has
     return { [customFetch]: send, [allowInsecureRequests]: address.allowLoopbackHttp };
   }
 }

@@ -19,7 +19,8 @@ export interface Answer {
 
 /** `reload`: as SIGHUP. `all_stop`: a SIGTERM that comes with it came to all workers. */
 export type ToWorker =
-  { readonly kind: 'ask'; readonly id: number; readonly question: Question } | { readonly kind: 'reload' | 'all_stop' };
+  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
+  | { readonly kind: 'reload' | 'all_stop' };
 
 /** `state`: once a second from the moment on at which a worker takes calls. `failed`: it could not start. */
 export type FromWorker =

@@ -11,7 +11,14 @@ export type InputMode = 'voice' | 'dtmf' | 'voice_dtmf';
 
 /** Events a server can send. `other` is a number this contract does not name (G-90). */
 export type ServerEventKind =
-  'start_of_input' | 'end_of_input' | 'session_end' | 'transfer' | 'custom_event' | 'no_match' | 'no_input' | 'other';
+  | 'start_of_input'
+  | 'end_of_input'
+  | 'session_end'
+  | 'transfer'
+  | 'custom_event'
+  | 'no_match'
+  | 'no_input'
+  | 'other';
 
 /** One event of a server, with its data. */
 export interface ServerEvent {

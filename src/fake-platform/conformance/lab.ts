@@ -167,14 +167,15 @@ export class Lab<
     const { clock } = this.suspect;
     this.#lentFromMs = clock.monotonicMs();
     this.#slots.give();
-    const result = await work().finally(async () => {
+    try {
+      return await work();
+    } finally {
       await this.#slots.take();
       // Nobody gives it back for a check that was given up.
       if (this.#isClosed) this.#slots.give();
-    });
-    this.#lentMs = this.lentMs;
-    this.#lentFromMs = undefined;
-    return result;
+      this.#lentMs = this.lentMs;
+      this.#lentFromMs = undefined;
+    }
   }
 
   async #firstOf(name: string, kind: ProbeTurn['kind']): Promise<Turn | undefined> {

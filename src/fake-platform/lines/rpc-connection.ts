@@ -18,7 +18,8 @@ export interface RpcConnectionOptions extends DialOptions {
 
 /** How an RPC ended: with the status OK, or otherwise. */
 export type RpcEnd =
-  { readonly kind: 'completed'; readonly trailers: IncomingHttpHeaders } | { readonly kind: 'broken'; readonly failure: Failure };
+  | { readonly kind: 'completed'; readonly trailers: IncomingHttpHeaders }
+  | { readonly kind: 'broken'; readonly failure: Failure };
 
 /** Hears what comes back on one RPC. */
 export interface RpcListener {

@@ -59,4 +59,7 @@ export interface WorkerSecond {
 
 /** What a worker reports: a `second` every second of a run and once more at its end, `done` when its calls are over, too. */
 export type WorkerReport =
-  { readonly kind: 'ready' } | WorkerSecond | { readonly kind: 'done' } | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'ready' }
+  | WorkerSecond
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly message: string };

@@ -27,7 +27,7 @@ export function startWorkerProcess(): LoadWorker {
       serialization: 'advanced',
       execArgv: isSource ? ['--conditions=development', `--import=${import.meta.resolve('tsx')}`] : [],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      // eslint-disable-next-line no-restricted-properties -- passed on, not read
+      // oxlint-disable-next-line no-restricted-properties -- passed on, not read
       env: { ...process.env, NODE_OPTIONS: '' },
       detached: true,
     }),

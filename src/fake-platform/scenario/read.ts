@@ -24,7 +24,8 @@ export interface ScenarioProblem {
 
 /** A file that can be used, and where its parts stand; or what is wrong with it. */
 export type ReadScenarios =
-  { readonly file: ScenarioFile; readonly placeOf: PlaceOf } | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
+  | { readonly file: ScenarioFile; readonly placeOf: PlaceOf }
+  | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
 
 /** Most problems reported at once. */
 const MAX_PROBLEMS = 50;

@@ -68,7 +68,8 @@ export interface SavedReply {
 
 /** A prompt of a {@link SavedReply}. */
 export type SavedPrompt =
-  Exclude<Prompt, { readonly kind: 'audio' }> | { readonly kind: 'audio'; readonly mulawBase64: string; readonly bargeIn: boolean };
+  | Exclude<Prompt, { readonly kind: 'audio' }>
+  | { readonly kind: 'audio'; readonly mulawBase64: string; readonly bargeIn: boolean };
 
 /** The snapshot of a new session. */
 export function firstSnapshot(session: {

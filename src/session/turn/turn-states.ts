@@ -15,7 +15,14 @@ export type TurnState =
   | 'done';
 
 export type TurnEvent =
-  'audio' | 'speech_started' | 'speech_ended' | 'key_started' | 'key_elsewhere' | 'complete_input' | 'hang_up' | 'half_close';
+  | 'audio'
+  | 'speech_started'
+  | 'speech_ended'
+  | 'key_started'
+  | 'key_elsewhere'
+  | 'complete_input'
+  | 'hang_up'
+  | 'half_close';
 
 export type TurnAction =
   /** Pass the audio to the listener. */

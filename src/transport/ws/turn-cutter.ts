@@ -65,10 +65,7 @@ export class TurnCutter {
       void this.#session.stop(end);
       return;
     }
-    const turn =
-      this.#listeningTurn !== undefined && this.#listeningTurn.takesInput
-        ? this.#listeningTurn
-        : this.#session.beginTurn(this.#nextWriter(), true);
+    const turn = this.#listeningTurn?.takesInput === true ? this.#listeningTurn : this.#session.beginTurn(this.#nextWriter(), true);
     turn.push({ kind: 'session_end' });
   }
 
@@ -84,7 +81,7 @@ export class TurnCutter {
 
   /** The turn that listens; a new one when the previous input is complete. */
   #listening(): Turn | undefined {
-    if (this.#listeningTurn !== undefined && this.#listeningTurn.takesInput) return this.#listeningTurn;
+    if (this.#listeningTurn?.takesInput === true) return this.#listeningTurn;
     if (!this.#isOver) this.#listeningTurn = this.#begun();
     return this.#listeningTurn;
   }

@@ -19,7 +19,7 @@ function settled(work: () => string | Promise<string>, next: (value: string) => 
 }
 
 function throws(): never {
-  // eslint-disable-next-line @typescript-eslint/only-throw-error -- whatever was thrown is passed on
+  // oxlint-disable-next-line typescript/only-throw-error -- whatever was thrown is passed on
   throw 'no';
 }
 

@@ -171,7 +171,7 @@ describe('parley bots new', () => {
     await writeFile(tsconfig, JSON.stringify({ extends: path.join(packageRoot(), 'tsconfig.json'), include: ['.'], exclude: [] }));
     await Promise.all([
       tool(bin('vitest'), ['run', '--root', folder, '--config', path.join(packageRoot(), 'vitest.config.ts')], inPackage),
-      tool(bin('prettier'), ['--check', '--ignore-path', '/dev/null', ...files], inPackage),
+      tool(bin('oxfmt'), ['--check', '--config', path.join(packageRoot(), '.oxfmtrc.json'), ...files], inPackage),
       tool(bin('tsc'), ['-p', tsconfig], inPackage),
     ]);
   }, 180_000);

@@ -28,7 +28,7 @@ function check(steps: Readonly<Record<string, string>>, args: readonly string[] 
   for (const place of ['scripts', 'src/contract/gen']) mkdirSync(path.join(root, place), { recursive: true });
   writeFileSync(path.join(root, 'src/contract/gen/message.ts'), 'as committed');
   for (const file of ['check.mjs', 'commands.mjs']) cpSync(path.join(ROOT, 'scripts', file), path.join(root, 'scripts', file));
-  const codes = JSON.stringify({ prettier: Number(steps['format'] ?? 0) });
+  const codes = JSON.stringify({ oxfmt: Number(steps['format'] ?? 0) });
   writeFileSync(
     path.join(root, 'scripts/with-packages.mjs'),
     `process.exitCode = ${codes}[process.argv[2]] ?? 0;\nexport const run = undefined;`,

@@ -20,7 +20,8 @@ export interface MixEntry {
 export interface MixDraft {
   readonly weight: number;
   readonly source:
-    { readonly kind: 'built_in'; readonly name: string } | { readonly kind: 'tests'; readonly tests: readonly PlannedTest[] };
+    | { readonly kind: 'built_in'; readonly name: string }
+    | { readonly kind: 'tests'; readonly tests: readonly PlannedTest[] };
 }
 
 /** What holds for callers whose scenario says nothing else. */

@@ -212,7 +212,8 @@ describe('a delivery', () => {
     running.api.switches.delivery.foreignApp = true;
     running.api.authorize(ORG);
     await running.api.deliveries.settled();
-    const { id } = receiver.payloads[0]?.['data'] as { id: string };
+    const data = receiver.payloads[0]?.['data'] as { id: string } | undefined;
+    const id = data?.id ?? '';
     expect(running.api.ids.decode('APPLICATION', id)).toMatch(/^C[0-9a-f]{64}$/u);
     expect(running.api.ids.decode('APPLICATION', id)).not.toBe(running.api.serviceApp.clientId);
   });

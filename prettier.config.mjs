@@ -1,2 +1,0 @@
-/** @type {import('prettier').Config} */
-export default { printWidth: 140, singleQuote: true, trailingComma: 'all' };
