@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { SHORT_LIFE } from './scripts/node-flags.mjs';
 
 /**
  * They also become `--conditions` of the test process and of what it forks, so no more than this: with `import` among them
@@ -12,6 +13,8 @@ const conditions = ['development', 'node'];
 
 const E2E = 'test/e2e/**/*.test.ts';
 const SYSTEM = 'test/system/**/*.test.ts';
+/** What callers may not hear, or only for so long: on a busy machine a server would take another one for dead. */
+const OUTAGES = ['home-*', 'failover', 'rolling-restart', 'store/redis/sentinels'].map((name) => `test/system/${name}.test.ts`);
 /** The house itself: what its folders, documents and scripts must keep to, and random courses against a model. */
 const RULES = ['test/rules/**/*.test.ts', 'test/model/**/*.test.ts', 'test/unit/scripts/**/*.test.ts'];
 const NEVER = ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'];
@@ -54,12 +57,20 @@ interface Project {
   readonly exclude?: readonly string[];
   /** Projects of one number run beside each other, those of a higher one after them. */
   readonly group: number;
+  /** Processes for each core. Calls mostly wait, so that tests of calls take three. */
+  readonly perCore: number;
 }
 
-function project(name: string, { include, exclude = [], group }: Project): TestProjectInlineConfiguration {
+function project(name: string, { include, exclude = [], group, perCore }: Project): TestProjectInlineConfiguration {
   return {
     extends: true,
-    test: { name, include: [...include], exclude: [...NEVER, ...exclude], sequence: { groupOrder: group } },
+    test: {
+      name,
+      include: [...include],
+      exclude: [...NEVER, ...exclude],
+      sequence: { groupOrder: group },
+      maxWorkers: Math.ceil(perCore * availableParallelism()),
+    },
   };
 }
 
@@ -75,16 +86,15 @@ export default defineConfig({
   test: {
     projects: [
       // Whoever puts bots into a folder of their own finds their tests run, too.
-      project('unit', { include: ['**/*.test.ts'], exclude: [...RULES, E2E, SYSTEM], group: 1 }),
-      project('rules', { include: RULES, group: 1 }),
+      project('unit', { include: ['**/*.test.ts'], exclude: [...RULES, E2E, SYSTEM], group: 1, perCore: 1.5 }),
+      project('rules', { include: RULES, group: 1, perCore: 1.5 }),
       // Servers of this process over real sockets.
-      project('e2e', { include: [E2E], group: 2 }),
+      project('e2e', { include: [E2E], group: 2, perCore: 3 }),
       // Real processes, Redis, proxies, kills.
-      project('system', { include: [SYSTEM], group: 2 }),
+      project('system', { include: [SYSTEM], exclude: OUTAGES, group: 2, perCore: 3 }),
+      project('outages', { include: OUTAGES, group: 3, perCore: 1 }),
     ],
     pool: 'forks',
-    // Calls take their time, and a third of it a worker only waits. With more, answers come too late for what a failover promises.
-    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     sequence: { sequencer: LongestFirst },
     // Two noisy cores: generous enough that only a hang fails, and no test waits for the clock on purpose.
     testTimeout: 120_000,
@@ -96,8 +106,7 @@ export default defineConfig({
     // No module of ours keeps state between calls, so a process loads each once for all the files it runs: with a process
     // for every file a third of the time went into loading.
     isolate: false,
-    // With as many workers as cores, threads that collect garbage only wait for a core: without them a third less time.
-    execArgv: ['--single-threaded-gc'],
+    execArgv: [...SHORT_LIFE],
     coverage: { provider: 'v8', include: ['src/**', 'bots/**'], exclude: ['src/contract/gen/**', '**/*.test.ts'] },
   },
 });

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { compiledFlags, compiledMain } from '../support/compiled-program.ts';
+import { SHORT_LIFE } from '../../scripts/node-flags.mjs';
 import { Child, type ChildExit } from './child.ts';
 import type { BalancedPorts } from './balancer.ts';
 
@@ -60,14 +61,14 @@ export class Replica {
 
   /** Starts it and waits until it says that it takes calls. @throws Error when it ends instead. */
   async start(change: StartChange = {}): Promise<void> {
-    const { program, ports, flags, logFile } = this.#options;
+    const { ports, flags, logFile } = this.#options;
     const stderr = change.stderr ?? openSync(logFile, 'a');
-    const isBuilt = program === 'built';
-    const main = isBuilt ? path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js') : compiledMain();
+    const isBuilt = this.#options.program === 'built';
+    const program = isBuilt ? [path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js')] : [...SHORT_LIFE, compiledMain()];
     const own = [`--grpc.port=${String(ports.grpc)}`, `--ops.port=${String(ports.ops)}`, `--peers.port=${String(ports.peer)}`];
     const child = new Child({
       command: process.execPath,
-      args: [main, 'serve', '--json', ...(isBuilt ? flags : compiledFlags(flags)), ...own, ...(change.flags ?? [])],
+      args: [...program, 'serve', '--json', ...(isBuilt ? flags : compiledFlags(flags)), ...own, ...(change.flags ?? [])],
       cwd: packageRoot(),
       stderr,
       ...(change.env === undefined ? {} : { env: change.env }),

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { compiledFlags, compiledMain } from './compiled-program.ts';
+import { SHORT_LIFE } from '../../scripts/node-flags.mjs';
 import { until } from './until.ts';
 
 /** Generous for a busy machine, ms. */
@@ -28,7 +29,8 @@ export class ParleyProcess {
   constructor(argv: readonly string[], input?: string, maxDescriptors?: number) {
     const { PATH, HOME, TMPDIR } = process.env;
     const limit = maxDescriptors === undefined ? '' : `ulimit -n ${String(maxDescriptors)} && `;
-    this.#child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', process.execPath, compiledMain(), ...compiledFlags(argv)], {
+    const command = [process.execPath, ...SHORT_LIFE, compiledMain(), ...compiledFlags(argv)];
+    this.#child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
       cwd: packageRoot(),
       env: { PATH, HOME, TMPDIR, NO_COLOR: '1' },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
