@@ -1,5 +1,5 @@
-// The administration interface for one command: the kept tokens, and what is asked with them. Runs nothing, and never takes
-// a token away from a server that is running: while one holds the store, what it keeps is read, and nothing is changed.
+// Opens the administration interface for one command. Starts nothing in the background, and never takes a token away from a
+// running server: while a server holds the store, the command may read it but not change it.
 import { openAccess, type Access } from '../admin/access.ts';
 import { tryDecodeId } from '../admin/platform-id.ts';
 import { platformAddress, type PlatformAddress } from '../admin/platform-address.ts';
@@ -23,29 +23,29 @@ export interface AdminAccessParts {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * `read`: a server may hold the store, or take it meanwhile; `change`: the store is ours alone, or the command fails;
-   * `save`: as `read`, for what is known only after a long wait and is then written, unless somebody holds the store already.
+   * `read`: the command only reads, so a running server may hold the store; `change`: the command needs the store alone, or fails;
+   * `save`: the command waits for a person first and writes afterwards, so it needs the store only then.
    */
   readonly purpose: 'read' | 'change' | 'save';
-  /** Whether the platform is asked for the first token of an organization; default false: a server does so. */
+  /** Whether the command may request the first token of an organization. Default false: a server does that. */
   readonly asksForFirst?: boolean | undefined;
-  /** What to do when the store cannot be ours alone. */
+  /** The advice in the error when another process holds the store. */
   readonly ifHeld?: string | undefined;
-  /** Where servers share their stores; default: the store is a file. */
+  /** The store that several servers share. Default: the store is a file. */
   readonly sharing?: Settings['store'] | undefined;
 }
 
-/** What it gets. `close` must be called. */
+/** An open administration interface. Call `close`. */
 export interface AdminAccess {
   readonly profile: PlatformProfile;
   readonly address: PlatformAddress;
   readonly store: SecretStore;
-  /** Where that is, for people. */
+  /** Path or address of the store, for messages. */
   readonly keptIn: string;
-  /** Whether a running server, or another command, held the store when it was opened. */
+  /** Whether another process held the store when it was opened. */
   readonly isHeldElsewhere: boolean;
   readonly access: Access;
-  /** With the tokens of one organization. @throws AppError `bad_message` for what is no organization. */
+  /** The tokens of one organization. @throws AppError `bad_message` for an invalid organization id. */
   tokensOf(organization: string): TokenSource;
   dataSourcesOf(organization: string): DataSources;
   schemasOf(organization: string): Schemas;
@@ -53,9 +53,9 @@ export interface AdminAccess {
 }
 
 /**
- * Opens it; nobody is asked for anything yet.
+ * Opens the interface. Sends no request yet.
  *
- * @throws AppError `store_failed`, also when another process holds the store and something is to be changed; `config_invalid`,
+ * @throws AppError `store_failed`, also when another process holds the store and the command wants to change it; `config_invalid`,
  *   `profile_invalid`, `bad_message`.
  */
 export async function openAdminAccess(admin: AdminSettings, parts: AdminAccessParts): Promise<AdminAccess> {
@@ -86,15 +86,15 @@ export async function openAdminAccess(admin: AdminSettings, parts: AdminAccessPa
   }
 }
 
-/** The platform that the settings name. @throws AppError `profile_invalid`. */
+/** The profile of the platform in the settings. @throws AppError `profile_invalid`. */
 export function platformOf({ platform }: Pick<Settings, 'platform'>): PlatformProfile {
   return loadProfile(platform.profile);
 }
 
 /**
- * An organization in the one spelling that settings, store and records share: a plain UUID.
+ * An organization id as settings, store and records spell it: a plain UUID.
  *
- * @throws AppError `config_invalid` for what is none; it is not repeated, because people paste what they should not.
+ * @throws AppError `config_invalid` for any other text. The message does not repeat the text, which may be a pasted secret.
  */
 export function organizationIdOf(written: string, { ids }: PlatformProfile): string {
   const id = tryDecodeId(written, 'ORGANIZATION', ids?.urnScheme ?? '');
@@ -104,16 +104,16 @@ export function organizationIdOf(written: string, { ids }: PlatformProfile): str
 
 interface OpenStore {
   readonly store: SecretStore;
-  /** Undefined for a store that is ours all the time. */
+  /** Undefined when this command owns the store from start to end. */
   readonly renewing: Renewing | undefined;
   readonly isHeldElsewhere: boolean;
   readonly release: () => Promise<void>;
 }
 
-/** What is said of a store that is not ours alone. */
+/** The error message when another process holds the store. */
 const IF_HELD = 'stop it first, or let the server do it';
 
-/** As {@link openStore}, where servers share it: a command that changes something owns it, as a server does that renews. */
+/** As {@link openStore}, for a store that servers share: a command that changes it must hold the lease, as the leader does. */
 async function openShared(
   admin: AdminSettings,
   redis: Settings['store']['redis'],
@@ -124,7 +124,7 @@ async function openShared(
   const release = (): Promise<void> => store.close();
   try {
     if (purpose === 'read') return { store, renewing: store.renewing, isHeldElsewhere: await store.isHeld(), release };
-    // For `save` tried before somebody waits for it, and free until there is something to write.
+    // `save` checks early that the lease can be had, and releases it until there is something to write.
     await (purpose === 'save' ? store.tryToLead() : store.lead());
     return { store, renewing: store.renewing, isHeldElsewhere: false, release };
   } catch (thrown) {
@@ -141,7 +141,7 @@ async function openStore(
   if (purpose !== 'read') {
     const store = await openAlone(options, ifHeld);
     if (purpose === 'change') return { store, renewing: undefined, isHeldElsewhere: false, release: () => store.close() };
-    // Tried before somebody waits for it, and free until there is something to write.
+    // Checks early that the file can be locked, and releases it until there is something to write.
     await store.close();
   }
   const beginsWithoutFile = admin.login === 'oauth_refresh';

@@ -1,4 +1,4 @@
-// The data sources of organizations for one command: the settings' wishes joined to the open administration interface.
+// The data sources of organizations for one command: what the settings want, with the open administration interface.
 import { OrganizationDataSources } from '../admin/manual/organization-data-sources.ts';
 import { KeptOrganizations } from '../admin/kept-organizations.ts';
 import type { WantedDataSource } from '../admin/lifecycle/ports.ts';
@@ -9,10 +9,10 @@ import { organizationIdOf, type AdminAccess } from './admin-access.ts';
 import { dataSourceTimes, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
 
 /**
- * The organizations that a command is about: the given one, else all that configuration and store know.
+ * The organizations that a command works on: the given one, or all in the configuration and the store.
  *
- * @param written - its id in any spelling.
- * @throws AppError `config_invalid` for what is no organization, and for one that the tokens are not of.
+ * @param written - the organization's id in any spelling.
+ * @throws AppError `config_invalid` for an invalid id, and for an organization other than the one the tokens belong to.
  */
 export async function organizationsMeant(
   written: string | undefined,
@@ -60,7 +60,7 @@ export function openDataSources(
   });
 }
 
-/** Those of the configuration, and those that something is kept of, unless they have taken their authorization back. */
+/** Organizations of the configuration and of the store, without those that have withdrawn their authorization. */
 async function knownOrganizations(
   configured: readonly string[],
   { store, access }: Pick<AdminAccess, 'store' | 'access'>,

@@ -1,4 +1,4 @@
-// The operator's settings of the administration in the words of the admin room. Opens nothing.
+// Maps the operator's settings to the options of the admin room. Opens nothing.
 import type { AccessSettings } from '../admin/access.ts';
 import type { WantedDataSource } from '../admin/lifecycle/ports.ts';
 import type { LifecycleTimes } from '../admin/lifecycle/schedule.ts';
@@ -12,12 +12,12 @@ import type { Settings } from './config/settings.ts';
 
 export type AdminSettings = Settings['admin'];
 
-/** The seal of the store: the first key closes, each opens. */
+/** The keys that seal the store: the first one seals, all of them open. */
 export function openSeal({ store }: Pick<AdminSettings, 'store'>): Seal {
   return new Seal(...sealKeys(store.keys));
 }
 
-/** Data sources that must be used and no others. */
+/** The only data sources that may be used. */
 export function pinnedDataSources({ dataSources }: AdminSettings, { ids }: PlatformProfile) {
   return dataSources.pinned.map(({ organizationId, transport, id }) => ({
     organizationId: decodeId(organizationId, 'ORGANIZATION', ids?.urnScheme ?? ''),
@@ -26,7 +26,7 @@ export function pinnedDataSources({ dataSources }: AdminSettings, { ids }: Platf
   }));
 }
 
-/** When data sources are renewed, checked, and tried again. */
+/** Intervals for renewing, checking and retrying data sources. */
 export function dataSourceTimes({ dataSources }: AdminSettings): LifecycleTimes {
   return {
     leadMs: dataSources.renewalLeadMinutes * 60_000,
@@ -36,9 +36,9 @@ export function dataSourceTimes({ dataSources }: AdminSettings): LifecycleTimes 
 }
 
 /**
- * The data sources that each organization is to have: one for each transport (W-04).
+ * The data sources that each organization must have: one for each transport (W-04).
  *
- * @throws AppError `config_invalid` when a value is missing that the profile does not propose either.
+ * @throws AppError `config_invalid` when a value is missing in the settings and in the profile.
  */
 export function wantedDataSources(
   { dataSources }: AdminSettings,
@@ -63,7 +63,7 @@ function addressOf({ url, websocketUrl }: AdminSettings['dataSources'], transpor
   return transport === 'grpc' ? { key: 'admin.data_sources.url', url } : { key: 'admin.data_sources.websocket_url', url: websocketUrl };
 }
 
-/** The way to tokens, with its credentials. */
+/** How tokens are obtained, with the credentials. */
 export function accessSettings({ login, integration, serviceApp, oauth, staticToken, organizations }: AdminSettings): AccessSettings {
   if (login === 'static_token') return { type: login, accessToken: there(staticToken.accessToken) };
   if (login === 'oauth_refresh') {
@@ -77,7 +77,7 @@ function clientOf({ clientId, clientSecret }: AdminSettings['serviceApp']) {
   return { clientId: there(clientId), clientSecret: there(clientSecret) };
 }
 
-/** A rule between settings has refused a missing one already. */
+/** A rule between settings guarantees this value. */
 function there(value: string | undefined): string {
   if (value === undefined) throw new AppError('internal', 'the administration lacks a credential or its organization');
   return value;

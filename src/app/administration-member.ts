@@ -1,5 +1,5 @@
-// One of several servers with one store: it follows what the leader writes down, or leads and renews itself (L-10). What it lets in
-// stays let in while the lease changes hands (L-15).
+// One of several servers that share a store: it follows what the leader writes, or leads and renews itself (L-10). Data sources that
+// are trusted stay trusted while the lease changes hands (L-15).
 import { serviceAppIdentity } from '../admin/access.ts';
 import { Administration, type AdministrationOptions } from '../admin/administration.ts';
 import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
@@ -21,18 +21,18 @@ import { SharedDeliveries } from './shared-deliveries.ts';
 import type { Trust } from './trust.ts';
 import { watchedStore } from './watched-store.ts';
 
-/** Until a server tries again that could not begin to lead, ms. */
+/** Pause after a failed attempt to lead, ms. */
 const RETRY_MS = 5000;
 
 export interface MemberParts {
-  /** Filled from now on; `refresh` is given where several servers share a store. */
+  /** The trust that this member fills; `refresh` is given where several servers share a store. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Gives the start up. */
+  /** Aborts the start. */
   readonly signal: AbortSignal;
-  /** Whether the seal has older keys as well: then what they have sealed is sealed anew. */
+  /** Whether the seal has older keys. The leader then seals again what those keys have sealed. */
   readonly hasOldKeys: boolean;
 }
 
@@ -44,16 +44,16 @@ export interface MemberOptions {
   readonly parts: MemberParts;
 }
 
-/** What belongs to one time as the leader. */
+/** The state of one term as leader. */
 interface Leading {
   readonly lease: RenewalLease;
   readonly administration: Administration;
   readonly texts: LeaderTexts;
-  /** Resolves when nothing of it goes on; undefined before its end has begun. */
+  /** Resolves when the term has ended completely; undefined before it begins to end. */
   ended?: Promise<void>;
 }
 
-/** One server. `stop` must be called. */
+/** One server of several. Call `stop`. */
 export class AdministrationMember {
   readonly #options: MemberOptions;
   readonly #follower: TrustFollower;
@@ -64,7 +64,7 @@ export class AdministrationMember {
   #isWritable = true;
   #isStopping = false;
 
-  /** @throws AppError `profile_invalid`, `bad_message` for ids that are none. */
+  /** @throws AppError `profile_invalid`, or `bad_message` for invalid ids. */
   constructor(member: MemberOptions) {
     this.#options = member;
     const { options, store, seal, texts, parts } = member;
@@ -87,36 +87,36 @@ export class AdministrationMember {
     });
   }
 
-  /** Whether Redis could be read the last time, and by the leader be written. */
+  /** Whether the last read of Redis, and as the leader the last write, succeeded. */
   get isStoreUsable(): boolean {
     return this.#isReadable && this.#isWritable;
   }
 
-  /** Every data source that is managed here or elsewhere. */
+  /** All data sources that this server or another one manages. */
   get states(): readonly DataSourceState[] {
     return this.#leader?.administration.states ?? this.#follower.states;
   }
 
-  /** Lets in what is written down (L-15). */
+  /** Trusts the data sources in the store (L-15). */
   follow(): Promise<void> {
     return this.#follower.followAll();
   }
 
   /**
-   * Leads if nobody does. Resolves when another server leads, or this one has begun as {@link Administration.start} does.
+   * Becomes the leader if there is none. Resolves when another server leads, or when {@link Administration.start} has resolved here.
    *
-   * @throws AppError `store_unavailable`, `store_failed`, and what keeps the administration from starting.
+   * @throws AppError `store_unavailable`, `store_failed`, and what {@link Administration.start} throws.
    */
   start(): Promise<void> {
     return this.#lead(true);
   }
 
   /**
-   * One poll: lets in what others have written down, and does what is due: leads if nobody does, queues deliveries or takes them.
+   * One poll: trusts what other servers have written, tries to lead when nobody does, and queues or takes deliveries.
    * Never throws.
    */
   async poll(): Promise<void> {
-    // As it was when the poll began: a lease that was taken since is not in its answer.
+    // The lease as it was when the poll began: the answer does not know of a lease taken since.
     const leading = this.#leading;
     try {
       const { changed, leader } = await this.#options.texts.poll();
@@ -126,19 +126,19 @@ export class AdministrationMember {
       else if (leading?.lease.isHeld === true && leading.lease.token !== leader) leading.lease.lose();
       await this.#leader?.texts.restore();
     } catch {
-      // The connection has logged it; what is known stays good.
+      // The connection has logged the error; the last known state stays valid.
       this.#onStore({ isReadable: false });
       return;
     }
     await this.#deliveries.tend();
   }
 
-  /** As {@link SharedDeliveries.receive}. */
+  /** See {@link SharedDeliveries.receive}. */
   receive(event: ServiceAppEvent): Promise<Received> {
     return this.#deliveries.receive(event);
   }
 
-  /** After a change of the keys: reads again what did not open, and the leader seals everything with the new key. Never throws. */
+  /** Call it after the keys have changed: reads again what did not open, and the leader seals everything with the new key. Never throws. */
   async rewrite(): Promise<void> {
     const { texts, parts } = this.#options;
     texts.readAll();
@@ -153,18 +153,18 @@ export class AdministrationMember {
     }
   }
 
-  /** Leads no more, so that another server can; goes on following. Resolves when nothing is renewed any more. Idempotent. */
+  /** Stops leading, so that another server can lead, and keeps following. Resolves when no renewal is running. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#leading !== undefined) await this.#end(this.#leading);
   }
 
-  /** As long as the lease is ours. */
+  /** Leads while it holds the lease. */
   get #leader(): Leading | undefined {
     return this.#leading?.ended === undefined && this.#leading?.lease.isHeld === true ? this.#leading : undefined;
   }
 
-  /** @throws AppError of Redis; what else keeps it from leading is logged, and tried again. */
+  /** @throws AppError of Redis. Other errors are logged, and the next attempt follows. */
   async #leadIfFree(leader: string): Promise<void> {
     const isFree = leader === '' || this.#options.texts.deposes !== '';
     if (!isFree || this.#isStopping || systemClock.monotonicMs() < this.#restsUntilMs) return;
@@ -202,7 +202,7 @@ export class AdministrationMember {
       observer: {
         ...observer,
         unsaved: (error) => {
-          // Else another server leads, and this one logs that: nobody has lost a nonce.
+          // Otherwise another server has the lease and logs this. No nonce is lost.
           if (lease.isHeld) observer.unsaved(error);
         },
       },
@@ -219,7 +219,7 @@ export class AdministrationMember {
   async #begin({ lease, administration, texts }: Leading, isFirst: boolean): Promise<void> {
     const { parts, texts: shared } = this.#options;
     const { metrics, log, hasOldKeys, signal } = parts;
-    // All that the leader before us wrote, and it writes no more.
+    // All that the previous leader wrote; it can write no more.
     await this.#follower.follow((await shared.poll()).changed);
     shared.demandReadable();
     await (hasOldKeys ? texts.rewrite() : texts.restore());
@@ -231,7 +231,7 @@ export class AdministrationMember {
     await this.#deliveries.tend();
   }
 
-  /** @param why - the lease is lost: another server may renew already. */
+  /** @param why - why the lease is lost. Another server may renew already. */
   #end(leading: Leading, why?: AppError): Promise<void> {
     leading.ended ??= this.#endOnce(leading, why);
     return leading.ended;
@@ -249,9 +249,9 @@ export class AdministrationMember {
     this.#onStore({ isWritable: true });
     await this.#follower.followAll();
     await administration.close();
-    // What was renewed at the very end.
+    // What was renewed last.
     await this.#follower.followAll();
-    // Not before everything that we did is written down.
+    // Release the lease only when everything is written.
     await lease.giveBack();
     this.#leading = undefined;
   }

@@ -1,5 +1,5 @@
-// The administration with the operator's settings: opens the store of its credentials, and reports to metrics and log what
-// happens. Log lines hold ids and error codes, never a token, nonce or secret (R-13).
+// Runs the administration with the operator's settings: opens the store of its credentials, and reports events to metrics and log.
+// Log lines hold ids and error codes, never a token, nonce or secret (R-13).
 import { Administration, type AdministrationObserver } from '../admin/administration.ts';
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import type { WebhookSettings } from '../admin/webhooks/webhook-side.ts';
@@ -19,24 +19,24 @@ import { watchedStore } from './watched-store.ts';
 
 export interface AdministrationParts extends Omit<SharedAdministrationParts, 'options' | 'hasOldKeys' | 'closeMs'> {
   readonly profile: PlatformProfile;
-  /** For webhooks over TLS. */
+  /** TLS for the webhook endpoint. */
   readonly identity: Live<TlsIdentity> | undefined;
-  /** Code of whoever starts the server, notified of authorizations; undefined: none. */
+  /** The embedding program's callback for authorizations; undefined: none. */
   readonly onAuthorization: AuthorizationHook | undefined;
 }
 
 /**
- * Longest wait for its end, ms: more than a renewal of a token may take whose answer would be lost with the process, however
- * short the grace time was.
+ * Longest wait for `close`, ms. Longer than one renewal of a token: without it, an answer under way would be lost with the process,
+ * however short the grace time is.
  */
 const CLOSE_MS = 20_000;
 
 /**
- * Starts it. Resolves when tokens are let in that were good before (L-15), and with admin.fail_startup after the first check of
- * all known organizations (L-01). Of several servers that share a store, one checks.
+ * Starts the administration. Resolves when the previously trusted tokens are trusted again (L-15), and with admin.fail_startup after
+ * the first check of all known organizations (L-01). Of several servers that share a store, only one checks.
  *
  * @throws AppError `store_failed`, `store_unavailable`, `listen_failed`, `config_invalid`, `profile_invalid`, `shutting_down`
- *   when the start is given up, and with admin.fail_startup what the first check failed with.
+ * when `signal` aborts, and with admin.fail_startup the error of the first check.
  */
 export async function startAdministration(
   { admin, store: sharing }: Pick<Settings, 'admin' | 'store'>,
@@ -82,12 +82,12 @@ export async function startAdministration(
   const seal = openSeal(admin);
   const store = await DurableStore.open({ file: admin.store.file, seal, onLost });
   lifecycle.opened('store of the administration', () => store.close());
-  // At once: after a restart the key before may be gone.
+  // Immediately: after a restart the previous key may be gone.
   parts.followKeys(seal, () => {
     void rewrite(store, onWritten, log);
   });
   const administration = new Administration({ ...options, store: watchedStore(store, onWritten) });
-  // A refresh token that we replaced after that would be lost to the new owner (L-10).
+  // A refresh token that we replace after the lease is released would be lost to the new leader (L-10).
   void lost.then((error) => {
     administration.rest(error);
   });
@@ -101,7 +101,7 @@ export async function startAdministration(
   return administration;
 }
 
-/** What says that somebody must log in again. */
+/** Log line that asks an operator to log in again. */
 const DEAD_LOGIN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['login_needed', 'authorization_needed']);
 
 function webhookSettings(webhooks: AdminSettings['webhooks'], identity: Live<TlsIdentity> | undefined): WebhookSettings | undefined {
@@ -110,7 +110,7 @@ function webhookSettings(webhooks: AdminSettings['webhooks'], identity: Live<Tls
   return { targetUrl, ...where, tls: isSecure ? identity : undefined };
 }
 
-/** Seals what is kept with the keys of the moment. */
+/** Seals the store with the current keys. */
 async function rewrite(store: DurableStore, onWritten: (isWritten: boolean) => void, log: Logger): Promise<void> {
   try {
     await store.apply([]);
@@ -121,7 +121,7 @@ async function rewrite(store: DurableStore, onWritten: (isWritten: boolean) => v
   }
 }
 
-/** What the administration reports, in metrics and log lines. */
+/** Reports events of the administration as metrics and log lines. */
 export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationObserver {
   return {
     dataSourceChanged: ({ transition, error, ...about }) => {
@@ -134,7 +134,7 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
     delivered: (outcome, { organizationId, error }) => {
       metrics.delivered(outcome);
       const line = { event: 'webhook_delivery', outcome, organizationId, ...(error === undefined ? {} : { err: error }) };
-      // Strangers may send as many as they like: the counter shows them.
+      // Anybody can send these, so they are counted and not logged.
       if (outcome === 'unsigned' || outcome === 'foreign') log.debug(line, 'a delivery was refused');
       else log.info(line, 'a delivery arrived');
     },
@@ -157,7 +157,7 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
     },
     loginChecked: (error) => {
       const isDead = error !== undefined && DEAD_LOGIN.has(error.code);
-      // What keeps the platform from answering says nothing about the login.
+      // A platform that does not answer says nothing about the login.
       if (error === undefined || isDead) metrics.loginChecked(!isDead);
       if (error === undefined) return;
       const line = { event: 'integration_login', err: error };

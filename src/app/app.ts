@@ -1,5 +1,5 @@
-// The composition root: makes every room from the settings, joins them and nothing else. Starting means: everything
-// is open and takes calls; closing means: open turns were finished, then everything is closed in reverse order.
+// The composition root: creates every room from the settings and connects them. When it is started, everything is open and takes
+// calls; when it closes, it finishes open turns first and then closes everything in reverse order.
 import { randomUUID } from 'node:crypto';
 import { pause, waitAtMost } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
@@ -42,7 +42,7 @@ import { loadSignalEngines } from './signal-engines.ts';
 import { openTrusted } from './trusted.ts';
 import { Voices } from './voices.ts';
 
-/** What became of something that was read anew. */
+/** The result of reading something again. */
 export interface FileVerdict {
   readonly what: string;
   readonly verdict: Verdict;
@@ -50,16 +50,16 @@ export interface FileVerdict {
 
 export interface App {
   readonly ready: ReadySummary;
-  /** Sessions that are not over. */
+  /** The number of sessions that have not ended. */
   readonly openSessions: () => number;
   readonly openTurns: () => number;
-  /** What the operations server shows, for whoever shows it in its place. */
+  /** The pages of the operations server, for a process that serves them elsewhere. */
   readonly shown: Omit<Shown, 'metrics' | 'readiness'> & Pick<OpsOptions, 'readiness'> & { readonly metrics: Pick<Metrics, 'reading'> };
-  /** Resolves when the static prompts have been spoken; only tests and demos wait for it. */
+  /** Resolves when the static prompts are synthesized. Only tests and demos wait for it. */
   readonly warmed: Promise<void>;
-  /** Reads anew certificates, keys, nonces and, where they are watched, bots. Calls go on; never rejects. */
+  /** Reads certificates, keys, nonces and watched bots again. Calls go on. Never rejects. */
   readonly checkNow: () => Promise<readonly FileVerdict[]>;
-  /** Takes no more connections for calls, for one of several processes that drains: the others take them. What is open goes on. */
+  /** Stops listening for new call connections, for one of several processes that drains. Open connections stay. */
   stopListening(): void;
   /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
   close(): Promise<void>;
@@ -67,30 +67,30 @@ export interface App {
 
 export interface AppOptions {
   readonly settings: Settings;
-  /** Where a setting stands, for messages; default: a hint how to find out. */
+  /** Describes where a setting comes from, for messages. Default: a hint how to find out. */
   readonly originOf?: OriginText;
-  /** What is read anew when its files change; default: nothing. */
+  /** What to read again when files change. Default: nothing. */
   readonly changing?: ChangingSettings | undefined;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** Gives the start up. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal;
-  /** Notified of organizations that authorize the service app or take that back, by the server that manages them. */
+  /** Called when an organization authorizes the service app or withdraws its authorization, on the server that manages it. */
   readonly onAuthorization?: AuthorizationHook | undefined;
-  /** One of several processes that take the same calls: it opens no operations server. Default false. */
+  /** Whether this is one of several worker processes: it opens no operations server. Default false. */
   readonly isWorker?: boolean;
 }
 
-/** How long one step of closing may take beyond the grace time for turns, ms. */
+/** Limit for one closing step beyond the grace time for turns, ms. */
 const CLOSE_STEP_MS = 5000;
-/** Characters of an instance id that lines of the log show. */
+/** Number of characters of an instance id in log lines. */
 const SHOWN_ID = 8;
 
 /**
  * Starts the server.
  *
  * @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid`, `listen_failed`, `shutting_down`
- *   when `signal` aborts, or what the administration fails with; what had been opened by then is closed again.
+ * when `signal` aborts, or the error of the administration. Everything opened until then is closed again.
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const { settings, clock = systemClock, signal = new AbortController().signal } = options;
@@ -106,15 +106,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** The options with their defaults, and what closes again all that is opened. */
+/** The options with their defaults, and the list of what to close. */
 type Opening = AppOptions &
   Required<Pick<AppOptions, 'originOf' | 'clock' | 'log' | 'signal'>> & {
-    /** Of this start of the process. */
+    /** A new id for each start of the process. */
     readonly instanceId: string;
     readonly lifecycle: Lifecycle;
   };
 
-// Everything is closed in the reverse order of its opening.
+// Everything is closed in the reverse order of this list.
 async function open(opening: Opening): Promise<App> {
   const { settings, instanceId, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization } = opening;
   const base = { clock, log, lifecycle };
@@ -130,7 +130,7 @@ async function open(opening: Opening): Promise<App> {
   const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls });
   const shown = { readiness: new Readiness(), metrics, calls: timelines, refused: metrics.refused };
   const { readiness } = shown;
-  // Stands so early because it closes late: health checks answer until the end.
+  // Opened early so that it closes late: health checks answer until the end.
   const operations: { server?: OpsServer } = {};
   lifecycle.opened('operations server', () => operations.server?.close());
 
@@ -152,7 +152,7 @@ async function open(opening: Opening): Promise<App> {
     },
     catalog,
   );
-  // Registered twice: here for a start that fails further down, and below so that turns end before their sockets do.
+  // Registered twice: here for a start that fails below, and below so that turns end before their sockets close.
   lifecycle.opened('sessions', async () => {
     await sessions.close(0);
   });
@@ -175,17 +175,17 @@ async function open(opening: Opening): Promise<App> {
   const { media, sockets } = servers;
   lifecycle.opened('open turns', () => turnsOver(settings.shutdown.graceMs, { sessions, homes, metrics, log }));
 
-  // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
+  // Loading the HTTP framework takes longer than everything above, and calls need not wait for it.
   if (!isWorker) operations.server = await startOperations(settings, { shown, sockets, clock, log });
-  // So that a server that is well is ready when it says so. What does not come in one try is not waited for here.
+  // So that a healthy server is ready when it prints its ready line. One attempt is enough to wait for.
   if (trusted.keysAnswered !== undefined) await waitAtMost(trusted.keysAnswered, settings.auth.keySet.timeoutMs, clock, signal);
-  // Not for a start that fails: nobody should wait for it.
+  // Not for a start that fails: it must not delay the error.
   if (sockets !== undefined) {
     const { drainMs } = settings.websocket;
     lifecycle.opened('calls over WebSocket', () => sockets.server.callsOver(drainMs), drainMs + CLOSE_STEP_MS);
   }
   if (shared !== undefined) {
-    // Other servers go on with the calls. The load balancer must have learned of it first, or it would come back here.
+    // Other servers continue the calls. The load balancer must stop routing here first, or the calls would come back.
     const { noticeMs } = settings.shutdown;
     lifecycle.opened('connections', () => goAwayAfter(noticeMs, media, clock), noticeMs + CLOSE_STEP_MS);
   }
@@ -230,7 +230,7 @@ interface OpenTurns {
   readonly log: Logger;
 }
 
-/** Turns that are answered here, and those that are forwarded, come to their end. */
+/** Waits until the turns answered here and the forwarded ones have ended. */
 async function turnsOver(graceMs: number, { sessions, homes, metrics, log }: OpenTurns): Promise<void> {
   const [cut] = await Promise.all([sessions.close(graceMs), homes.peers?.relays.over(graceMs)]);
   metrics.stopped(cut);
@@ -238,7 +238,7 @@ async function turnsOver(graceMs: number, { sessions, homes, metrics, log }: Ope
   if (cut.calls > 0) log.warn({ cutCalls: cut.calls }, 'calls ended without a word: none of their streams came any more');
 }
 
-/** Asks for new connections once the server has not been ready for `noticeMs`. */
+/** Stops accepting connections once the server has been unready for `noticeMs`. */
 async function goAwayAfter(noticeMs: number, server: MediaServer, clock: Clock): Promise<void> {
   await pause(noticeMs, clock);
   server.goAway();

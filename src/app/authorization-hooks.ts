@@ -1,5 +1,5 @@
-// What the operator's settings name to be notified of authorizations: a program, an address, and the code of whoever starts the
-// server. They get the event, the organization and the date, and no token.
+// Notifies a program, an address and a callback when an organization authorizes the service app. The notification has the event, the
+// organization and the date, but no token.
 import type { NamedHook } from '../admin/webhooks/authorization-hooks.ts';
 import type { AuthorizationHook, AuthorizationResult } from '../admin/webhooks/authorization-result.ts';
 import { PLAIN_ENVIRONMENT, runProgram } from '../base/child-program.ts';
@@ -7,13 +7,13 @@ import type { Clock } from '../base/clock.ts';
 import { HttpService } from '../base/http-service.ts';
 import type { AdminSettings } from './admin-settings.ts';
 
-/** More than this of an answer, or of what a program prints, is a failure, bytes. */
+/** Limit for an HTTP answer and for a program's output, bytes. More is a failure. */
 const MAX_ANSWER_BYTES = 65_536;
 
 /**
- * The hooks that there are. Whoever asks for them closes them.
+ * Creates the configured hooks. The caller closes them.
  *
- * @param callback - of whoever starts the server; undefined: none.
+ * @param callback - the embedding program's; undefined: none.
  */
 export function authorizationHooks(
   { command, url, key, timeoutMs }: AdminSettings['authorizationHook'],
@@ -27,7 +27,7 @@ export function authorizationHooks(
   ];
 }
 
-/** As JSON. */
+/** The notification as JSON. */
 function bodyOf({ event, organizationId, authorizedAtMs }: AuthorizationResult) {
   return { event, organizationId, authorizedAt: new Date(authorizedAtMs).toISOString() };
 }

@@ -1,14 +1,14 @@
-// Where bots and their recordings lie when the settings do not say it.
+// Default folders of bots and their recordings.
 import path from 'node:path';
 import { packageRoot } from '../base/package-root.ts';
 import type { Settings } from './config/settings.ts';
 
-/** The folder of the bot modules. The compiled bots stand beside the compiled source, the written ones beside the written source. */
+/** Default folder of bot modules: compiled bots beside compiled source, TypeScript bots beside TypeScript source. */
 export function botsFolder({ folder }: Settings['bots']): string {
   return folder ?? path.join(import.meta.dirname, '..', '..', 'bots');
 }
 
-/** The folder of the recordings. They are not compiled: those of the bundled bots stay where they were written. */
+/** Default folder of recordings: always in the source tree, because they are not compiled. */
 export function promptsFolder(bots: Settings['bots']): string {
   return bots.promptsFolder ?? path.join(bots.folder ?? path.join(packageRoot(), 'bots'), 'prompts');
 }

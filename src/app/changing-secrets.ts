@@ -1,5 +1,5 @@
-// Keys and nonces whose files are replaced while the server runs, in the rooms that use them. What was replaced goes on being
-// accepted for a while, because others do not know of the change yet.
+// Rotates keys and nonces when their files change while the server runs. A replaced value stays valid for a while, because other
+// processes may still use it.
 import type { NonceBook } from '../auth/nonces.ts';
 import type { Clock } from '../base/clock.ts';
 import type { WatchedFiles } from '../base/watched-files.ts';
@@ -9,13 +9,13 @@ import type { ChangingSetting } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
 import { TOKEN_LIFE_MS } from './trust.ts';
 
-/** Keys of a seal from the settings, which have checked them. */
+/** Keys of a seal from the settings, which are validated. */
 export function sealKeys(keys: readonly string[]): readonly Buffer[] {
   return keys.map((key) => Buffer.from(key, 'hex'));
 }
 
 /**
- * Gives a seal the keys that lie in the files: the first one seals from then on.
+ * Gives a seal the keys in the files; the first key seals from then on.
  *
  * @param onChange - called after each change.
  */
@@ -34,7 +34,7 @@ export function followSealKeys(
   files.follow({ what, files: setting.files, code: 'config_invalid', take });
 }
 
-/** Rotates the nonces of the settings to those that lie in the files; the ones before stay good as long as their tokens (J-05). */
+/** Rotates the nonces of the settings to those in the files. Previous nonces stay valid for the lifetime of a token (J-05). */
 export function followNonces(
   files: WatchedFiles<Watched>,
   setting: ChangingSetting<Settings['auth']['dataSources']>,

@@ -1,5 +1,5 @@
-// What follows from too few file descriptors: connections are closed, health checks and the log say why, and the start warns
-// of settings that need more than there may be.
+// Reacts when file descriptors run out: closes idle connections, reports it in health checks and the log, and warns at start about
+// settings that need more descriptors than the process may have.
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
 import type { Descriptors } from '../base/descriptors.ts';
 import { LinePacer } from '../base/line-pacer.ts';
@@ -8,9 +8,9 @@ import type { Readiness } from '../ops/readiness.ts';
 import type { Settings } from './config/settings.ts';
 
 const PERIOD_MS = 1000;
-/** Most connections of the operations server and of the webhook endpoint. */
+/** Most connections of the operations server and the webhook endpoint. */
 const OTHER_CONNECTIONS = 200;
-/** The reason of a server that is not ready for it. */
+/** The reason in the readiness answer. */
 const DESCRIPTORS = 'descriptors';
 const MEND = 'raise the limit (LimitNOFILE, ulimit -n)';
 
@@ -21,7 +21,7 @@ export interface DescriptorWatchOptions {
   readonly log: Logger;
 }
 
-/** Checks once a second, and whenever a connection comes in. `close` must be called. */
+/** Checks once a second and on each new connection. Call `close`. */
 export class DescriptorWatch {
   readonly #options: DescriptorWatchOptions;
   readonly #pacer: LinePacer<'refused'>;
@@ -36,7 +36,7 @@ export class DescriptorWatch {
     });
   }
 
-  /** Whether a new connection may stay open without another one being closed for it. */
+  /** Whether a new connection can stay open without closing another one. */
   readonly mayTake = (): boolean => {
     const { descriptors, log } = this.#options;
     if (!descriptors.isShort) return true;
@@ -69,7 +69,7 @@ export class DescriptorWatch {
   }
 }
 
-/** Warns when the settings allow more connections than the process may have descriptors. */
+/** Warns when the settings allow more connections than the process has descriptors. */
 export function warnOfFewDescriptors({ limit, used, reserved }: Descriptors, { grpc, websocket }: Settings, log: Logger): void {
   const needed = used + reserved + OTHER_CONNECTIONS + grpc.maxConnections + (websocket.enabled ? websocket.maxConnections : 0);
   if (limit === undefined || limit >= needed) return;

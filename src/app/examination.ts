@@ -1,5 +1,5 @@
-// What the doctor examines, from the operator's settings: the organizations and data sources that the server has or would
-// have, the token check that it has, and the platform. Changes nothing: a server may run meanwhile.
+// Collects what the doctor examines, from the operator's settings: organizations, data sources, the token check and the platform.
+// Changes nothing: a server may be running.
 import type {
   DoctorContext,
   ExaminedScopes,
@@ -37,27 +37,27 @@ import { openTrust, type Trust } from './trust.ts';
 
 export interface ExaminationParts {
   readonly settings: Settings;
-  /** Where a setting stands, for messages. */
+  /** Describes where a setting comes from, for messages. */
   readonly originOf: OriginText;
   readonly profile: PlatformProfile;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Only this organization, in any spelling. */
+  /** Examines only this organization; any spelling. */
   readonly organization?: string | undefined;
-  /** PEM certificates of authorities that are trusted beside those of the runtime. */
+  /** PEM certificates of authorities to trust beside those of Node. */
   readonly authorities: readonly string[];
-  /** Asks the server that answers at a registered address. */
+  /** Connects to the server at a registered address. */
   readonly server: Pick<DoctorContext, 'health' | 'listAgents'>;
 }
 
-/** `close` must be called. */
+/** Call `close`. */
 export interface Examination {
   readonly context: DoctorContext;
   close(): Promise<void>;
 }
 
 /**
- * Opens it; nobody outside is asked yet.
+ * Prepares the examination. Sends no request yet.
  *
  * @throws AppError `config_invalid`, also when there is nothing to examine; `store_failed`, `profile_invalid`, `bad_message`.
  */
@@ -94,7 +94,7 @@ type ManagedSide = Pick<DoctorContext, 'organizations' | 'scopes' | 'addresses' 
 
 const NOTHING_MANAGED: ManagedSide = { organizations: undefined, wanted: [] };
 
-/** What the administration has or would have; the trust learns of it as it does when the server starts. */
+/** Fills the trust with what the administration has or would have, as the server does at its start. */
 async function managedSide(
   { settings: { admin }, profile, clock, organization, authorities }: ExaminationParts,
   access: AdminAccess,
@@ -111,7 +111,7 @@ async function managedSide(
     ids
       .flatMap((id) => wantedIn(id, everywhere))
       .map(async (one): Promise<ExaminedDataSource> => {
-        // It is only read: nothing is saved, so that nothing can fail to be.
+        // The store is only read: there is nothing to save, so nothing can fail to be saved.
         const onUnsaved = (): void => undefined;
         const journal = await NonceJournal.open({ key: journalKey(one), store, configured: one, clock, onUnsaved });
         const knownId = one.pinnedId ?? journal.dataSourceId;
@@ -131,7 +131,7 @@ async function managedSide(
   return { organizations, scopes, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access, authorities), platformDate };
 }
 
-/** Of the kept tokens of the integration and of organizations, as far as the platform named them. */
+/** The tokens in the store, of the integration and of organizations, as far as the platform named them. */
 async function scopesOf(
   ids: readonly string[],
   store: Pick<SecretStore, 'get'>,
@@ -150,7 +150,7 @@ async function scopesOf(
   return known;
 }
 
-/** A server with this configuration also lets in what it wants, as soon as its next check finds that the platform has it. */
+/** A server with this configuration also trusts the data sources it wants, as soon as its next check finds them on the platform. */
 function withConfigured(known: KnownNonces, configured: RegisteredValues, clock: Clock): KnownNonces {
   const { current, replaced } = known;
   if (current === undefined || areSameValues(current.values, configured)) return known;
@@ -169,7 +169,7 @@ function webhooksOf(
   return { list: (signal) => api.list(signal), knock, targetUrl, applicationId };
 }
 
-/** The Date header of whatever is answered; null where nothing is: other checks say that the platform cannot be reached. */
+/** The Date header of any answer of the platform; null without one: another check reports that the platform is unreachable. */
 async function dateAt(url: string, signal: AbortSignal): Promise<string | null> {
   try {
     const answer = await fetch(url, { method: 'HEAD', redirect: 'manual', signal });
@@ -179,7 +179,7 @@ async function dateAt(url: string, signal: AbortSignal): Promise<string | null> 
   }
 }
 
-/** Data sources of the settings whose organizations are not managed here. Ids are compared by what they stand for (H-04). */
+/** Data sources of the settings in organizations that are not managed here. Ids are compared by meaning (H-04). */
 function staticDataSources(
   { settings: { auth }, profile, organization }: ExaminationParts,
   managed: readonly ExaminedOrganization[],
@@ -195,7 +195,7 @@ function staticDataSources(
     }));
 }
 
-/** @throws AppError `config_invalid` of its own for an organization that is none. */
+/** @throws AppError `config_invalid` for an invalid organization id in the settings. */
 function nothingToExamine({ organization, profile }: ExaminationParts): AppError {
   const what =
     organization === undefined
@@ -221,12 +221,12 @@ function storeOf({ settings, clock, log }: ExaminationParts): ExaminedStore | un
   return { place: sentinels.length === 0 ? url : `${sentinelName} of ${sentinels.join(', ')}`, examine };
 }
 
-/** Where the platform dials for a call over WebSocket, behind the registered address (W-01, W-02). */
+/** The WebSocket address below the registered address (W-01, W-02). */
 function socketPathOf({ settings: { websocket }, profile }: ExaminationParts): string | undefined {
   return profile.websocket && `${websocket.pathPrefix ?? ''}${profile.websocket.voicePath}`;
 }
 
-/** Loads the bots when they are first asked for: most often the server is, and has them. */
+/** Loads the bots when they are first needed. Usually a running server has loaded them. */
 function agentsOf({ settings: { bots }, originOf }: ExaminationParts): DoctorContext['agents'] {
   let catalog: Promise<Catalog> | undefined;
   return async (organizationId) => {

@@ -1,5 +1,5 @@
-// The store of the administration for a command that reads: read as it lies there, whoever writes it, and this process's alone
-// only for the moment of a change. So a command that runs for an hour keeps no server from starting.
+// The administration's store as a file, for a command that reads. It locks the file only for the moment of a change, so that a
+// command that runs for an hour keeps no server from starting.
 import { stat } from 'node:fs/promises';
 import type { Renewing } from '../admin/kept-tokens.ts';
 import type { SecretStore } from '../admin/secret-store.ts';
@@ -8,16 +8,16 @@ import { DurableStore, isHeldElsewhere, readStore, type DurableStoreOptions } fr
 import { HeldWhileNeeded } from './held-while-needed.ts';
 
 export interface FileCommandStoreOptions extends Omit<DurableStoreOptions, 'onLost'> {
-  /** What to do when somebody else holds the store and something is to be changed. */
+  /** The advice in the error when another process holds the store. */
   readonly ifHeld: string;
-  /** Whether there is something to renew before there is a file: a refresh token of the settings. */
+  /** Whether a renewal is possible without a file, with the refresh token of the settings. */
   readonly beginsWithoutFile: boolean;
 }
 
-/** A store that others may write meanwhile. Nothing is left open between two calls. */
+/** A store that other processes may write meanwhile. Keeps nothing open between two calls. */
 export class FileCommandStore implements SecretStore {
   readonly #options: FileCommandStoreOptions;
-  /** The store while it is ours. */
+  /** The locked store. */
   readonly #ours: HeldWhileNeeded<DurableStore>;
   #last: { readonly mark: string; readonly entries: ReadonlyMap<string, string> } | undefined;
 
@@ -30,11 +30,11 @@ export class FileCommandStore implements SecretStore {
   }
 
   /**
-   * Lets a renewal happen while the store is ours: nobody else then uses up the refresh token that it begins with. Rejects
-   * with AppError `store_failed` when somebody else holds the store, and asks for nothing then.
+   * Renews while the store is locked, so that nobody else uses the same refresh token. Rejects with AppError `store_failed`, and
+   * requests nothing, when another process holds the store.
    */
   readonly renewing: Renewing = async (renewal) => {
-    // A mistyped path is no reason to make a folder there.
+    // Do not create a folder for a mistyped path.
     if (!this.#options.beginsWithoutFile && (await markOf(this.#options.file)) === '') return renewal();
     return this.#alone(
       renewal,
@@ -62,7 +62,7 @@ export class FileCommandStore implements SecretStore {
     return this.#alone(change, `a running server or another command holds the sealed store: ${this.#options.ifHeld}`);
   }
 
-  /** @throws AppError `store_failed`, with the given words when somebody else holds the store. */
+  /** @throws AppError `store_failed`, with the given advice when another process holds the store. */
   async #alone<T>(work: (store: DurableStore) => Promise<T>, heldText: string): Promise<T> {
     try {
       return await this.#ours.use(work);
@@ -72,22 +72,22 @@ export class FileCommandStore implements SecretStore {
     }
   }
 
-  /** As the file has them, which is opened anew whenever it has become another file, as each change makes it. */
+  /** The store as it is in the file now. Reads the file again when it has changed. */
   async #entries(): Promise<ReadonlyMap<string, string>> {
     const mark = await markOf(this.#options.file);
-    // Marked before it is read: a change between the two is read twice, and never missed.
+    // Take the mark before reading: a change in between leads to a second read, and none is missed.
     if (this.#last?.mark !== mark) this.#last = { mark, entries: await readStore(this.#options) };
     return this.#last.entries;
   }
 }
 
-/** Which file stands there; empty for none. */
+/** Identifies the current file; empty for none. */
 async function markOf(file: string): Promise<string> {
   try {
     const { ino, mtimeMs, size } = await stat(file);
     return [ino, mtimeMs, size].join('/');
   } catch {
-    // What keeps it from being read, the reader says.
+    // Reading reports the error.
     return '';
   }
 }

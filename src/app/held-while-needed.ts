@@ -1,6 +1,6 @@
-// Something that one process at a time may have, taken for the first who needs it and given back after the last.
+// A resource that one process at a time may hold: acquired for the first user and released after the last.
 
-/** Nothing is held between two uses, unless it is held for good. `close` must be called then. */
+/** Holds nothing between two uses, unless it is held for good. Then call `close`. */
 export class HeldWhileNeeded<T> {
   readonly #take: () => Promise<T>;
   readonly #giveBack: (held: T) => Promise<void>;
@@ -13,7 +13,7 @@ export class HeldWhileNeeded<T> {
     this.#giveBack = giveBack;
   }
 
-  /** @throws what keeps it from being taken, and what `work` throws. */
+  /** @throws the error of acquiring it, and the error of `work`. */
   async use<R>(work: (held: T) => Promise<R>): Promise<R> {
     this.#users += 1;
     try {
@@ -25,7 +25,7 @@ export class HeldWhileNeeded<T> {
     }
   }
 
-  /** Takes it until {@link HeldWhileNeeded.close}. @throws what keeps it from being taken. */
+  /** Acquires it until {@link HeldWhileNeeded.close}. @throws the error of acquiring it. */
   async hold(): Promise<void> {
     await this.use(() => {
       this.#users += 1;
@@ -33,7 +33,7 @@ export class HeldWhileNeeded<T> {
     });
   }
 
-  /** Gives it back. */
+  /** Releases it. */
   async close(): Promise<void> {
     this.#users = 0;
     await this.#release();

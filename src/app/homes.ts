@@ -1,4 +1,4 @@
-// Where the calls of this server live, as the settings say: all here, or beside other servers that share a Redis server and forward
+// Decides where calls live: all here, or on one of several servers that share Redis and forward turns to each other.
 // turns to each other.
 import { networkInterfaces } from 'node:os';
 import { CallHomes } from '../cluster/call-homes.ts';
@@ -21,9 +21,9 @@ import type { ProcessParts } from './process-parts.ts';
 import type { SharedStore } from './shared-store.ts';
 import { timedDirectory, timedTable } from './timed-directory.ts';
 
-/** How much longer than an idle call its entry is kept, ms: its home ends it, and notifies its bot. */
+/** How much longer than the idle limit of a call its entry is kept, ms, so that its home can end it and notify the bot. */
 const KEPT_AFTER_IDLE_MS = 300_000;
-/** How long forwarded turns may take to end when this server closes, ms. */
+/** Longest wait for forwarded turns to end when this server closes, ms. */
 const PEER_CLOSE_MS = 5000;
 
 export interface OpenedHomes {
@@ -31,14 +31,14 @@ export interface OpenedHomes {
   readonly homes: Homes;
   /** Undefined: this server is alone. */
   readonly peers: Peers | undefined;
-  /** Joins the others, before any call is taken. */
+  /** Registers this instance with the others. Call it before any call is taken. */
   join(sessions: Pick<Sessions, 'lose' | 'has'>): Promise<void>;
-  /** Claims no call any more: new ones go to the others. */
+  /** Stops claiming calls: new ones go to the other servers. */
   drain(): void;
 }
 
 export interface HomesParts extends ProcessParts {
-  /** Of this start of the process. */
+  /** A new id for each start of the process. */
   readonly instanceId: string;
   /** Undefined: nothing is shared. */
   readonly shared: SharedStore | undefined;
@@ -53,7 +53,7 @@ const ALONE: OpenedHomes = {
   drain: () => undefined,
 };
 
-/** Opens the peer port and all behind it. @throws AppError `listen_failed` for the peer port. */
+/** Opens the peer port and what it needs. @throws AppError `listen_failed` for the peer port. */
 export async function openHomes(
   { peers: settings, sessions, grpc }: Pick<Settings, 'peers' | 'sessions' | 'grpc'>,
   { instanceId, shared, metrics, clock, log, lifecycle }: HomesParts,
@@ -97,7 +97,7 @@ export async function openHomes(
       relays.peerDied(id);
     },
   });
-  // Closed in reverse order, behind all that takes calls: what refuses connections on its peer port counts as dead.
+  // Closed last: an instance whose peer port refuses counts as dead.
   lifecycle.opened('peer port', () => port.close(PEER_CLOSE_MS));
   lifecycle.opened('instances', () => instances.close());
   lifecycle.opened('links to peers', () => {
@@ -121,7 +121,7 @@ export async function openHomes(
   };
 }
 
-/** What others dial. */
+/** The address that peers dial. */
 function addressOf(host: string, address: string | undefined): string {
   if (address !== undefined) return address;
   if (host !== '0.0.0.0' && host !== '::') return host.includes(':') ? `[${host}]` : host;

@@ -1,5 +1,5 @@
-// What the server would say to one token, from the operator's settings: the data sources of the settings, those that the
-// store knows, and, when it is wanted, what the platform says of them. Changes nothing: a server may run meanwhile.
+// Tells what the server would do with one token, from the operator's settings: its data sources, those in the store, and on request
+// those of the platform. Changes nothing: a server may be running.
 import { inspectToken, type TokenInspection } from '../admin/doctor/inspect-token.ts';
 import { trustAsked, trustKept } from '../admin/lifecycle/kept-trust.ts';
 import type { Clock } from '../base/clock.ts';
@@ -17,27 +17,27 @@ export interface InspectionParts {
   readonly profile: PlatformProfile;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whether the platform is asked for the data sources of the token's organization. */
+  /** Whether to ask the platform for the data sources of the token's organization. */
   readonly asks: boolean;
 }
 
 export interface Inspection extends TokenInspection {
-  /** How many data sources it was held against, by where they come from. */
+  /** The number of data sources that the token was compared with, by their origin. */
   readonly heldAgainst: { readonly settings: number; readonly store: number; readonly platform: number };
 }
 
 /**
  * Inspects a token.
  *
- * @throws AppError `config_invalid` when the platform is to be asked and the administration is off; `store_failed`,
- *   `profile_invalid`; of the platform, when it is asked.
+ * @throws AppError `config_invalid` when the platform is needed and the administration is off; `store_failed`, `profile_invalid`;
+ * and errors of the platform.
  */
 export async function inspectAsServer(token: string, parts: InspectionParts, signal: AbortSignal): Promise<Inspection> {
   const { settings, profile, clock, asks } = parts;
   const { admin, auth } = settings;
   if (asks && !admin.enabled) throw new AppError('config_invalid', 'the platform cannot be asked: admin.enabled is false');
   const trust = openTrust(settings, profile, clock);
-  // What it has to say is said by the verdict.
+  // The verdict carries the reason.
   const tokenCheck = openTokenCheck(settings, { profile, trust, clock, log: createLogger({ level: 'silent' }) });
   const inspect = (): Promise<TokenInspection> => inspectToken(token, { profile, verifier: tokenCheck.verifier });
   try {
@@ -50,9 +50,9 @@ export async function inspectAsServer(token: string, parts: InspectionParts, sig
 }
 
 /**
- * Fills the trust as a server does.
+ * Fills the trust as the server does.
  *
- * @param asked - the organization whose data sources the platform is asked for; undefined for none.
+ * @param asked - the organization whose data sources the platform lists; undefined for none.
  */
 async function fillFromStore(
   trust: Trust,

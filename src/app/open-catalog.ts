@@ -1,5 +1,5 @@
-// The catalogue from the loaded bots and the settings about them. What the settings say about bots can be checked only
-// when the bots are loaded; this is done here, for the server and for the commands alike.
+// Creates the catalogue from the loaded bots and the settings about them, and checks those settings, which is possible only once the
+// bots are loaded. Used by the server and by commands.
 import { Catalog } from '../bot/catalog.ts';
 import type { Bot } from '../bot/bot.ts';
 import { WatchedCatalog } from '../bot/watched-catalog.ts';
@@ -12,13 +12,13 @@ import type { Settings } from './config/settings.ts';
 import type { ProcessParts } from './process-parts.ts';
 import type { Voices } from './voices.ts';
 
-/** Where a setting stands, as text for people. */
+/** Describes where a setting comes from. */
 export type OriginText = (key: SettingKey) => string;
 
 /**
- * Makes the catalogue.
+ * Creates the catalogue.
  *
- * @throws AppError `config_invalid` that lists every setting which names a bot that is not there; `bot_invalid` when two
+ * @throws AppError `config_invalid` that lists every setting which names a missing bot; `bot_invalid` when two
  *   bots share an id.
  */
 export function openCatalog(bots: readonly Bot[], settings: Settings['bots'], originOf: OriginText): Catalog {
@@ -27,7 +27,7 @@ export function openCatalog(bots: readonly Bot[], settings: Settings['bots'], or
   return new Catalog(bots, settings);
 }
 
-/** Every setting that names a bot which is not there. */
+/** Every setting that names a missing bot. */
 export function botProblems(
   bots: readonly Bot[],
   { defaultBot, organizations }: Settings['bots'],
@@ -43,7 +43,7 @@ export function botProblems(
     return { subject, shown: id, from: originOf(key), rule, mend };
   };
   const general = defaultBot !== undefined && isUnknown(defaultBot) ? [problemOf('bots.default_bot', 'bots.default_bot', defaultBot)] : [];
-  // The default of an organization is one of its list (a rule between settings), so checking the list is enough.
+  // The default of an organization is in its list (a rule between settings), so checking the list is enough.
   const listed = organizations.flatMap(({ bots: ids }, index) =>
     ids
       .map((id, place) => ({ id, subject: `bots.organizations[${String(index)}].bots[${String(place)}]` }))
@@ -53,7 +53,7 @@ export function botProblems(
   return [...general, ...listed];
 }
 
-/** A catalogue that takes up changed bot modules until the server stops. */
+/** A catalogue that reloads changed bot modules until the server stops. */
 export async function followBots(
   first: Catalog,
   open: (bots: readonly Bot[]) => Catalog,

@@ -1,4 +1,4 @@
-// The operations server of a process: health, metrics, and the calls of late.
+// The operations server of a process: health, metrics and recent calls.
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { OpsServer } from '../ops/http-server.ts';
@@ -18,7 +18,7 @@ export interface Shown {
 
 export interface OperationsParts {
   readonly shown: Shown;
-  /** Taken on its port where they have none of their own. */
+  /** WebSocket calls that share the port of the operations server. */
   readonly sockets: OpenSockets | undefined;
   readonly clock: Clock;
   readonly log: Logger;

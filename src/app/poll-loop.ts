@@ -1,23 +1,23 @@
-// Polls again and again, and sooner for whoever asks: one poll for all who ask at the same time, and few of them in a row, so that a
-// flood of questions is no flood of polls. Knows nothing of what is polled.
+// Polls periodically, and sooner on request. Requests at the same time share one poll, and polls keep a distance, so that a flood of
+// requests is no flood of polls. Does not know what it polls.
 import { linkAbort, pause, waitAtMost, type LinkedAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 
 export interface PollLoopOptions {
-  /** One poll; it must not throw. */
+  /** One poll. Must not throw. */
   readonly poll: () => Promise<void>;
-  /** Between two polls that nobody asks for, ms. */
+  /** Interval without requests, ms. */
   readonly everyMs: number;
-  /** Least time between the beginnings of two polls, ms. */
+  /** Least time between the starts of two polls, ms. */
   readonly gapMs: number;
-  /** Longest wait of one who asks, ms. */
+  /** Longest wait of one request, ms. */
   readonly limitMs: number;
-  /** Most who may wait at once; further ones are not waited for. */
+  /** Most waiting requests. Further ones do not wait. */
   readonly maxWaiting: number;
   readonly clock: Clock;
 }
 
-/** A promise and what settles it. */
+/** A promise with its resolve function. */
 class Settled {
   settle: () => void = () => undefined;
   readonly done = new Promise<void>((resolve) => {
@@ -25,23 +25,23 @@ class Settled {
   });
 }
 
-/** `close` must be called. */
+/** Call `close`. */
 export class PollLoop {
   readonly #options: PollLoopOptions;
   readonly #over: LinkedAbort = linkAbort();
-  /** Of the poll that has not begun. */
+  /** The promise of the next poll. */
   #asked = new Settled();
   #polled = new Settled();
   readonly #running: Promise<void>;
   #waiting = 0;
 
-  /** Polls for the first time after {@link PollLoopOptions.everyMs}, unless somebody asks. */
+  /** Starts. The first poll comes after {@link PollLoopOptions.everyMs}, or on request. */
   constructor(options: PollLoopOptions) {
     this.#options = options;
     this.#running = this.#run();
   }
 
-  /** Resolves when a poll is over that began after this call; earlier when it takes too long or too many wait. Never rejects. */
+  /** Resolves after a poll that began later than this call; earlier when it takes too long or too many wait. Never rejects. */
   async now(): Promise<void> {
     const { limitMs, maxWaiting, clock } = this.#options;
     if (this.#over.isAborted || this.#waiting >= maxWaiting) return;
@@ -54,7 +54,7 @@ export class PollLoop {
     }
   }
 
-  /** No poll begins any more; one that goes on is waited for. */
+  /** Starts no more polls, and waits for the current one. */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
     await this.#running;
@@ -70,7 +70,7 @@ export class PollLoop {
       if (this.#over.isAborted) return;
       begunAtMs = clock.monotonicMs();
       const polled = this.#polled;
-      // A question during a poll is answered by the next one: this one may have read already what was written just now.
+      // A request during a poll waits for the next one: this poll may have read before the change.
       [this.#asked, this.#polled] = [new Settled(), new Settled()];
       await poll();
       polled.settle();

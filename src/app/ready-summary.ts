@@ -1,4 +1,4 @@
-// What an operator reads when the server is ready.
+// What the server prints when it is ready.
 import { wantingWords, type Catalog } from '../bot/catalog.ts';
 import type { OpsServer } from '../ops/http-server.ts';
 import type { Settings } from './config/settings.ts';
@@ -11,22 +11,22 @@ export interface ReadySummary {
   readonly port: number;
   readonly security: 'TLS' | 'plaintext';
   readonly bots: readonly string[];
-  /** Those that want words and get none, because there is no recognizer; absent: none of them. */
+  /** Bots that want the caller's words but get none, because no recognizer is configured; absent: none. */
   readonly botsWithoutWords?: readonly string[];
-  /** How many the token check knows: of the settings, and those that the administration has kept from before. */
+  /** The number of data sources that the token check trusts: those of the settings and those in the store. */
   readonly dataSources: number;
-  /** More data sources are registered as organizations authorize the app. */
+  /** Whether more data sources are registered when organizations authorize the app. */
   readonly isRegistering: boolean;
   readonly hasTokenCheck: boolean;
-  /** 0: this process has none. */
+  /** 0: this process has no operations server. */
   readonly opsPort: number;
-  /** Where calls are taken over WebSocket; absent: nowhere. */
+  /** The WebSocket address; absent: no WebSocket calls. */
   readonly websocket?: SocketAddress;
 }
 
 export interface ReadyParts extends Servers {
   readonly operations: OpsServer | undefined;
-  /** The catalogue of the start. */
+  /** The catalogue at start. */
   readonly first: Catalog;
   readonly voices: Voices;
   readonly trusted: Trusted;

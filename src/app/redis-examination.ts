@@ -1,5 +1,5 @@
-// What is wrong with a Redis server that lets us in, as the doctor finds it and a server warns of it at its start: a right that our user
-// lacks, and data that a restart would lose.
+// Problems of a reachable Redis server, for the doctor and for warnings at start: missing rights of our user, and data that
+// a restart would lose.
 import { fault, warning, type Found } from '../admin/doctor/finding.ts';
 import { callsUse } from '../cluster/redis-use.ts';
 import { administrationUse } from '../store/redis/admin-store.ts';
@@ -8,7 +8,7 @@ import type { RedisConnection } from '../store/redis/connection.ts';
 import { FOR_EXAMINATION, missingRights } from '../store/redis/rights.ts';
 import type { Settings } from './config/settings.ts';
 
-/** The settings that say what happens there. */
+/** The settings to name in the advice. */
 export interface RedisSettings {
   readonly store: { readonly redis: Pick<Settings['store']['redis'], 'keyPrefix' | 'user'> };
   readonly admin: Pick<Settings['admin'], 'enabled'>;
@@ -20,7 +20,7 @@ const LOST_AFTER_RESTART = warning(
   'define that user as `user default off ~* &* +@all`; nobody can log in as it (docs/operations.md)',
 );
 
-/** @throws AppError `store_unavailable` when it cannot be reached. */
+/** @throws AppError `store_unavailable` when Redis is unreachable. */
 export async function examineRedis(
   connection: Pick<RedisConnection, 'send'>,
   { store: { redis }, admin }: RedisSettings,
@@ -32,7 +32,7 @@ export async function examineRedis(
 }
 
 function rightMissing(missing: readonly string[]): Found {
-  // Without the right to ask, only this examination fails.
+  // A user without the right to ask fails only this examination.
   const found = missing.every((right) => FOR_EXAMINATION.includes(right)) ? warning : fault;
   return found(
     'store_right_missing',

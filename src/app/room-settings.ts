@@ -1,4 +1,4 @@
-// The operator's settings in the words of the rooms they are for, compiled once at the start.
+// Maps the operator's settings to the options of the rooms, once at the start.
 import type { AdmissionLimits } from '../session/admission.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
@@ -13,10 +13,10 @@ import { FLITE_VOICES, isFliteVoice } from '../voice/synthesizers/flite.ts';
 import type { Settings } from './config/settings.ts';
 import { isDevelopment } from './development.ts';
 
-/** How much of a snapshot the bot's state may be; the last reply, the transcript and the facts are the rest. */
+/** Share of a snapshot for the bot's state; the rest holds the last reply, the transcript and the facts. */
 const STATE_PART = 1 / 4;
 
-/** Settings of the engine. */
+/** Options of the session engine. */
 export function engineSettings(settings: Settings): EngineSettings {
   const { sessions, turns, media, listen, prompts, speech } = settings;
   return {
@@ -33,7 +33,7 @@ export function engineSettings(settings: Settings): EngineSettings {
   };
 }
 
-/** Limits on new calls. */
+/** Limits for new calls. */
 export function admissionLimits({ sessions, turns, overload }: Settings): AdmissionLimits {
   const own = { maxSessions: sessions.maxPerOrganization, maxNewPerSecond: sessions.maxNewPerSPerOrganization };
   return {
@@ -51,8 +51,8 @@ export function admissionLimits({ sessions, turns, overload }: Settings): Admiss
 }
 
 /**
- * Whom callers speak for who name no organization where no token does (G-08): the only one that is configured, an empty name where
- * none is, and undefined where there are several.
+ * The organization of callers without a token that name none (G-08): the configured one if it is the only one, '' if there is none,
+ * undefined if there are several.
  */
 export function soleOrganization({ auth, admin, bots }: Settings): string | undefined {
   const listed = [...auth.dataSources, ...bots.organizations].map(({ organizationId }) => organizationId);
@@ -60,7 +60,7 @@ export function soleOrganization({ auth, admin, bots }: Settings): string | unde
   return others.length === 0 ? first : undefined;
 }
 
-/** Settings of the media server. */
+/** Options of the media server. */
 export function mediaServerSettings({ grpc, turns, media }: Settings, security: ListenerSecurity): MediaServerSettings {
   const { reflection: hasReflection, ...limits } = grpc;
   return { ...limits, security, maxQueuedBytes: turns.maxQueuedBytes, hasReflection, isRevealingText: media.revealPromptText };
@@ -69,21 +69,21 @@ export function mediaServerSettings({ grpc, turns, media }: Settings, security: 
 /**
  * The paths of both channels of the WebSocket transport (W-01).
  *
- * @throws AppError `config_invalid` when the profile knows none: its platform does not call over WebSocket.
+ * @throws AppError `config_invalid` when the profile has none: its platform does not call over WebSocket.
  */
 export function socketPaths({ websocket, name }: PlatformProfile): NonNullable<PlatformProfile['websocket']> {
   if (websocket !== undefined) return websocket;
   throw new AppError('config_invalid', `the platform "${name}" does not call over WebSocket: set websocket.enabled to false`);
 }
 
-/** Settings of the WebSocket server. */
+/** Options of the WebSocket server. */
 export function socketServerSettings({ websocket, turns, media }: Settings, security: ListenerSecurity): SocketServerSettings {
   const { pathPrefix = '', sendNoInputTimeout: sendsNoInputTimeout, ...limits } = websocket;
   const { maxQueuedBytes } = turns;
   return { ...limits, security, pathPrefix, maxQueuedBytes, sendsNoInputTimeout, isRevealingText: media.revealPromptText };
 }
 
-/** Settings of the voice. */
+/** Options of the voice. */
 export function voiceSettings(settings: Settings, promptsFolder: string): VoiceSettings {
   const { cacheFolder, cacheMaxBytes } = settings.synthesizer;
   return { synthesizer: synthesizerChoice(settings), cacheFolder, cacheMaxBytes, promptsFolder };
@@ -100,7 +100,7 @@ function synthesizerChoice({ synthesizer: { engine, voice, timeoutMs, http } }: 
   }
 }
 
-/** Which recognizer listens. */
+/** The configured recognizer. */
 export function recognizerChoice({ recognizer: { engine, command, timeoutMs, http } }: Settings): RecognizerChoice {
   switch (engine) {
     case 'none':
@@ -114,7 +114,7 @@ export function recognizerChoice({ recognizer: { engine, command, timeoutMs, htt
   }
 }
 
-/** What the rules between settings demand is there. */
+/** A rule between settings guarantees this value. */
 function required<T>(value: T | undefined): T {
   if (value === undefined) throw new AppError('internal', 'a speech engine was chosen without what it needs');
   return value;

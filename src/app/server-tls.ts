@@ -1,5 +1,5 @@
-// TLS with the operator's settings: the certificate of all servers and the trust in clients of the media server, read when
-// the server starts and again when their files change (O-10). What is wrong then is refused, and what was in use stays.
+// TLS with the operator's settings: the certificate of all servers and the trusted client authorities of the media server. Reads them
+// at start and again when files change (O-10). Refuses an invalid change and keeps the previous one.
 import { authoritiesIn, bundledAuthority, subjectLines, writtenSubjectKey, type ClientTrust } from '../base/client-trust.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -14,7 +14,7 @@ import type { ClientCertificateSettings, Settings } from './config/settings.ts';
 
 export interface ServerTlsParts {
   readonly profile: PlatformProfile;
-  /** Watches the files from now on. */
+  /** Starts to watch the files. */
   readonly files: WatchedFiles<Watched>;
   readonly metrics: FileMetrics;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface ServerTlsParts {
 
 export interface ServerTls {
   readonly media: ListenerSecurity;
-  /** The platform shows no certificate over WebSocket (W-09). */
+  /** WebSocket clients show no certificate (W-09). */
   readonly sockets: ListenerSecurity;
   /** Undefined without TLS. */
   readonly identity: Live<TlsIdentity> | undefined;
@@ -34,7 +34,7 @@ const NOTHING = Buffer.alloc(0);
 /**
  * Reads the files for the first time.
  *
- * @throws AppError `certificate_invalid` for PEM files that cannot be used, `config_invalid` when it is not known which clients
+ * @throws AppError `certificate_invalid` for unusable PEM files, `config_invalid` when nothing says which clients to accept.
  *   may come in.
  */
 export async function openServerTls({ tls }: Pick<Settings, 'tls'>, parts: ServerTlsParts): Promise<ServerTls> {
@@ -52,7 +52,7 @@ async function openIdentity(tls: TlsFiles, { files, metrics, clock, log }: Serve
   const identity = new LiveValue(read(await readFiles(watched, 'certificate_invalid')));
   metrics.certificateEnds(identity.current.endsAtMs);
   const unfit = unfitness(identity.current, clock);
-  // Not refused: at the start there is none that could go on instead.
+  // A warning only: at the start there is no previous certificate to keep.
   if (unfit !== undefined) log.warn({ files: watched }, `clients will refuse the certificate: ${unfit}`);
   files.follow({
     what: 'certificate',
@@ -72,7 +72,7 @@ async function openIdentity(tls: TlsFiles, { files, metrics, clock, log }: Serve
   return identity;
 }
 
-/** Why nobody would take it at this moment; undefined when it is good. */
+/** Why clients would reject the certificate now; undefined when they accept it. */
 function unfitness({ beginsAtMs, endsAtMs }: TlsIdentity, clock: Clock): string | undefined {
   const nowMs = clock.nowMs();
   if (endsAtMs <= nowMs) return `it ended at ${new Date(endsAtMs).toISOString()}`;
@@ -105,7 +105,7 @@ async function openClientTrust(settings: ClientCertificateSettings, { profile, f
   return trust;
 }
 
-/** The authority that the profile names, as the runtime knows it (O-11). */
+/** The authority in the profile, from Node's own list (O-11). */
 function profileAuthority({ mtls, name }: PlatformProfile): string {
   const authority = mtls === undefined ? undefined : bundledAuthority(mtls.rootCa);
   if (authority !== undefined) return authority;
@@ -113,7 +113,7 @@ function profileAuthority({ mtls, name }: PlatformProfile): string {
   throw new AppError('config_invalid', `the platform "${name}" ${why}: set tls.client_ca_file to the PEM file of the authority`);
 }
 
-/** What the operator lists, or else the profile (O-12). */
+/** The client names in the settings, or else in the profile (O-12). */
 function subjectsOf(listed: readonly string[], { mtls, name }: PlatformProfile): readonly string[] {
   if (listed.length > 0) return listed;
   if (mtls !== undefined && mtls.clientSubjects.length > 0) return mtls.clientSubjects;

@@ -1,5 +1,5 @@
-// Where calls come in: the media server, and where the operator has switched it on the WebSocket server, joined with a port of its own or
-// with that of the operations server.
+// The servers for calls: the media server, and if enabled the WebSocket server, on its own port or on the port of the
+// operations server.
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { ErrorCode } from '../base/errors.ts';
@@ -16,10 +16,10 @@ import type { Settings } from './config/settings.ts';
 import { mediaServerSettings, socketPaths, socketServerSettings, soleOrganization } from './room-settings.ts';
 import type { ServerTls } from './server-tls.ts';
 
-/** How long servers take to close what is open after the grace time, ms. */
+/** Limit for closing open connections after the grace time, ms. */
 const CLOSE_MS = 5000;
 
-/** Where calls are taken over WebSocket. */
+/** The address for WebSocket calls. */
 export interface SocketAddress {
   /** `host:port`. */
   readonly address: string;
@@ -27,16 +27,16 @@ export interface SocketAddress {
   readonly security: 'TLS' | 'plaintext';
 }
 
-/** The server, and its address. */
+/** The server with its address. */
 export interface OpenSockets {
   readonly server: SocketServer;
-  /** Undefined: connections come from the operations server, and so does the address. */
+  /** Undefined: the operations server passes connections on, and its address applies. */
   readonly own: SocketAddress | undefined;
 }
 
 export interface Servers {
   readonly media: MediaServer;
-  /** Undefined: calls over WebSocket are switched off. */
+  /** Undefined: WebSocket calls are disabled. */
   readonly sockets: OpenSockets | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface ServersParts extends Pick<
   readonly lifecycle: Lifecycle;
 }
 
-/** Opens them. @throws AppError `config_invalid` when the profile names no paths for WebSockets, or `listen_failed`. */
+/** Opens the servers. @throws AppError `config_invalid` when the profile has no WebSocket paths; `listen_failed`. */
 export async function openServers(settings: Settings, parts: ServersParts): Promise<Servers> {
   const { profile, tls, lifecycle } = parts;
   const media = await startMediaServer({
@@ -86,7 +86,7 @@ async function openSockets(settings: Settings, parts: ServersParts): Promise<Ope
   return { server, own: { address, port, security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext' } };
 }
 
-/** Who is let in, and who counts those that are not. */
+/** The check of callers, and the counter of refused ones. */
 function guarded(
   transport: Principal['transport'],
   settings: Settings,
@@ -105,7 +105,7 @@ function guarded(
   };
 }
 
-/** Where calls come in; beside health checks, which are never over TLS, neither are they. */
+/** The address for WebSocket calls. Shared with the operations server it is plaintext, because health checks have no TLS. */
 export function socketAddress(
   sockets: OpenSockets | undefined,
   ops: Pick<SocketAddress, 'address' | 'port'> | undefined,
@@ -114,7 +114,7 @@ export function socketAddress(
   return { address: ops.address, port: ops.port, security: 'plaintext' };
 }
 
-/** Not refused: inside a container every address is reachable, and what stands in front is not known here. */
+/** A warning only: in a container every address is reachable, and the proxy in front is unknown here. */
 function warnOfPlaintext({ auth, ops }: Settings, log: Logger): void {
   if (!auth.enabled || isLoopback(ops.host)) return;
   const setting = `ops.host ${ops.host}`;

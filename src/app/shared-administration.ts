@@ -1,5 +1,5 @@
-// The administration of several servers with one store, joined: one of them leads and renews, the others let in what it has written
-// down, and each takes deliveries for all (L-10, L-15). Who leads the member knows.
+// The administration of several servers that share a store: one leads and renews, the others trust what it writes, and each accepts
+// deliveries for all (L-10, L-15). `AdministrationMember` knows who leads.
 import { serviceAppIdentity } from '../admin/access.ts';
 import type { Administration, AdministrationOptions } from '../admin/administration.ts';
 import { openDeliveryPort } from '../admin/webhooks/delivery-port.ts';
@@ -18,30 +18,30 @@ import type { Settings } from './config/settings.ts';
 import { PollLoop } from './poll-loop.ts';
 import { watchedDataSource } from './watched-data-source.ts';
 
-/** Between two polls that nobody asks for, ms. */
+/** Interval of polls without requests, ms. */
 const POLL_MS = 2000;
-/** Least time between two polls for tokens that are not known, and the longest that one of these waits, ms. */
+/** Least time between two polls for unknown tokens, and the longest wait of such a token, ms. */
 const POLL_GAP_MS = 200;
 const POLL_LIMIT_MS = 2000;
 /** Most tokens and deliveries that wait for a poll. */
 const MAX_WAITING = 1000;
-/** Between two tries to reach a store that is away at the start, ms. */
+/** Pause between two attempts to reach the store at the start, ms. */
 const START_RETRY_MS = 5000;
 
 export interface SharedAdministrationParts extends MemberParts {
   readonly options: Omit<AdministrationOptions, 'store'>;
   readonly lifecycle: Lifecycle;
-  /** Gets the seal of the store, and what writes it anew once the keys of the seal have changed. */
+  /** Receives the seal of the store, and a function that seals it again after its keys have changed. */
   readonly followKeys: (seal: Seal, rewrite: () => void) => void;
-  /** Longest wait for its end, ms. */
+  /** Longest wait for `close`, ms. */
   readonly closeMs: number;
 }
 
 /**
- * Starts it. Resolves when tokens are let in that are good, and where this server leads as {@link Administration.start} does.
+ * Starts it. Resolves when valid tokens are trusted, and as the leader when {@link Administration.start} has resolved.
  *
  * @throws AppError `store_unavailable`, `store_failed`, `config_invalid`, `listen_failed`, `profile_invalid`, `shutting_down` when
- *   the start is given up, and where this server leads what {@link Administration.start} throws.
+ * `signal` aborts, and as the leader what {@link Administration.start} throws.
  */
 export async function startSharedAdministration(
   redis: Settings['store']['redis'],
@@ -49,13 +49,13 @@ export async function startSharedAdministration(
   parts: SharedAdministrationParts,
 ): Promise<Pick<Administration, 'rest'>> {
   const { options, trust, metrics, clock, log, lifecycle } = parts;
-  // Redis counts real time, whatever the clock of the rest says.
+  // Redis counts real time, so this needs the system clock.
   const storeClock = systemClock;
   const connection = await RedisConnection.open({ ...redis, clock: storeClock, log });
   lifecycle.opened('connection of the administration', () => connection.close());
   const store = adminStore(connection, redis.keyPrefix);
   const texts = await openTexts(store, seal, parts);
-  // It may have been started anew, with less than it had.
+  // Redis may have restarted with less data.
   connection.onChange(() => {
     texts.readAll();
   });
@@ -81,11 +81,11 @@ export async function startSharedAdministration(
   lifecycle.opened('deliveries', () => endpoint?.close());
   lifecycle.opened('administration', () => member.stop(), parts.closeMs);
   await member.start();
-  // Another server may lead at once: what this one still does for open calls needs no renewal.
+  // Another server may lead at once: finishing open calls here needs no renewal.
   return { rest: () => void member.stop() };
 }
 
-/** Without admin.fail_startup a store that is away is waited for, as the platform is. @throws as {@link startSharedAdministration}. */
+/** Waits for a store that is away unless admin.fail_startup is set. @throws as {@link startSharedAdministration}. */
 async function openTexts(store: AdminStore, seal: Seal, { options, log, signal }: SharedAdministrationParts): Promise<SharedTexts> {
   for (;;) {
     try {
@@ -99,7 +99,7 @@ async function openTexts(store: AdminStore, seal: Seal, { options, log, signal }
   }
 }
 
-/** Where deliveries arrive, at every server: it knows the secrets of all. Undefined without webhooks. @throws AppError `listen_failed`. */
+/** The webhook endpoint; every server accepts deliveries. Undefined without webhooks. @throws AppError `listen_failed`. */
 async function openDeliveries(
   { access, profile, webhooks, observer }: SharedAdministrationParts['options'],
   {

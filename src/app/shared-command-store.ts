@@ -1,5 +1,5 @@
-// The shared store of the administration for a command: read as it is there, whoever leads, and changed only while no server does
-// (L-10). A command that reads holds the lease just for the moment of a change.
+// The administration's shared store, for a command: reads at any time, and changes only while no server leads (L-10). A command
+// that reads holds the lease only for the moment of a change.
 import type { Renewing } from '../admin/kept-tokens.ts';
 import type { SecretStore } from '../admin/secret-store.ts';
 import { pause } from '../base/abort.ts';
@@ -15,28 +15,28 @@ import type { Seal } from '../store/seal.ts';
 import type { Settings } from './config/settings.ts';
 import { HeldWhileNeeded } from './held-while-needed.ts';
 
-/** Between two tries to take the lease, ms. */
+/** Pause between two attempts to take the lease, ms. */
 const TRY_MS = 1000;
-/** By how much the rest of a lease that nobody keeps may seem to grow between two tries, ms. */
+/** Tolerance when the remaining time of an abandoned lease is compared between two attempts, ms. */
 const TOLERANCE_MS = 200;
 
 export interface SharedCommandStoreOptions {
   readonly redis: Settings['store']['redis'];
   readonly seal: Seal;
   readonly log: Logger;
-  /** What to do when a server renews and something is to be changed. */
+  /** The advice in the error when a server leads and the command wants to change something. */
   readonly ifHeld: string;
-  /** Whether the lease of somebody else is waited for: he may have died. */
+  /** Whether to wait for another holder's lease, which may have died. */
   readonly waits: boolean;
 }
 
-/** The lease, and the texts under it. */
+/** The lease, and the sealed texts below it. */
 interface Ours {
   readonly lease: RenewalLease;
   readonly texts: LeaderTexts;
 }
 
-/** `close` must be called. */
+/** Call `close`. */
 export class SharedCommandStore implements SecretStore {
   readonly #connection: RedisConnection;
   readonly #store: AdminStore;
@@ -70,22 +70,22 @@ export class SharedCommandStore implements SecretStore {
     }
   }
 
-  /** Whether a server, or another command, has the lease now. @throws AppError `store_unavailable`. */
+  /** Whether a server or another command holds the lease. @throws AppError `store_unavailable`. */
   async isHeld(): Promise<boolean> {
     return (await this.#texts.poll()).leader !== '';
   }
 
-  /** Takes the lease until the end. @throws AppError `store_unavailable`, `store_failed` while a server renews. */
+  /** Holds the lease until `close`. @throws AppError `store_unavailable`, or `store_failed` while a server leads. */
   lead(): Promise<void> {
     return this.#ours.hold();
   }
 
-  /** Takes the lease and gives it back. @throws as {@link SharedCommandStore.lead}. */
+  /** Takes and releases the lease. @throws as {@link SharedCommandStore.lead}. */
   tryToLead(): Promise<void> {
     return this.#ours.use(() => Promise.resolve());
   }
 
-  /** Lets a renewal happen under the lease: nobody else then uses up the refresh token that it begins with. */
+  /** Renews under the lease, so that nobody else uses the same refresh token. */
   readonly renewing: Renewing = async (renewal) => {
     try {
       return await this.#ours.use(renewal);
@@ -114,18 +114,18 @@ export class SharedCommandStore implements SecretStore {
     return this.#ours.use(({ texts }) => texts.delete(key));
   }
 
-  /** Ends the connection; the lease is given back. */
+  /** Closes the connection and releases the lease. */
   async close(): Promise<void> {
     await this.#ours.close();
     await this.#connection.close();
   }
 
-  /** @throws AppError `store_unavailable`, `store_failed` while a server renews. */
+  /** @throws AppError `store_unavailable`, or `store_failed` while a server leads. */
   async #take(): Promise<Ours> {
     for (let before = Infinity; ;) {
       const taken = await takeLease({ store: this.#store });
       if (taken.kind === 'ours') return this.#begin(taken.lease);
-      // The lease of somebody who lives is kept, and that of somebody who died runs out.
+      // A live holder keeps its lease; the lease of a dead one expires.
       if (!this.#waits || taken.freeInMs > before + TOLERANCE_MS) {
         throw new AppError('store_failed', this.#heldText, { details: { reason: HELD } });
       }
@@ -134,10 +134,10 @@ export class SharedCommandStore implements SecretStore {
     }
   }
 
-  /** @throws AppError of the store; the lease is given back then. */
+  /** @throws AppError of the store; the lease is released then. */
   async #begin(lease: RenewalLease): Promise<Ours> {
     try {
-      // All that the leader before us has written.
+      // All that the previous leader has written.
       await this.#texts.poll();
       this.#texts.demandReadable();
       const texts = this.#texts.ledBy(lease);

@@ -1,5 +1,5 @@
-// Events of the service app where several servers share a store: each server takes deliveries, the leader does what they ask for, and
-// in between they wait in Redis. An event that is acknowledged is written down; one that is delivered twice is done once, by the inbox.
+// Webhook events where several servers share a store: each server accepts deliveries, the leader processes them, and Redis queues
+// them in between. An acknowledged event is stored; the inbox ensures that an event delivered twice is processed once.
 import type { Administration } from '../admin/administration.ts';
 import type { Received } from '../admin/webhooks/inbox.ts';
 import { readWaitingEvent, writeWaitingEvent, type ServiceAppEvent } from '../admin/webhooks/delivery.ts';
@@ -7,19 +7,19 @@ import { toAppError, type AppError, type ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { DeliveryQueue, WaitingDelivery } from '../store/redis/delivery-queue.ts';
 
-/** Most events that are kept here until Redis takes them. */
+/** Most events kept in memory until Redis accepts them. */
 const MAX_UNQUEUED = 100;
-/** What keeps every delivery from being taken, and not this one alone. */
+/** Errors that affect every delivery, not only this one. */
 const OF_THE_STORE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_failed', 'store_unavailable', 'shutting_down']);
 
 export interface SharedDeliveriesParts {
   readonly queue: Pick<DeliveryQueue, 'add' | 'waiting' | 'remove'>;
-  /** Does what events ask for, while this server leads; undefined on every other server. */
+  /** Processes events while this server leads; undefined on other servers. */
   readonly leader: () => Pick<Administration, 'receive'> | undefined;
   readonly log: Logger;
 }
 
-/** Has nothing to close. */
+/** Needs no `close`. */
 export class SharedDeliveries {
   readonly #parts: SharedDeliveriesParts;
   readonly #unqueued = new Map<string, ServiceAppEvent>();
@@ -29,9 +29,9 @@ export class SharedDeliveries {
   }
 
   /**
-   * Takes a genuine event. Resolves when it is written down.
+   * Accepts a genuine event. Resolves when it is stored.
    *
-   * @throws AppError `store_unavailable`, `store_failed`, `overloaded`: it is tried again here, and the platform may deliver it
+   * @throws AppError `store_unavailable`, `store_failed`, `overloaded`: it is retried here, and the platform may deliver it
    *   again (H-24).
    */
   async receive(event: ServiceAppEvent): Promise<Received> {
@@ -45,7 +45,7 @@ export class SharedDeliveries {
     }
   }
 
-  /** Tries again what could not be written down, and as the leader does what waits. Never throws. */
+  /** Retries what could not be stored, and as the leader processes the queue. Never throws. */
   async tend(): Promise<void> {
     try {
       for (const event of this.#unqueued.values()) {
@@ -60,9 +60,9 @@ export class SharedDeliveries {
     }
   }
 
-  /** @throws AppError of the store; what is wrong with one delivery keeps no other from being taken. */
+  /** @throws AppError of the store. A faulty delivery does not stop the others. */
   async #takeOne({ id, text }: WaitingDelivery, leader: Pick<Administration, 'receive'>): Promise<void> {
-    // One that does not open is left to a server with its key.
+    // A server with the right key will open it.
     if (text === undefined) return;
     try {
       const event = readWaitingEvent(text);

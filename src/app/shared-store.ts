@@ -1,4 +1,4 @@
-// The Redis server that several servers share for their calls, as the settings say, and the seal for what lies there.
+// The Redis server that several servers share for their calls, from the settings, and the seal for the data there.
 import type { Logger } from '../base/log.ts';
 import { Seal } from '../store/seal.ts';
 import type { RedisConnection } from '../store/redis/connection.ts';
@@ -14,14 +14,14 @@ export interface SharedStoreParts extends ProcessParts {
 export interface SharedStore {
   readonly connection: RedisConnection;
   readonly seal: Seal;
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly keyPrefix: string;
 }
 
 /**
- * Opens it; undefined where this server shares nothing. A Redis server that is away does not keep this one from starting.
+ * Opens it; undefined when this server shares nothing. Redis may be away: this server starts nevertheless.
  *
- * @throws AppError `config_invalid` without the package of the client, or for an unreadable CA file.
+ * @throws AppError `config_invalid` without the client package, or for an unreadable CA file.
  */
 export async function openSharedStore(
   settings: Pick<Settings, 'store' | 'admin'>,
@@ -42,7 +42,7 @@ export async function openSharedStore(
   return { connection, seal: new Seal(...sealKeys(store.keys)), keyPrefix: store.redis.keyPrefix };
 }
 
-/** Says what is wrong with the server. Never throws: the connection logs what is wrong with itself. */
+/** Warns about problems of the Redis server. Never throws: the connection logs its own errors. */
 async function warnOfFindings(
   connection: Pick<RedisConnection, 'send'>,
   settings: Pick<Settings, 'store' | 'admin'>,

@@ -1,4 +1,4 @@
-// Loads the two WASM modules of the signal path once and hands them, checked, to the synchronous room that uses them.
+// Loads the two WASM modules of the speech room once and checks their exports.
 import loadFvad from '@echogarden/fvad-wasm';
 import loadSpeex from '@echogarden/speex-resampler-wasm/simd';
 import { AppError } from '../base/errors.ts';
@@ -6,23 +6,23 @@ import type { SignalEngines } from '../speech/engines.ts';
 import { resamplerMaker, type SpeexModule } from '../speech/resample.ts';
 import { detectorMaker, type FvadModule } from '../speech/vad.ts';
 
-/** The two compiled modules, as loaded. */
+/** The two compiled modules. */
 export interface SignalModules {
   readonly fvad: FvadModule;
   readonly speex: SpeexModule;
 }
 
 /**
- * Loads detector and resampler; they live as long as the process.
+ * Loads detector and resampler. They live as long as the process.
  *
- * @throws AppError `internal` when an installed package is not what it was built against.
+ * @throws AppError `internal` when an installed package has other exports than expected.
  */
 export async function loadSignalEngines(): Promise<SignalEngines> {
   const { fvad, speex } = await loadSignalModules();
   return { createDetector: detectorMaker(fvad), createResampler: resamplerMaker(speex) };
 }
 
-/** The modules below {@link loadSignalEngines}, for whoever watches their memory; throws the same. */
+/** The raw modules, to observe their memory. @throws as {@link loadSignalEngines}. */
 export async function loadSignalModules(): Promise<SignalModules> {
   const [fvad, speex] = await Promise.all([loadFvad(), loadSpeex()]);
   if (!isFvad(fvad)) throw unexpected('@echogarden/fvad-wasm');

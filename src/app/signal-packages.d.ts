@@ -1,4 +1,4 @@
-// The compiled signal packages ship no types. What they load is checked where it is loaded, so nothing is promised here.
+// The WASM packages have no types. Their exports are checked when they are loaded.
 declare module '@echogarden/fvad-wasm' {
   const load: () => Promise<unknown>;
   export default load;

@@ -1,4 +1,4 @@
-// The directory of calls and the table of instances with each operation timed and counted.
+// Decorates the call directory and the instance table: times and counts each operation.
 import type { CallDirectory } from '../cluster/call-directory.ts';
 import type { InstanceTable } from '../cluster/instance-table.ts';
 import type { StoreMetrics } from '../telemetry/store-metrics.ts';
@@ -15,7 +15,7 @@ export function timedDirectory(directory: CallDirectory, { time }: Pick<StoreMet
   };
 }
 
-/** The same table, its beats timed. */
+/** The same table, with timed beats. */
 export function timedTable(table: InstanceTable, { time }: Pick<StoreMetrics, 'time'>): InstanceTable {
   return {
     beat: (entry, heard) => time('beat', table.beat(entry, heard)),

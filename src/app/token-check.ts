@@ -1,4 +1,4 @@
-// The token check with the operator's settings: the server has it before its media door, and commands ask it what the
+// The token check with the operator's settings, for the server and for commands that explain a token. Trusts nobody by itself.
 // server would say. Knows nobody who is trusted.
 import { TokenVerifier, type TokenObserver } from '../auth/jws-verifier.ts';
 import { KeySource } from '../auth/key-source.ts';
@@ -17,22 +17,22 @@ export interface TokenCheckParts {
   readonly observer?: TokenObserver;
 }
 
-/** An open token check. `close` must be called. */
+/** An open token check. Call `close`. */
 export interface TokenCheck {
   readonly verifier: TokenVerifier;
-  /** The key sets that it trusts. */
+  /** The key sets that it uses. */
   readonly keys: KeySource;
   /**
-   * From now on keys are also asked for when no token needs them, as long as there are none. To be called once.
+   * Starts to fetch keys ahead of the first token, and again while there are none. Call it once.
    *
-   * @param hold - called when no token can be let in; what it returns is called when one can again.
-   * @returns resolves when that is known for the first time; never rejects.
+   * @param hold - called when no token can be verified; its result is called when tokens can be verified again.
+   * @returns a promise that resolves after the first attempt; never rejects.
    */
   watchKeys(hold: () => () => void): Promise<void>;
   close(): void;
 }
 
-/** Opens it; no key set is fetched before a token needs it, or before it is watched. */
+/** Opens it. Fetches no key set before a token needs one, or `watch` is called. */
 export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'platform'>, parts: TokenCheckParts): TokenCheck {
   const { profile, trust, ...common } = parts;
   const { clock, log } = common;

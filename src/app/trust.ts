@@ -1,28 +1,28 @@
-// Whom the token check trusts: the static list of data sources from the settings, with their nonces. The administration
-// adds to it while the server runs.
+// The data sources that the token check trusts: those of the settings with their nonces. The administration adds more while the
+// server runs.
 import { NonceBook } from '../auth/nonces.ts';
 import { TrustedDataSources } from '../auth/data-sources.ts';
 import type { Clock } from '../base/clock.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { Settings } from './config/settings.ts';
 
-/** Longest life of a token, ms (J-01): after this no token carries a replaced nonce. */
+/** Longest lifetime of a token, ms (J-01). Later no valid token carries a replaced nonce. */
 export const TOKEN_LIFE_MS = 24 * 3_600_000;
 
-/** The data sources and nonces that are believed. */
+/** The trusted data sources and nonces. */
 export interface Trust {
   readonly sources: TrustedDataSources;
   readonly nonces: NonceBook;
-  /** As the token check asks for it; given by the administration where several servers share a store. */
+  /** The lookup of the token check. The administration replaces it where several servers share a store. */
   refresh?: () => Promise<void>;
 }
 
-/** What the settings say, open for more. */
+/** The trust from the settings, which can grow. */
 export function openTrust(settings: Settings, profile: PlatformProfile, clock: Clock): Trust {
   return { sources: trustedDataSources(settings, profile), nonces: trustedNonces(settings, clock) };
 }
 
-/** The data sources of the settings; a schema that is not given is the profile's (J-1A). */
+/** The data sources of the settings. The default schema is the profile's (J-1A). */
 function trustedDataSources({ auth }: Settings, { schemas }: PlatformProfile): TrustedDataSources {
   return new TrustedDataSources(
     auth.dataSources.map(({ id, organizationId, url, schemaId, audience, subject, transport }) => ({

@@ -1,4 +1,4 @@
-// Who is let in: certificates, the trust in data sources, the check of tokens, and the administration that registers data sources.
+// Everything that decides who may connect: certificates, trusted data sources, the token check, and the administration.
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import type { RefusalReason } from '../auth/refusal.ts';
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
@@ -16,7 +16,7 @@ import { openServerTls, type ServerTls } from './server-tls.ts';
 import { openTokenCheck } from './token-check.ts';
 import { openTrust, type Trust } from './trust.ts';
 
-/** Why a server is not ready that can let no token in; the same word as in its refusals. */
+/** The reason why a server that can verify no token is not ready; the same word as in its refusals. */
 const NO_KEYS: RefusalReason = 'keys_unavailable';
 
 export interface TrustedParts extends ProcessParts {
@@ -26,7 +26,7 @@ export interface TrustedParts extends ProcessParts {
   readonly changing: ChangingSettings | undefined;
   readonly onAuthorization: AuthorizationHook | undefined;
   readonly metrics: Pick<Metrics, 'files' | 'tokens' | 'admin'>;
-  /** Gives the start up. */
+  /** Aborts the start. */
   readonly signal: AbortSignal;
 }
 
@@ -35,12 +35,12 @@ export interface Trusted {
   readonly trust: Trust;
   /** Undefined: the token check is off. */
   readonly verifier: TokenVerifier | undefined;
-  /** Resolves when the keys of the platform were asked for once; undefined where none are. */
+  /** Resolves after the first attempt to fetch the platform's keys; undefined when none are needed. */
   readonly keysAnswered: Promise<unknown> | undefined;
   readonly administration: Awaited<ReturnType<typeof startAdministration>> | undefined;
 }
 
-/** Opens it, before anybody can call: the tokens that were good before must be known by then. @throws AppError as `createApp`. */
+/** Opens it before calls can come in: tokens that were valid before a restart must be known. @throws AppError as `createApp`. */
 export async function openTrusted(settings: Settings, parts: TrustedParts): Promise<Trusted> {
   const { profile, files, readiness, changing, onAuthorization, metrics, clock, log, lifecycle, signal } = parts;
   const tls = await openServerTls(settings, { profile, files, metrics: metrics.files, clock, log });
@@ -48,7 +48,7 @@ export async function openTrusted(settings: Settings, parts: TrustedParts): Prom
   if (changing !== undefined) followNonces(files, changing.dataSources, { nonces: trust.nonces, first: settings.auth.dataSources, clock });
   const check = settings.auth.enabled ? openTokenCheck(settings, { profile, trust, clock, log, observer: metrics.tokens }) : undefined;
   lifecycle.opened('token check', () => check?.close());
-  // Asked for while everything else is opened.
+  // Fetches in parallel with the rest of the start.
   const keysAnswered = check?.watchKeys(() => readiness.hold(NO_KEYS));
   const administration = settings.admin.enabled
     ? await startAdministration(settings, {

@@ -1,4 +1,4 @@
-// What the server speaks and hears with: the prompt voice and the recognizer, and the prompts that are spoken before anybody calls.
+// The synthesizer and recognizer of the server, and the prompts that are synthesized before the first call.
 import type { Logger } from '../base/log.ts';
 import type { Catalog } from '../bot/catalog.ts';
 import type { Recognizer } from '../session/ports.ts';
@@ -16,10 +16,10 @@ export interface VoicesParts extends ProcessParts {
   readonly metrics: Pick<Metrics, 'voice'>;
 }
 
-/** Speaks and hears for all calls. */
+/** Synthesizes and recognizes for all calls. */
 export class Voices {
   readonly voice: CachingPromptVoice;
-  /** Undefined: none is configured, and bots hear no words. */
+  /** Undefined: no recognizer is configured, so bots get no words. */
   readonly recognizer: Recognizer | undefined;
   readonly #settings: Settings;
   readonly #log: Logger;
@@ -37,11 +37,11 @@ export class Voices {
     this.recognizer = recognizer;
   }
 
-  /** Speaks the prompts that bots say word for word; those that are spoken already cost nothing. Never rejects. */
+  /** Synthesizes the static prompts of bots; cached ones cost nothing. Never rejects. */
   async warm(catalog: Catalog, own: readonly string[] = []): Promise<void> {
     const { signal } = this.#warming;
     const texts = catalog.bots.flatMap((bot) => bot.prompts);
-    // Our own go first and stay in memory for good.
+    // Our own prompts go first and stay in memory.
     const warmths = [await this.voice.keep(own, signal), await this.voice.warm(texts, signal)];
     const spoken = warmths.reduce((sum, warmth) => sum + warmth.spoken, 0);
     const silent = warmths.flatMap((warmth) => warmth.silent);
@@ -53,14 +53,14 @@ export class Voices {
       );
   }
 
-  /** As {@link Voices.warm}, with what the server itself says. A filler whose sound is not ready is not said at all. */
+  /** As {@link Voices.warm}, with the server's own prompts. A filler without audio is not played at all. */
   warmAll(catalog: Catalog): Promise<void> {
     const { prompts, turns, media } = this.#settings;
     const hasFiller = turns.fillerAfterMs > 0 && media.mode === 'chunk';
     return this.warm(catalog, [prompts.apology, prompts.handover, ...(hasFiller ? [prompts.filler] : [])]);
   }
 
-  /** Speaks nothing ahead any more. */
+  /** Stops synthesizing ahead. */
   stopWarming(): void {
     this.#warming.abort('shutdown');
   }

@@ -1,5 +1,5 @@
-// The shape of a bot module and the constructor that every module's default export comes from. Knows replies and
-// events, nothing of sessions, timers or wires.
+// The shape of a bot module and `bot()`, which creates every module's default export. Knows replies and events, but no sessions,
+// timers or wires.
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
@@ -10,27 +10,27 @@ import type { Utterance } from '../dialog/utterance.ts';
 import { checkedPatience, DEFAULT_PATIENCE, type SpeechPatience } from '../speech/patience.ts';
 import type { Answer, Saying } from './saying.ts';
 
-/** The call begins; its answer is the welcome. */
+/** The call begins; the reply is the welcome. */
 export interface SessionStart {
   readonly type: 'session_start';
-  /** What the platform's flow calls the data it sends along; empty when it sends none (G-24). */
+  /** The name of the data in the platform's flow; empty when it sends none (G-24). */
   readonly name: string;
   /** Data set in the platform's flow (G-24). */
   readonly parameters: JsonObject;
 }
 
-/** What every event of the caller tells about the reply before it. */
+/** What every caller event tells about the previous reply. */
 export interface AfterReply {
-  /** How much of the last reply the caller has heard before acting. */
+  /** How much of the last reply the caller has heard before this event. */
   readonly heard: Heard;
 }
 
-/** The caller pressed keys, or said nothing but digits where digits were asked for. */
+/** The caller pressed keys, or spoke only digits where digits were asked for. */
 export interface DtmfInput extends AfterReply {
   readonly type: 'dtmf_input';
   /** Pressed, or spoken and recognized. */
   readonly by: 'keys' | 'speech';
-  /** `0`-`9`, `*`, `#`, `A`-`D`, without the terminator; may be empty when the collector timed out (G-65). */
+  /** `0`-`9`, `*`, `#`, `A`-`D`, without the terminator; may be empty when the collection timed out (G-65). */
   readonly digits: string;
 }
 
@@ -38,20 +38,20 @@ export interface DtmfInput extends AfterReply {
 export interface SpeechInput extends AfterReply {
   readonly type: 'speech_input';
   readonly utterance: Utterance;
-  /** What a recognizer understood; undefined in all other cases: see `understood`. */
+  /** The recognized text; undefined in all other cases: see `understood`. */
   readonly text: string | undefined;
-  /** Why there is no text: no words were found in the utterance, the recognizer failed, or none was asked. */
+  /** Why there is no text: the utterance held no words, the recognizer failed, or it was not asked. */
   readonly understood: 'words' | 'nothing' | 'failed' | 'not_asked';
 }
 
-/** The caller did nothing for the time that was set (G-70). */
+/** The caller did nothing within the configured time (G-70). */
 export interface NoInput extends AfterReply {
   readonly type: 'no_input';
-  /** How often in a row nothing came, this time included: 1, 2, … See {@link ladder}. */
+  /** How many times in a row nothing came, including this one: 1, 2, … See {@link ladder}. */
   readonly count: number;
 }
 
-/** The platform's flow sent an event of its own (G-72). */
+/** The platform's flow sent a custom event (G-72). */
 export interface CustomEvent extends AfterReply {
   readonly type: 'custom_event';
   readonly name: string;
@@ -63,7 +63,7 @@ export type CallerEvent = DtmfInput | SpeechInput | NoInput | CustomEvent;
 /** Every event that wants a reply. */
 export type ReplyingEvent = SessionStart | CallerEvent;
 
-/** A turn of the platform began; the caller may be about to act. */
+/** The platform opened a turn; the caller may be about to act. */
 export interface TurnStarted {
   readonly type: 'turn_started';
 }
@@ -91,22 +91,22 @@ export interface SessionEnded {
 /** Events that notify a bot; it cannot reply to them. */
 export type NotifyingEvent = TurnStarted | BargeIn | TurnEnded | SessionEnded;
 
-/** What surrounds a handler. */
+/** What a handler gets beside state and event. */
 export interface BotContext {
   readonly call: CallFacts;
   /** Names this turn in logs; unique within the call. */
   readonly turnId: string;
   /**
    * Aborts when the reply is no longer wanted (hang-up, barge-in, deadline, shutdown), and when the turn is over. Its reason is a
-   * `DOMException` named AbortError, as `fetch` expects it, with the reason in its `cause`. What a handler throws then is no failure.
+   * `DOMException` named AbortError, as `fetch` expects it, with the reason in its `cause`. An error thrown afterwards is ignored.
    */
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, 'nowMs'>;
-  /** Carries the call's ids. Never log what the caller said or typed. */
+  /** Log lines carry the call's ids. Never log what the caller said or typed. */
   readonly log: Logger;
 }
 
-/** What a replying handler may return: an answer, a promise of it, or a generator that speaks while it thinks. */
+/** What a replying handler may return: a result, a promise of it, or a generator that speaks while it thinks. */
 export type Handled<S> = Answer<S> | Promise<Answer<S>> | Generator<Saying, Answer<S>> | AsyncGenerator<Saying, Answer<S>>;
 
 /** What a notified handler may return: a new state or nothing. */
@@ -115,61 +115,61 @@ export type Noted<S> = S | undefined | Promise<S | undefined>;
 type Replies<S, E> = (state: S, event: E, context: BotContext) => Handled<S>;
 type Notes<S, E> = (state: S, event: E, context: BotContext) => Noted<S>;
 
-/** What a bot author writes. Handler names are the platform's event names. */
+/** What a bot author writes. Handlers are named after the platform's events. */
 export interface BotDefinition<S> {
-  /** Stable for ever: the platform stores it in its flows (G-06). Lower-case letters, digits and dashes. */
+  /** Must never change: the platform stores it in its flows (G-06). Lower-case letters, digits and dashes. */
   readonly id: string;
-  /** What administrators see. */
+  /** The name that administrators see. */
   readonly name: string;
-  /** Version of the state's shape; raise it when old states no longer fit. */
+  /** Version of the state's shape. Increase it when old states no longer fit. */
   readonly version: number;
   /**
-   * Brings a state of another version into today's shape, so that calls go on when a new version is deployed. Without
-   * it, or when it throws or returns undefined, a call of an older version starts over with the welcome. Look at
-   * `fromVersion`: while servers of both versions run, or after going back, states of a newer version come too. Return
+   * Converts a state of another version into the current shape, so that calls continue when a new version is deployed. Without
+   * it, or when it throws or returns undefined, a call of an older version starts over with the welcome. Check
+   * `fromVersion`: while servers of both versions run, or after a rollback, states of a newer version come too. Return
    * undefined for those you cannot read, and their callers are transferred.
    */
   readonly migrate?: (state: JsonValue, fromVersion: number) => S | undefined;
   /**
-   * Who finds the start and the end of speech: the engine's detector (default), or this bot, which then hears the audio
-   * in `audio_input` and reports both through the {@link BotEar} (speech-to-speech models do).
+   * Who finds start and end of speech: the engine's detector (default), or this bot, which then receives the audio
+   * in `audio_input` and reports both through {@link BotEar}, as bots with a speech-to-speech model do.
    */
   readonly endpointing?: 'engine' | 'bot';
   /**
-   * Whether what the caller says is recognized: by the engine's recognizer (default), or not at all (default with
+   * Whether the caller's speech is recognized: by the engine's recognizer (default), or not at all (default with
    * `endpointing: 'bot'`, whose model listens itself). With `none` no recognizer gets the audio and `text` is undefined.
    */
   readonly recognition?: 'engine' | 'none';
-  /** How patiently this bot listens; what is left out is the operator's setting. A `listen` may differ for one input. */
+  /** How patiently this bot listens. Default: the operator's settings. `listen` can override it for one input. */
   readonly speech?: Partial<SpeechPatience>;
-  /** Texts this bot says word for word; spoken and stored before the first call. Never caller data. */
+  /** Texts this bot says word for word. They are synthesized before the first call. Never caller data. */
   readonly prompts?: readonly string[];
   readonly session_start: (event: SessionStart, context: BotContext) => Handled<S>;
   readonly dtmf_input?: Replies<S, DtmfInput>;
   readonly speech_input?: Replies<S, SpeechInput>;
   readonly no_input?: Replies<S, NoInput>;
   readonly custom_event?: Replies<S, CustomEvent>;
-  /** Answers every event without a handler of its own, so that none can end in silence. */
+  /** Replies to every event without a handler of its own, so that none ends in silence. */
   readonly otherwise: Replies<S, CallerEvent>;
   readonly turn_started?: Notes<S, TurnStarted>;
   readonly barge_in?: Notes<S, BargeIn>;
   readonly turn_ended?: Notes<S, TurnEnded>;
   readonly session_end?: Notes<S, SessionEnded>;
   /**
-   * Every 20 ms of caller audio: 160 samples, 16 bit, 8 kHz. Synchronous, on the audio path: copy what you keep, the
+   * Called every 20 ms with caller audio: 160 samples, 16 bit, 8 kHz. Synchronous, on the audio path: copy what you keep, because the
    * array is reused for the next frame. `ear` is the same object for the whole session, and may be used later, too.
    */
   readonly audio_input?: (pcm: Int16Array, call: CallFacts, ear: BotEar) => void;
 }
 
 /**
- * Reports start and end of speech for a bot with `endpointing: 'bot'`; without effect for others, after the session, and
- * where it does not fit (a second start, an end without a start).
+ * Reports start and end of speech for a bot with `endpointing: 'bot'`. Has no effect for other bots, after the session, and
+ * out of order (a second start, an end without a start).
  */
 export interface BotEar {
-  /** The caller began to speak: a prompt that may be cut is cut. */
+  /** The caller began to speak: stops a prompt that allows barge-in. */
   speechStarted(): void;
-  /** The caller is done: `speech_input` follows. */
+  /** The caller has finished: `speech_input` follows. */
   speechEnded(): void;
 }
 
@@ -193,7 +193,7 @@ type Unfit =
 
 /**
  * A state that cannot travel between machines does not compile: functions, symbols, BigInt, Map, Set, Date, typed arrays
- * and objects with methods ask for a member nobody can give, whose name is the explanation.
+ * and objects with methods require a member that nobody can give, whose name is the explanation.
  */
 export type MustTravel<S> = [S] extends [Travelling<S>]
   ? unknown
@@ -210,13 +210,13 @@ export interface Bot {
   readonly prompts: readonly string[];
   start(event: SessionStart, context: BotContext): Handled<JsonValue>;
   reply(state: JsonValue, event: CallerEvent, context: BotContext): Handled<JsonValue>;
-  /** Every event that this bot has a handler for, `otherwise` included, in the order of the API. */
+  /** Every event that this bot has a handler for, including `otherwise`, in the order of the API. */
   readonly handlers: readonly string[];
-  /** The notifying events this bot has handlers for; others need not be brought to it. */
+  /** The notifying events this bot has handlers for; others are not sent to it. */
   readonly notes: ReadonlySet<NotifyingEvent['type']>;
   /** Undefined when the bot keeps its state. */
   note(state: JsonValue, event: NotifyingEvent, context: BotContext): Noted<JsonValue>;
-  /** Present only when the bot listens to audio, so that other bots cost nothing per frame. */
+  /** Present only when the bot wants audio, so that other bots cost nothing per frame. */
   readonly audioInput: ((pcm: Int16Array, call: CallFacts, ear: BotEar) => void) | undefined;
   readonly endpointing: 'engine' | 'bot';
   readonly recognition: 'engine' | 'none';
@@ -233,13 +233,13 @@ const HANDLERS = [
   'audio_input',
 ] as const;
 
-/** Ids the platform can store and people can type. */
+/** Ids that the platform can store and people can type. */
 const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /**
- * Makes a bot module's default export.
+ * Creates a bot module's default export.
  *
- * @throws TypeError when id, name, version, speech or endpointing break their rules; nothing else is checked at run time that compiles.
+ * @throws TypeError when id, name, version, speech or endpointing are invalid; nothing else that compiles is checked at run time.
  */
 export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   const { id, name, version } = definition;
@@ -251,8 +251,8 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   if (!Number.isInteger(version) || version < 1) throw new TypeError(`bot "${id}" needs a whole version number from 1`);
   demandPatience(id, definition.speech ?? {});
 
-  // The engine keeps states as JSON. Every state it hands back came out of this very bot's handlers (the record names
-  // id and version), went through JSON, and Travelling<S> allows only shapes that JSON keeps: so it is an S again.
+  // The engine keeps states as JSON. Every state it passes back came from this very bot's handlers (the snapshot names id and
+  // version), went through JSON, and Travelling<S> allows only shapes that JSON keeps: so it is an S again.
   const handlers = definition as unknown as BotDefinition<JsonValue>;
 
   return {
@@ -274,7 +274,7 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   };
 }
 
-/** Found here and not in the first call, whose caller nobody would hear. */
+/** Validated here and not in the first call, where it would cost a caller. */
 function demandPatience(id: string, speech: Partial<SpeechPatience>): void {
   try {
     checkedPatience({ ...DEFAULT_PATIENCE, ...speech });

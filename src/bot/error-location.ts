@@ -1,8 +1,8 @@
-// Where in a bots folder an error arose, read from its stack. Knows how Node and tsx write stacks, and nothing of bots.
+// Finds where in a bots folder an error arose, from its stack. Knows the stack formats of Node and tsx, and nothing of bots.
 import { pathToFileURL } from 'node:url';
 
 /**
- * The topmost frame of an error's stack that lies in the folder, as `file:line`; undefined when there is none.
+ * The topmost frame of an error's stack inside the folder, as `file:line`; undefined when there is none.
  *
  * @param folder - absolute path.
  */

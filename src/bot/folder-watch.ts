@@ -1,4 +1,4 @@
-// Notices when the modules of a folder have changed and come to rest. Knows files and times, not what is in them.
+// Notices when the modules of a folder have changed and then stayed unchanged for a while. Does not read them.
 import { watch, type FSWatcher } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,11 +6,11 @@ import type { CancelTimer, Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { isNoModuleFolder } from './loader.ts';
 
-/** Editors and version control write in bursts: so long must nothing happen, ms. */
+/** Editors and version control write in bursts: wait until nothing has changed for so long, ms. */
 const QUIET_MS = 150;
 /** But no longer than this after the first change, ms. */
 const MAX_WAIT_MS = 2000;
-/** Most folders and files that are scanned; changes in further ones are not seen. */
+/** Most folders and files to scan; changes in further ones are missed. */
 const MAX_FOLDERS = 200;
 const MAX_FILES = 2000;
 const MODULE_FILE = /\.(?:[cm]?[jt]s|json)$/u;
@@ -20,11 +20,11 @@ export interface FolderWatchOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** A module was added, changed or removed. Never called again before its promise has settled; must not reject. */
+  /** Called after modules were added, changed or removed, and never again before its promise has settled. Must not reject. */
   readonly onChange: () => Promise<void>;
 }
 
-/** Watches a folder and the folders below it, without recordings and packages. Open until `close`. */
+/** Watches a folder and its sub-folders, except recordings and packages. Call `close`. */
 export class FolderWatch {
   readonly #options: FolderWatchOptions;
   readonly #watchers = new Map<string, FSWatcher>();
@@ -38,14 +38,14 @@ export class FolderWatch {
     this.#options = options;
   }
 
-  /** Starts watching; what lies in the folder now counts as known. */
+  /** Starts watching; the current content counts as known. */
   static async start(options: FolderWatchOptions): Promise<FolderWatch> {
     const opened = new FolderWatch(options);
     opened.#known = await opened.#scan();
     return opened;
   }
 
-  /** Stops watching; a notification that is under way is waited for. Idempotent. */
+  /** Stops watching, and waits for a running notification. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelTimer?.();
@@ -54,7 +54,7 @@ export class FolderWatch {
     await this.#checking;
   }
 
-  /** Checks at once. Resolves when the listener was notified of a change that was found. */
+  /** Checks at once. Resolves when the listener was notified of a change, or when there is none. */
   async checkNow(): Promise<void> {
     this.#checking = this.#checking.then(() => this.#notify());
     await this.#checking;
@@ -75,19 +75,19 @@ export class FolderWatch {
   async #notify(): Promise<void> {
     if (this.#isClosed) return;
     const found = await this.#scan();
-    // Recordings, notes and files that an editor wrote and removed again change nothing.
+    // Recordings, notes and temporary files of editors change nothing.
     if (found === this.#known) return;
     this.#known = found;
     await this.#options.onChange();
   }
 
-  /** Looks through the folders, watches those that are new, and says what lies in them: names, sizes and times. */
+  /** Scans the folders and watches new ones. @returns names, sizes and times of the modules. */
   async #scan(): Promise<string> {
     const folders = [this.#options.folder];
     const files: string[] = [];
-    // The list grows while it is walked.
+    // The list grows during the loop.
     for (const folder of folders) {
-      // Watched first and read then: what is written in between is seen by one of both.
+      // Watch first, read then: a change in between is noticed by one of the two.
       this.#watch(folder);
       for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
         const full = path.join(folder, entry.name);

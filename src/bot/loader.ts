@@ -1,5 +1,5 @@
-// Loads bot modules from a folder: every module file, and every sub-folder with an index module. Runs their top-level
-// code and nothing else of them.
+// Loads bot modules from a folder: every module file, and every sub-folder with an index module. Runs only their top-level
+// code.
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,14 +9,14 @@ import { AppError } from '../base/errors.ts';
 import { isBot, type Bot } from './bot.ts';
 import { locationInFolder } from './error-location.ts';
 
-/** A module that is a bot. */
+/** A module that exports a bot. */
 export interface BotModule {
   /** Relative to the folder. */
   readonly file: string;
   readonly bot: Bot;
 }
 
-/** Something about one module that its author must mend. */
+/** A problem of one module, for its author. */
 export interface BotProblem {
   /** Relative to the folder. */
   readonly file: string;
@@ -24,23 +24,23 @@ export interface BotProblem {
   readonly mend: string;
 }
 
-/** What lies in a folder, good and bad. */
+/** The content of a folder, valid and invalid. */
 export interface LoadedFolder {
-  /** In the order of their file names; no two have the same id. */
+  /** Sorted by file name; no two have the same id. */
   readonly modules: readonly BotModule[];
   readonly problems: readonly BotProblem[];
 }
 
-/** How modules are loaded. */
+/** How to load modules. */
 export interface LoadOptions {
-  /** Where a module is imported from; default: its file, which Node loads once in a process. */
+  /** The address that a module is imported from. Default: its file, which Node loads once per process. */
   readonly urlOf?: (file: string) => string;
   readonly clock?: Clock;
-  /** Longest wait for one module, ms; default 10 seconds. */
+  /** Limit for one module, ms. Default 10 seconds. */
   readonly limitMs?: number;
 }
 
-/** Folders of a bots folder that hold no modules: recordings, packages and what is hidden. */
+/** Folders inside a bots folder without modules: recordings, packages and hidden ones. */
 export const isNoModuleFolder = (name: string): boolean => name === 'prompts' || name === 'node_modules' || name.startsWith('.');
 
 // Compiled bots are .js; .ts loads only where the process can run TypeScript (`npm run dev`, tests).
@@ -51,7 +51,7 @@ const LOAD_LIMIT_MS = 10_000;
  * Loads all bots of a folder.
  *
  * @param folder - absolute path.
- * @throws AppError `bot_invalid` that lists every module that is no bot, does not load or has the id of another one.
+ * @throws AppError `bot_invalid` that lists every module that exports no bot, does not load or has a duplicate id.
  */
 export async function loadBots(folder: string, options: LoadOptions = {}): Promise<readonly Bot[]> {
   const { modules, problems } = await loadFolder(folder, options);
@@ -64,7 +64,7 @@ export async function loadBots(folder: string, options: LoadOptions = {}): Promi
 }
 
 /**
- * Loads what can be loaded.
+ * Loads the valid modules, and lists the others.
  *
  * @throws AppError `bot_invalid` when the folder cannot be read.
  */
@@ -72,7 +72,7 @@ export async function loadFolder(folder: string, options: LoadOptions = {}): Pro
   const files = await moduleFiles(folder);
   const modules: BotModule[] = [];
   const problems: BotProblem[] = [];
-  // All at once, so that the wait is bounded by the slowest module and not by the sum of all.
+  // All at once, so that the slowest module bounds the wait and not the sum of all.
   for (const loaded of await Promise.all(files.map((file) => loadModule(folder, file, options)))) {
     if (!('bot' in loaded)) {
       problems.push(loaded);

@@ -1,5 +1,5 @@
-// URLs under which Node loads a module, and what it imports from its own folder, once more. The versions before stay in
-// memory until the process ends: Node offers no way to drop an ES module. CommonJS files have no such URLs, but can be dropped.
+// URLs from which Node loads a module, and its imports from the same folder, once more. Old versions stay in memory until the
+// process ends, because Node cannot drop an ES module. CommonJS files have no such URLs, but can be dropped.
 import { realpathSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
 import path from 'node:path';
@@ -15,10 +15,10 @@ type NextResolve = (specifier: string, context: { readonly parentURL?: string })
 let generations = 0;
 
 /**
- * A generation of the modules of a folder that has never been loaded.
+ * A new generation of the modules of a folder.
  *
  * @param folder - absolute.
- * @returns the URL of each file in it; files are absolute.
+ * @returns a function from the absolute path of a file to its URL.
  */
 export function nextGeneration(folder: string): (file: string) => string {
   if (generations === 0) carryGenerations();
@@ -33,8 +33,8 @@ export function nextGeneration(folder: string): (file: string) => string {
 }
 
 /**
- * Node keeps CommonJS files under their names, whatever the query of the URL that they were imported by. Whoever has one holds
- * on to its exports. Packages stay one copy, and libraries of machine code mostly load once in a process.
+ * Node caches CommonJS files by name, whatever the query of their URL. Importers keep their exports. Packages stay one copy: many
+ * native libraries load only once in a process.
  */
 function dropCommonJs(folder: string): void {
   const kept = createRequire(import.meta.url).cache;
@@ -45,17 +45,17 @@ function dropCommonJs(folder: string): void {
   }
 }
 
-/** Modules are kept under the names that links lead to. */
+/** Node caches modules under their real paths. */
 function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
   } catch {
-    // It is gone, which whoever reads it will say.
+    // The file is gone; reading it will report that.
     return folder;
   }
 }
 
-/** Once in a process, and for good: without effect on modules that are not reloaded. */
+/** Once per process, and permanently. Has no effect on modules that are not reloaded. */
 function carryGenerations(): void {
   // Node 22.15 and newer resolve in the same thread; `register` is all that Node 20 has, and deprecated from 26 on.
   const registerHooks: unknown = Reflect.get(module, 'registerHooks');

@@ -1,4 +1,4 @@
-// A bot module is foreign code, perhaps plain JavaScript: what it returns is parsed here before the engine trusts it.
+// Validates what a bot module returns before the engine trusts it: the module may be plain JavaScript.
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import { throughJson, type JsonValue } from '../base/json.ts';
@@ -12,11 +12,11 @@ const MAX_PROMPTS = 32;
 const MAX_TEXT_CHARS = 2000;
 /** Longest data for the platform with a transfer or an event, characters of JSON. */
 const MAX_DATA_CHARS = 8192;
-/** Most levels of such data: the wire takes 32, and what goes with a transfer stands one level down. */
+/** Deepest nesting of such data: the wire takes 32 levels, and the data of a transfer starts one level down. */
 const MAX_DATA_LEVELS = 31;
-/** Longest state, characters of JSON. The operator's limit is lower as a rule. */
+/** Longest state, characters of JSON. The operator's limit is usually lower. */
 const MAX_STATE_CHARS = 16_777_216;
-/** Longest ready audio of one prompt, bytes of 8 kHz µ-law (five minutes). */
+/** Longest audio of one prompt, bytes of 8 kHz µ-law (five minutes). */
 const MAX_AUDIO_BYTES = 2_400_000;
 
 // Lone surrogates cannot be encoded as UTF-8; they become U+FFFD here instead of breaking the reply later.
@@ -47,7 +47,7 @@ const fields = z.unknown().transform((value, context) => {
       return z.NEVER;
     }
   } catch {
-    // Falls through to the issue: whatever has no JSON form is refused in one way.
+    // Falls through to the issue: every value without a JSON form gets the same error.
   }
   context.addIssue({ code: 'custom', message: `must be a plain JSON object of at most ${String(MAX_DATA_CHARS)} characters` });
   return z.NEVER;
@@ -93,10 +93,10 @@ const answer = z.object({ state: z.unknown(), reply: z.object({ prompts, next })
 const saying = z.object({ prompts: prompts.min(1) });
 
 /**
- * What a replying handler returned, checked, its state sent through JSON.
+ * The validated result of a replying handler, its state sent through JSON.
  *
- * @param maxStateBytes - of its state as JSON.
- * @throws AppError `bot_failed` that names what is wrong, never the values.
+ * @param maxStateBytes - limit of its state as JSON.
+ * @throws AppError `bot_failed` that names the problem, never the values.
  */
 export function checkAnswer(returned: unknown, maxStateBytes = Infinity): Answer<JsonValue> {
   const parsed = answer.safeParse(returned);
@@ -107,9 +107,9 @@ export function checkAnswer(returned: unknown, maxStateBytes = Infinity): Answer
 }
 
 /**
- * A state that came without a reply, checked and sent through JSON.
+ * A validated state without a reply, sent through JSON.
  *
- * @param maxBytes - of it as JSON.
+ * @param maxBytes - limit of the state as JSON.
  * @throws AppError `bot_failed`.
  */
 export function checkState(state: unknown, maxBytes = Infinity): JsonValue {
@@ -126,7 +126,7 @@ export function checkState(state: unknown, maxBytes = Infinity): JsonValue {
 }
 
 /**
- * What a generator yielded: prompts to be spoken at once.
+ * The validated result of a `yield`: prompts to speak at once.
  *
  * @throws AppError `bot_failed`.
  */
@@ -136,7 +136,7 @@ export function checkSaying(yielded: unknown): readonly Prompt[] {
   return parsed.data.prompts;
 }
 
-// Only paths, rules and names: a value in a message could be a digit or a name of somebody.
+// Only paths, rules and names: a value in a message could be a digit or a person's name.
 function problemsOf(error: z.ZodError): string {
   return error.issues
     .slice(0, 3)
@@ -149,7 +149,7 @@ function problemOf(issue: z.ZodError['issues'][number]): string {
     case 'custom':
       return issue.message;
     case 'invalid_format':
-      // The pattern's own words where it has some.
+      // The message of the pattern, if it has one.
       return issue.message;
     case 'invalid_type':
       return `must be of type ${issue.expected}`;
@@ -173,12 +173,12 @@ function unitOf(origin: string): string {
   return origin === 'array' ? ' in number' : '';
 }
 
-/** A misspelled name helps its author; what is no name could be what a caller said. */
+/** A misspelled name helps the author; any other text could be what a caller said. */
 function shownKey(key: string): string {
   return /^[A-Za-z_][A-Za-z_]{0,39}$/u.test(key) ? key : 'one that is no name';
 }
 
-/** How deep data nests: 1 for an object or list of plain values. */
+/** The nesting depth of data: 1 for an object or list of plain values. */
 function levelsOf(json: JsonValue): number {
   if (typeof json !== 'object' || json === null) return 0;
   return 1 + Object.values<JsonValue>(json).reduce<number>((deepest, member) => Math.max(deepest, levelsOf(member)), 0);

@@ -1,5 +1,5 @@
-// Runs one handler of a bot to its answer: plain results, promises and generators alike. No timers and no server, so
-// that tests of bots run exactly this code. Deadlines and storage are the engine's business.
+// Runs one handler of a bot to its result: plain values, promises and generators alike. Has no timers and no server, so that tests of
+// bots run exactly this code. The engine adds deadlines and storage.
 import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Prompt } from '../dialog/reply.ts';
@@ -8,22 +8,22 @@ import { checkAnswer, checkSaying, checkState } from './reply-check.ts';
 import type { Answer } from './saying.ts';
 
 /**
- * Takes prompts that a generator wants spoken at once; the generator goes on when the promise resolves, and there is no other
- * bound on how often it yields. False: nobody waits for this handler any more, so the generator is ended.
+ * Takes prompts that a generator wants to speak at once. The generator continues when the promise resolves, which is the only bound on
+ * how often it yields. False: nobody waits for this handler any more, so the generator is ended.
  */
 export type SpeakEarly = (prompts: readonly Prompt[]) => Promise<boolean> | boolean;
 
-/** What a replying handler is run with. */
+/** The arguments of a replying handler. */
 export interface HandlerOptions {
   readonly speakEarly: SpeakEarly;
-  /** Largest state as JSON, bytes; default: no limit but that of every bot. */
+  /** Limit of the state as JSON, bytes. Default: the limit for every bot. */
   readonly maxStateBytes?: number;
 }
 
 /**
- * Asks the bot for its reply.
+ * Runs the handler for an event that wants a reply.
  *
- * @param state - the state of the record; ignored for `session_start`.
+ * @param state - the current state; ignored for `session_start`.
  * @throws AppError `bot_failed` when the handler throws, its result is no reply or its state is too large.
  */
 export async function runHandler(
@@ -45,7 +45,7 @@ export async function runHandler(
 /**
  * Notifies the bot; it cannot reply.
  *
- * @param maxStateBytes - of the new state as JSON.
+ * @param maxStateBytes - limit of the new state as JSON.
  * @returns the new state, or `state` itself when the bot keeps it.
  * @throws AppError `bot_failed`.
  */
@@ -82,7 +82,7 @@ async function drain(talk: Talk, speakEarly: SpeakEarly): Promise<unknown> {
   }
 }
 
-/** Lets the generator's own finally blocks run. Nobody waits for them: they may never end, and what they throw is ignored. */
+/** Lets the generator's finally blocks run. Nobody waits for them: they may never end, and their errors are ignored. */
 function leave(talk: Talk): void {
   const left = async (): Promise<unknown> => talk.return(undefined);
   left().catch(() => undefined);

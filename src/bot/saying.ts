@@ -1,22 +1,22 @@
-// How a bot author builds a reply: prompts first, then exactly one thing that happens next. A Saying alone is no
-// reply, so forgetting the next step does not compile.
+// How a bot author builds a reply: prompts first, then exactly one next step. A Saying alone is no reply, so forgetting the
+// next step does not compile.
 import type { End, Listen, Prompt, Reply, Transfer } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 
-/** How one prompt behaves. */
+/** Options of one prompt. */
 export interface PromptOptions {
-  /** May the caller cut it by speaking or pressing a key; default true. Terminal prompts never can (G-55). */
+  /** Whether the caller can interrupt it by speaking or pressing a key. Default true. Terminal prompts never can be (G-55). */
   readonly bargeIn?: boolean;
 }
 
-/** What is listened for, and how; everything has a default. */
+/** What to listen for, and how; everything has a default. */
 export type ListenOptions = Omit<Listen, 'kind'>;
-/** Why and how the caller goes to a human. */
+/** Why and how the caller is transferred to a person. */
 export type TransferOptions = Omit<Transfer, 'kind'>;
 /** What is kept of a call that ends. */
 export type EndOptions = Omit<End, 'kind' | 'outcome'>;
 
-/** Prompts that still wait for their next step. Never changed: each call makes a new one. */
+/** Prompts that still need a next step. Immutable: each method returns a new one. */
 export class Saying {
   readonly prompts: readonly Prompt[];
 
@@ -24,7 +24,7 @@ export class Saying {
     this.prompts = prompts;
   }
 
-  /** Adds a text to be spoken. */
+  /** Adds a text to speak. */
   say(text: string, options: PromptOptions = {}): Saying {
     return this.#with({ kind: 'text', text, bargeIn: options.bargeIn ?? true });
   }
@@ -37,17 +37,17 @@ export class Saying {
     );
   }
 
-  /** Then wait for the caller. */
+  /** Then listens to the caller. */
   listen(options: ListenOptions = {}): Reply {
     return { prompts: this.prompts, next: { kind: 'listen', ...options } };
   }
 
-  /** Then transfer the caller to a human. */
+  /** Then transfers the caller to a person. */
   transfer(options: TransferOptions): Reply {
     return { prompts: this.prompts, next: { kind: 'transfer', ...options } };
   }
 
-  /** Then end the call. */
+  /** Then ends the call. */
   end(outcome: End['outcome'] = 'completed', options: EndOptions = {}): Reply {
     return { prompts: this.prompts, next: { kind: 'end', outcome, ...options } };
   }
@@ -63,15 +63,15 @@ const nothing = new Saying([]);
 export const say = (text: string, options?: PromptOptions): Saying => nothing.say(text, options);
 /** Plays a recording. */
 export const play = (source: string | Utterance, options?: PromptOptions): Saying => nothing.play(source, options);
-/** Waits for the caller without a word. */
+/** Listens to the caller without a prompt. */
 export const listen = (options?: ListenOptions): Reply => nothing.listen(options);
-/** Transfers the caller without a word. */
+/** Transfers the caller without a prompt. */
 export const transfer = (options: TransferOptions): Reply => nothing.transfer(options);
-/** Ends the call without a word. */
+/** Ends the call without a prompt. */
 export const end = (outcome?: End['outcome'], options?: EndOptions): Reply => nothing.end(outcome, options);
 
 /**
- * The rung of a re-prompt ladder for the `count`th time in a row that nothing came; the last rung stays.
+ * The rung of a re-prompt ladder for the `count`th time in a row that nothing came; the last rung repeats.
  *
  * @example
  * no_input: (state, { count }) => go(state, ladder(count, ask('Are you still there?'), ask('Please say a name.'), bye))
@@ -85,5 +85,5 @@ export interface Answer<S> {
   readonly reply: Reply;
 }
 
-/** Makes a handler's result. */
+/** Creates a handler's result. */
 export const go = <S>(state: S, reply: Reply): Answer<S> => ({ state, reply });

@@ -1,5 +1,5 @@
-// The test bench for bot authors: `import { TestCall } from '#bot/testing'`. Runs the real handler runner without
-// server, timers or audio; after every turn the state goes through JSON and comes back frozen, as in production.
+// `TestCall` for bot authors: `import { TestCall } from '#bot/testing'`. Runs the real handler runner without server, timers or
+// audio. After every turn the state goes through JSON and comes back frozen, as in production.
 import { AssertionError } from 'node:assert';
 import { linkForeignAbort, type LinkedAbort } from '../base/abort.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
@@ -14,7 +14,7 @@ import { runHandler, runNote } from './run-handler.ts';
 /** About how long a voice takes for one character, ms. */
 const MS_PER_CHARACTER = 65;
 
-/** How often a handler may yield in one turn. In a server it waits where it is ahead of its caller; here nobody listens. */
+/** Most yields of one handler. On a server a generator pauses when it is ahead of its caller; here nobody listens. */
 const MAX_YIELDS = 10_000;
 
 const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
@@ -27,10 +27,10 @@ export interface SpeakOptions {
   readonly understood?: SpeechInput['understood'];
 }
 
-/** A turn whose handler is at work. */
+/** A turn whose handler is running. */
 interface Answering {
   readonly stop: LinkedAbort;
-  /** Resolves when its handler is done, however that went. */
+  /** Resolves when its handler has finished, with or without an error. */
   readonly done: Promise<unknown>;
 }
 
@@ -47,7 +47,7 @@ export class TestCall {
   #heard: Heard | undefined;
   #answering: Answering | undefined;
 
-  /** @param facts - what the bot shall see of the call; the rest has plain test values. */
+  /** @param facts - the facts of the call that the bot sees; the rest has plain test values. */
   constructor(bot: Bot, facts: Partial<CallFacts> = {}) {
     this.#bot = bot;
     this.#facts = {
@@ -66,7 +66,7 @@ export class TestCall {
     return this.#turn({ type: 'session_start', name: '', parameters: this.#facts.parameters });
   }
 
-  /** The caller presses keys; a terminator is not among them, as bots never see it (G-67). */
+  /** The caller presses keys, without the terminator, which bots never see (G-67). */
   press(digits: string): Promise<this> {
     return this.#turn({ type: 'dtmf_input', by: 'keys', digits, heard: this.#takeHeard() });
   }
@@ -79,7 +79,7 @@ export class TestCall {
   /**
    * The caller speaks.
    *
-   * @param text - what a recognizer would understand; undefined plays a server without one.
+   * @param text - what a recognizer would understand; undefined acts as a server without one.
    * @param options.mulaw - the audio itself, 8 kHz µ-law; default one second of silence.
    * @param options.understood - why there is no text; default `not_asked`.
    */
@@ -94,29 +94,29 @@ export class TestCall {
     return this.#turn({ type: 'no_input', count: this.#misses + 1, heard: this.#takeHeard() });
   }
 
-  /** The platform's flow sends an event of its own. */
+  /** The platform's flow sends a custom event. */
   custom(name: string, parameters: JsonObject = {}): Promise<this> {
     return this.#turn({ type: 'custom_event', name, parameters, heard: this.#takeHeard() });
   }
 
   /**
-   * The caller acts while the last reply is still playing or still being made: the bot is notified (`barge_in`), and so is its next
-   * event. A handler that is at work, because its step was not awaited yet, has its signal aborted and is waited for. What it
-   * throws then is no failure: its state stays as it was. What it returns is kept and not heard, unless it ends the call.
+   * The caller acts while the last reply is still playing or being made: the bot is notified (`barge_in`), and so is its next
+   * event. If a handler is running, because its step was not awaited yet, its signal aborts and this method waits for it. An error it
+   * then throws is ignored and its state stays. What it returns is kept and not heard, unless it ends the call.
    *
-   * @param heard - what the caller heard of it; default nothing.
+   * @param heard - what the caller heard of the reply; default nothing.
    */
   async interrupt(by: 'speech' | 'keys' = 'speech', heard: Partial<Heard> = {}): Promise<this> {
     this.#mustBeOpen();
     await this.#stop('barge_in');
     this.#heard = { complete: false, ms: 0, text: '', ...heard };
     const event = { type: 'barge_in', by, heard: this.#heard } as const;
-    // After an end of its own a bot is notified of nothing more.
+    // A bot that has ended the call is not notified any more.
     if (this.reply.next.kind === 'listen') this.#state = await runNote(this.#bot, this.#state, event, this.#context());
     return this;
   }
 
-  /** The caller hangs up; a handler that is at work is cancelled, as by {@link TestCall.interrupt}. */
+  /** The caller hangs up; a running handler is cancelled, as by {@link TestCall.interrupt}. */
   async hangUp(): Promise<this> {
     this.#mustBeOpen();
     await this.#stop('hang_up');
@@ -125,7 +125,7 @@ export class TestCall {
     return this;
   }
 
-  /** Demands that the last turn said something that matches. */
+  /** Asserts that the last turn said something that matches. */
   hears(pattern: RegExp | string): this {
     const heard = this.heard;
     const matches = typeof pattern === 'string' ? heard.includes(pattern) : pattern.test(heard);
@@ -133,17 +133,17 @@ export class TestCall {
     return this;
   }
 
-  /** Demands that the last turn transferred the caller, with at least these facts. */
+  /** Asserts that the last turn transferred the caller, with at least these facts. */
   transferred(expected: Partial<Omit<Transfer, 'kind'>> = {}): this {
     return this.#ending('transfer', expected);
   }
 
-  /** Demands that the last turn ended the call, with this outcome when one is given. */
+  /** Asserts that the last turn ended the call, with this outcome when one is given. */
   ended(outcome?: End['outcome']): this {
     return this.#ending('end', outcome === undefined ? {} : { outcome });
   }
 
-  /** Everything said in the last turn, one text after the other; recordings stand as `[file]`, audio as `[audio]`. */
+  /** Everything said in the last turn, one text after the other; recordings appear as `[file]`, audio as `[audio]`. */
   get heard(): string {
     return this.#prompts
       .map((prompt) => (prompt.kind === 'text' ? prompt.text : prompt.kind === 'file' ? `[${prompt.file}]` : '[audio]'))
@@ -161,7 +161,7 @@ export class TestCall {
     return this.#reply;
   }
 
-  /** The bot's state after the last turn, as a store would hand it out. */
+  /** The bot's state after the last turn, as a store would return it. */
   get state(): JsonValue {
     return this.#state;
   }
@@ -209,7 +209,7 @@ export class TestCall {
   }
 
   async #stop(reason: 'barge_in' | 'hang_up'): Promise<void> {
-    // A caller acts over something: the handler says what it can say at once.
+    // The caller interrupts something: the handler says at once what it can.
     await new Promise((resolve) => setImmediate(resolve));
     this.#answering?.stop.abort(reason);
     await this.#answering?.done;

@@ -1,5 +1,5 @@
-// The catalogue of a server that takes up changed bot modules while it runs: all of them are loaded again, and only when
-// every one is good the catalogue is replaced, in one step. Calls that run keep the bot object they began with.
+// A catalogue that reloads changed bot modules while the server runs: it loads all of them again, and only when every one is valid
+// it replaces the catalogue, in one step. Running calls keep the bot object they began with.
 import type { Clock } from '../base/clock.ts';
 import { toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -10,24 +10,24 @@ import { FolderWatch } from './folder-watch.ts';
 import { loadBots } from './loader.ts';
 import { nextGeneration } from './module-reload.ts';
 
-/** Reloads in the life of a process: every one leaves the modules before it in memory. */
+/** Most reloads of a process: every one leaves the old modules in memory. */
 const MAX_RELOADS = 1000;
 
-/** What a watched catalogue is made of. */
+/** The options of a watched catalogue. */
 export interface WatchedCatalogOptions {
   /** Absolute folder of the modules. */
   readonly folder: string;
   /** What was loaded from it when the server started. */
   readonly first: Catalog;
-  /** Makes a catalogue of bots. @throws AppError when the settings do not fit them. */
+  /** Creates a catalogue of bots. @throws AppError when the settings do not fit them. */
   readonly open: (bots: readonly Bot[]) => Catalog;
-  /** Called after each attempt; the catalogue is undefined when the modules cannot be used and the one before stays. */
+  /** Called after each attempt; the catalogue is undefined when the modules are invalid and the previous one stays. */
   readonly onReload?: (catalog: Catalog | undefined) => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Follows a folder of bot modules. Open until `close`. */
+/** Follows a folder of bot modules. Call `close`. */
 export class WatchedCatalog implements CatalogSource {
   readonly #options: WatchedCatalogOptions;
   #current: Catalog;
@@ -49,12 +49,12 @@ export class WatchedCatalog implements CatalogSource {
     return watched;
   }
 
-  /** The newest catalogue that is good. */
+  /** The newest valid catalogue. */
   get current(): Catalog {
     return this.#current;
   }
 
-  /** Looks for changes at once. Resolves when what was found is loaded. */
+  /** Checks for changes at once. Resolves when they are loaded. */
   async checkNow(): Promise<Verdict> {
     const before = this.#current;
     await this.#watch?.checkNow();
@@ -62,7 +62,7 @@ export class WatchedCatalog implements CatalogSource {
     return this.#current === before ? 'unchanged' : 'taken';
   }
 
-  /** Stops watching; a reload that is under way is waited for and changes nothing any more. */
+  /** Stops watching. Waits for a running reload, whose result is discarded. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#watch?.close();
@@ -87,7 +87,7 @@ export class WatchedCatalog implements CatalogSource {
       if (this.#isClosed) return;
       this.#isRefused = true;
       const error = toAppError(thrown, 'internal', 'the bots could not be loaded again');
-      // Whoever has just saved a file looks for the reason here, so it stands in the message itself.
+      // The author who has just saved a file reads the reason here, so it is in the message itself.
       log.error(
         error.code === 'internal' ? { err: error } : { code: error.code },
         `the changed bots are not used, the ones from before go on: ${error.message}`,

@@ -1,4 +1,4 @@
-// `parley admin`: the platform's administration, one command at a time. Each group of commands has a file of its own.
+// `parley admin`: the platform's administration. Each group of commands has its own file.
 import { Command } from 'commander';
 import { dataSourcesGroup } from './admin/data-sources.ts';
 import { loginCommand } from './admin/login.ts';
@@ -9,7 +9,7 @@ import { schemasGroup } from './admin/schemas.ts';
 import { tokenGroup } from './admin/token.ts';
 import { webhooksGroup } from './admin/webhooks.ts';
 
-/** The command with all its sub-commands. @param person - who is asked and shown something beside the output. */
+/** The command with all its sub-commands. @param person - answers questions and sees messages beside the output. */
 export function adminGroup(person: Person = personAt()): Command {
   const group = new Command('admin')
     .description('log in to the platform and manage organizations, data sources and webhooks')
@@ -19,7 +19,7 @@ export function adminGroup(person: Person = personAt()): Command {
   return throwing(group);
 }
 
-/** Lets a command and all below it throw where they would end the process. */
+/** Makes a command and its sub-commands throw where Commander would end the process. */
 function throwing(command: Command): Command {
   command.commands.forEach(throwing);
   return command.exitOverride();

@@ -1,5 +1,5 @@
-// The commands of the fake platform: they live in its room, are loaded when they are asked for, and get here what that room may not
-// import. An image for production leaves the room out; each of them says so there.
+// The commands of the fake platform. They live in its room, are loaded on demand, and receive here what that room may not import.
+// A production image leaves the room out; each command then says so.
 import { appendFile, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { EXIT } from '../base/terminal/failure.ts';
@@ -35,12 +35,12 @@ async function loadCommand(): Promise<Command> {
   });
 }
 
-/** This process, and a voice for the caller that is loaded when it speaks. */
+/** The CLI's process interface, and a voice for the caller that is loaded when it speaks. */
 function callSurroundings(): CallSurroundings {
   return { ...processSurroundings(), openVoice: async () => (await import('./caller-voice.ts')).callerVoice() };
 }
 
-/** A command that is not there. @throws what made it fail, where that is something else. */
+/** A placeholder for a missing command. @throws the load error when the command exists but cannot be loaded. */
 function leftOut(name: string, thrown: unknown): Command {
   if (!isMissingBench(thrown)) throw thrown;
   const command = new Command(name).description('not part of this image: run it from the package');
@@ -54,7 +54,7 @@ function leftOut(name: string, thrown: unknown): Command {
     );
 }
 
-/** Whether something could not be loaded because the fake platform is not part of this image. */
+/** Whether loading failed because the fake platform is not part of this image. */
 export function isMissingBench(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND' && thrown.message.includes('fake-platform');
 }

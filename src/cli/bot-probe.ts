@@ -1,5 +1,5 @@
-// Tries out one bot: a call for each kind of event, on the test bench of bot authors. Finds what would be an apology in a
-// real call; whether the bot says the right thing is for its own tests.
+// Tries out one bot with `TestCall`: one call for each kind of event. Finds what would be an apology in a real call; whether the bot
+// says the right thing is a matter of its own tests.
 import { waitAtMost } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { toAppError } from '../base/errors.ts';
@@ -8,7 +8,7 @@ import { locationInFolder } from '../bot/error-location.ts';
 import { TestCall } from '../bot/testing.ts';
 import { shownFile } from '../dialog/shown-file.ts';
 
-/** Each is tried in a call of its own. */
+/** Each event is tried in its own call. */
 const PROBES: readonly (readonly [event: string, act: (call: TestCall) => Promise<unknown>])[] = [
   ['no_input', (call) => call.silence()],
   ['speech_input with a text', (call) => call.speak('hello')],
@@ -20,16 +20,16 @@ const PROBES: readonly (readonly [event: string, act: (call: TestCall) => Promis
 export interface ProbeOptions {
   /** Absolute folder of the modules. */
   readonly folder: string;
-  /** Longest wait for one answer, ms. */
+  /** Longest wait for one reply, ms. */
   readonly limitMs: number;
   /** Rejects when the recording cannot be played. */
   readonly renderRecording: (file: string) => Promise<unknown>;
 }
 
-/** Everything that is wrong with one bot, as far as these calls show it. Never throws. */
+/** All problems of one bot that these calls reveal. Never throws. */
 export async function probeBot({ file, bot }: BotModule, options: ProbeOptions): Promise<readonly BotProblem[]> {
   const recordings = new Set<string>();
-  /** Undefined: the answer is good. */
+  /** Undefined: the reply is valid. */
   const tried = async (event: string, call: TestCall, turn: Promise<unknown>): Promise<BotProblem | undefined> => {
     try {
       const { kind } = await waitAtMost(turn, options.limitMs, systemClock);
@@ -66,7 +66,7 @@ export async function probeBot({ file, bot }: BotModule, options: ProbeOptions):
   for (const recording of recordings) {
     const problem = await options.renderRecording(recording).then(
       () => undefined,
-      // No caller has typed the digits of this name, and its author needs all of it.
+      // No caller typed the digits in this name, and the author needs all of it.
       (thrown: unknown) => toAppError(thrown).message.replace(shownFile(recording), () => JSON.stringify(recording)),
     );
     if (problem !== undefined) problems.push({ file, problem, mend: 'put the recording into the prompts folder (bots.prompts_folder)' });

@@ -1,12 +1,11 @@
-// The text of a new bot and of its test. Both are complete and pass as they are: an author changes what works instead of
-// finding out what is missing.
+// The source of a new bot and its test. Both are complete and pass, so that an author starts from something that works.
 
 export interface Scaffold {
   readonly module: string;
   readonly test: string;
 }
 
-/** The files of a bot with this id, which must be a good one. */
+/** The files of a bot with this valid id. */
 export function scaffoldOf(id: string): Scaffold {
   const words = id.replaceAll('-', ' ').trim();
   const name = words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,5 +1,5 @@
-// The settings about bots for the commands that read bots without serving them. What such a command does not need is
-// replaced, so that a laptop without certificate and secrets can list and check the bots of a production configuration.
+// The settings about bots, for commands that read bots without serving them. Replaces what such a command does not need, so that a
+// laptop without certificate and secrets can list and check the bots of a production configuration.
 import type { Command } from 'commander';
 import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
@@ -14,7 +14,7 @@ function secretLeftOut(name: string): string {
   return `--admin.${name}=`;
 }
 
-/** Lets a command take `--folder` beside the flags of the configuration. */
+/** Adds `--folder` to the flags of the configuration. */
 export function acceptBotSettings(command: Command): Command {
   return acceptSettings(command).option(
     '--folder <folder>',
@@ -22,7 +22,7 @@ export function acceptBotSettings(command: Command): Command {
   );
 }
 
-/** The settings of such a command. @throws AppError `config_invalid`. */
+/** The settings for such a command. @throws AppError `config_invalid`. */
 export function loadBotSettings(command: Command): LoadedSettings {
   const folder: unknown = command.getOptionValue('folder');
   const own = typeof folder === 'string' ? [`--bots.folder=${folder}`] : [];

@@ -1,4 +1,4 @@
-// `parley bots check`: loads every module of the bots folder, tries each bot out, and lists everything there is to mend.
+// `parley bots check`: loads every module of the bots folder, tries each bot out, and lists all problems.
 import { Command } from 'commander';
 import { botsFolder, promptsFolder } from '../app/bot-folders.ts';
 import { originOf } from '../app/config/describe-settings.ts';
@@ -76,7 +76,7 @@ async function probeAll({ modules }: LoadedFolder, { settings }: LoadedSettings)
   return problems;
 }
 
-/** What the settings say about bots can be wrong only when every bot is there. */
+/** Settings about bots can be validated only when every bot is loaded. */
 function settingProblems({ modules, problems }: LoadedFolder, loaded: LoadedSettings): readonly BotProblem[] {
   if (modules.length === 0 || problems.length > 0) return [];
   try {

@@ -1,4 +1,4 @@
-// `parley bots list`: the bots of a folder, and which organization sees which of them.
+// `parley bots list`: the bots of a folder, and which organizations see them.
 import { Command } from 'commander';
 import { botsFolder } from '../app/bot-folders.ts';
 import { originOf } from '../app/config/describe-settings.ts';
@@ -9,28 +9,28 @@ import { loadBots } from '../bot/loader.ts';
 import { acceptBotSettings, loadBotSettings } from './bot-settings.ts';
 import { alignedRows } from '../base/terminal/table.ts';
 
-/** How an organization without a list is asked for: no organization has an empty id. */
+/** Stands for organizations without a list: no organization has an empty id. */
 const OTHERS = '';
-/** Most organizations that are named in one line of the table; JSON names all. */
+/** Most organizations in one line of the table; JSON has all. */
 const MAX_NAMED = 3;
 
 interface BotRow {
   readonly id: string;
   readonly name: string;
   readonly version: number;
-  /** Whether it answers calls of organizations without a list which name no agent. */
+  /** Whether it answers calls that name no agent, for organizations without a list. */
   readonly isDefault: boolean;
   /** Organizations with a list of their own whose default it is. */
   readonly defaultOf: readonly string[];
   /** Whether organizations without a list see it. */
   readonly isForOthers: boolean;
-  /** Organizations that have it in their list. */
+  /** Organizations that list it. */
   readonly organizations: readonly string[];
   /** Events that it has handlers for. */
   readonly handlers: readonly string[];
 }
 
-/** The command; the exit code is 1 when a module cannot be used. */
+/** The command. Exit code 1 when a module cannot be used. */
 export function botsListCommand(leave: () => void): Command {
   const command = acceptBotSettings(new Command('list'))
     .description('list the bots and which organization sees which of them (bots.organizations)')

@@ -1,4 +1,4 @@
-// `parley bots new <id>`: writes a bot that works and its test, for the author to change.
+// `parley bots new <id>`: writes a working bot and its test.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
@@ -11,7 +11,7 @@ import { alignedRows } from '../base/terminal/table.ts';
 
 const DEFAULT_FOLDER = 'bots';
 
-/** The command: exit code 1 when a file is there already, 2 for an id or folder that cannot be. */
+/** The command. Exit code 1 when a file exists already, 2 for an invalid id or folder. */
 export function botsNewCommand(): Command {
   const command = new Command('new')
     .description('write a new bot and its test; nothing is overwritten')
@@ -23,7 +23,7 @@ export function botsNewCommand(): Command {
     const faulty = faultOf(id);
     if (faulty !== undefined) misused(faulty);
     const root = packageRoot();
-    // The default folder is Parley's wherever the command is given; a named one is where the author stands.
+    // The default folder is relative to the package, a given folder to the working directory.
     const folder = options.folder === DEFAULT_FOLDER ? path.join(root, DEFAULT_FOLDER) : path.resolve(options.folder);
     const place = path.relative(root, folder);
     if (place.startsWith('..') || path.isAbsolute(place) || place.split(path.sep).includes('node_modules')) {
@@ -41,7 +41,7 @@ export function botsNewCommand(): Command {
   });
 }
 
-/** What is wrong with an id, in the words of the constructor that would refuse it. */
+/** The problem of an id, in the words of `bot()`. */
 function faultOf(id: string): string | undefined {
   try {
     bot<null>({ id, name: id, version: 1, session_start: () => go(null, listen()), otherwise: () => go(null, listen()) });

@@ -1,4 +1,4 @@
-// `parley bots`: what bots there are, whether they would work, and a new one.
+// `parley bots`: lists bots, checks them, and creates new ones.
 import { Command } from 'commander';
 import { botsCheckCommand } from './bots-check.ts';
 import { botsListCommand } from './bots-list.ts';
@@ -7,7 +7,7 @@ import { botsNewCommand } from './bots-new.ts';
 /**
  * The command.
  *
- * @param leave - ends the process soon although a bot that was loaded still keeps it busy, with a timer or a socket.
+ * @param leave - ends the process soon, although a loaded bot may keep a timer or a socket open.
  */
 export function botsCommand(leave: () => void): Command {
   const command = new Command('bots')

@@ -1,5 +1,5 @@
-// The voice and the ears of the fake caller: text to speech for what it says, and other sample rates for what it plays
-// and hears. Commands join them to the fake platform, which may not know the rooms they come from.
+// The voice of the fake caller: text to speech, and resampling of what it plays and hears. Commands pass it to the fake platform,
+// which may not import the rooms it comes from.
 import { loadSignalEngines } from '../app/signal-engines.ts';
 import { AppError } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
@@ -8,10 +8,10 @@ import type { CallerVoice } from '../fake-platform/cli/call-surroundings.ts';
 import { resampleAll } from '../speech/resample.ts';
 import { findSynthesizer } from '../voice/synthesizers/find-synthesizer.ts';
 
-/** Longest time until a text of the caller is spoken, ms. */
+/** Longest time to synthesize one text, ms. */
 const SPEAK_LIMIT_MS = 10_000;
 
-/** Opens the caller's voice: another one than the bots', so that a recording tells who is who. */
+/** Opens the caller's voice. It differs from the bots' voice, so that a recording tells them apart. */
 export async function callerVoice(): Promise<CallerVoice> {
   const engines = await loadSignalEngines();
   const synthesizer = findSynthesizer(

@@ -1,9 +1,8 @@
-// The sub-commands of `parley`. Each has a file of its own, which is loaded only when it is asked for: the server must not
-// wait for what the demo needs.
+// The sub-commands of `parley`. Each file is loaded on demand, so that `serve` does not wait for what `demo` needs.
 import type { Command } from 'commander';
 import { BENCH_COMMANDS } from './bench-commands.ts';
 
-/** Loads a command. `leaveSoon` ends the process although a loaded bot module may still keep it busy. */
+/** Loads a command. `leaveSoon` ends the process, although a loaded bot may keep it busy. */
 type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
 
 /** All of them by name, in the order of the help. */

@@ -1,5 +1,5 @@
-// `parley config`: what the configuration comes to and where each value was set. It starts nothing, but loads the bots: what
-// the settings say about them can be checked only then.
+// `parley config`: the effective configuration and the origin of every value. Loads the bots, because only then the settings about
+// them can be validated, but starts nothing.
 import { Command } from 'commander';
 import pc from 'picocolors';
 import { botsFolder } from '../app/bot-folders.ts';
@@ -14,9 +14,9 @@ import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 const INVALID = 2;
 
 /**
- * The command. It sets the exit code 2 when the configuration is invalid; every other failure is thrown.
+ * The command. Exit code 2 when the configuration is invalid; every other error is thrown.
  *
- * @param leave - ends the process soon although a bot that was loaded still keeps it busy.
+ * @param leave - ends the process soon, although a loaded bot may keep it busy.
  */
 export function configCommand(leave: () => void): Command {
   const command = acceptSettings(new Command('config'))
@@ -46,13 +46,13 @@ export function configCommand(leave: () => void): Command {
   });
 }
 
-/** What else is wrong, so that one run shows every problem. */
+/** Further problems, so that one run shows all of them. */
 async function problemsOfBots(checked: CheckedSettings): Promise<readonly Problem[]> {
   if (checked.bots === undefined) return [];
   try {
     return botProblems(await loadBots(botsFolder(checked.bots)), checked.bots, originOf(checked));
   } catch (thrown) {
-    // Modules that cannot be loaded are no setting; they are named once the settings are right.
+    // A module that cannot be loaded is no problem of the settings; it is reported once the settings are valid.
     if (thrown instanceof AppError && thrown.code === 'bot_invalid') return [];
     throw thrown;
   }
@@ -63,10 +63,10 @@ function asJson(rows: readonly SettingRow[]): string {
   return `${JSON.stringify(members, null, 2)}\n`;
 }
 
-/** Three aligned columns; what is not the default stands out. */
+/** Three aligned columns; values other than the default are highlighted. */
 function asTable(rows: readonly SettingRow[], colors: ReturnType<typeof pc.createColors>): string {
   const keyWidth = Math.max(...rows.map((row) => row.key.length));
-  // A long value would push every origin off the screen; it is printed whole and its origin follows it.
+  // A long value would push every origin off the screen, so its origin goes below it.
   const valueWidth = Math.min(40, Math.max(...rows.map((row) => row.text.length)));
   return rows
     .map((row) => {

@@ -1,11 +1,11 @@
-// The calls of the demo: one to each bundled bot, each with what it must bring about, one over WebSocket, and one more with
-// another token.
+// The calls of the demo: one to each bundled bot with its expected outcome, one over WebSocket, and one with a renewed
+// token.
 import { keysOf } from '../fake-platform/caller/key.ts';
 import { parseExpectation, type Expectation } from '../fake-platform/caller/expectation.ts';
 import type { Step } from '../fake-platform/caller/script.ts';
 
 export interface DemoCall {
-  /** Of its recording. */
+  /** The name of its recording. */
   readonly name: string;
   readonly agentId: string;
   readonly title: string;
@@ -13,13 +13,13 @@ export interface DemoCall {
   readonly expectations: readonly Expectation[];
 }
 
-/** Speaks a text as the caller: µ-law, 8 kHz. */
+/** Synthesizes a text of the caller: µ-law, 8 kHz. */
 export type Speak = (text: string) => Promise<Uint8Array>;
 
 export interface DemoCalls {
   readonly withFirstToken: readonly DemoCall[];
   readonly overWebSocket: DemoCall;
-  /** Short: whoever watches has waited for the token already. */
+  /** Short: the user has waited for the token already. */
   readonly withNextToken: DemoCall;
 }
 

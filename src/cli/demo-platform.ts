@@ -1,5 +1,5 @@
-// The platform's side of the demo: a fake platform, a server that belongs to it, a login, an organization that authorizes the
-// app, and the tokens that come of it. Each step prints one line.
+// The platform side of the demo: a fake platform, its server, a login, an organization that authorizes the app, and the tokens.
+// Each step prints one line.
 import path from 'node:path';
 import { createApp, type App } from '../app/app.ts';
 import { openAdminAccess } from '../app/admin-access.ts';
@@ -18,23 +18,23 @@ import { writeServerConfig } from '../fake-platform/cli/platform/server-config.t
 import { startPlatform, type FakePlatform } from '../fake-platform/cli/platform/start-platform.ts';
 import { writeThrowAwayCertificate } from './throw-away-certificate.ts';
 
-/** The organization that authorizes the app: made up. */
+/** A made-up organization that authorizes the app. */
 export const DEMO_ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
 
-/** A fake platform, and what a server needs that belongs to it. `close` must be called. */
+/** A fake platform with the files of its server. Call `close`. */
 export interface DemoPlatform extends FakePlatform {
   readonly settings: Settings;
   /** PEM text that clients of the server must trust. */
   readonly certificatePem: string;
 }
 
-/** Longest wait for a login or for what the server does by itself, ms. */
+/** Longest wait for a login or for a step of the server, ms. */
 const LIMIT_MS = 30_000;
-/** Longest wait for a renewal, which is due half a minute after the token before, ms. */
+/** Longest wait for a renewal, which is due half a minute after the previous token, ms. */
 const RENEWAL_LIMIT_MS = 60_000;
 const PAUSE_MS = 50;
 
-/** Starts the platform on free ports, and writes certificate and configuration of the server into `folder`. */
+/** Starts the platform on free ports, and writes the server's certificate and configuration into `folder`. */
 export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
   const [grpcPort = 0, socketPort = 0, webhookPort = 0, redirectPort = 0] = await freePorts(4);
   const redirectUri = `http://127.0.0.1:${String(redirectPort)}/callback`;
@@ -62,7 +62,7 @@ export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
   }
 }
 
-/** Logs in as `parley admin login` does, with a browser that nobody sits at. */
+/** Logs in as `parley admin login` does, with a browser that needs no person. */
 export async function logIn({ settings }: Pick<DemoPlatform, 'settings'>): Promise<void> {
   const log = createLogger({ level: settings.log.level });
   const opened = await openAdminAccess(settings.admin, { profile: loadProfile('fake'), clock: systemClock, log, purpose: 'change' });
@@ -78,12 +78,12 @@ export async function logIn({ settings }: Pick<DemoPlatform, 'settings'>): Promi
   }
 }
 
-/** Starts the server that belongs to the platform. Whoever starts it closes it. */
+/** Starts the server. The caller closes it. */
 export function startDemoServer({ settings }: DemoPlatform): Promise<App> {
   return createApp({ settings, log: createLogger({ level: settings.log.level }) });
 }
 
-/** An organization authorizes the app, and the server registers its data sources by itself. Resolves when it has. */
+/** Authorizes the app for an organization. Resolves when the server has registered its data sources. */
 export async function authorize({ api }: FakePlatform): Promise<DataSourceRecord> {
   api.authorize(DEMO_ORGANIZATION);
   console.log(`authorized  organization ${DEMO_ORGANIZATION} lets the app act for it, and a webhook notifies the server`);
@@ -93,7 +93,7 @@ export async function authorize({ api }: FakePlatform): Promise<DataSourceRecord
   return registered;
 }
 
-/** Resolves when the server has renewed the token of `before`, which it does in its own time (L-07). */
+/** Resolves when the server has renewed the token of `before` at its regular time (L-07). */
 export async function renewed({ api }: FakePlatform, before: DataSourceRecord): Promise<DataSourceRecord> {
   const after = await reached('the server has renewed the token', RENEWAL_LIMIT_MS, () => {
     const now = dataSourceOf(api, 'grpc');
@@ -103,18 +103,18 @@ export async function renewed({ api }: FakePlatform, before: DataSourceRecord): 
   return after;
 }
 
-/** The data source of the organization for one transport, with the token that its callers present. */
+/** The data source of the organization for one transport, with the token that calls carry. */
 export function dataSourceOf(api: FakePlatform['api'], transport: Transport): DataSourceRecord | undefined {
   const schema = loadProfile('fake').schemas[transport];
   return api.dataSources(DEMO_ORGANIZATION).findLast(({ status, schemaId }) => status === 'active' && schemaId === schema);
 }
 
-/** Tokens of one minute, the shortest there are, so that a renewal can be watched: it comes when half of it is over. */
+/** Tokens of one minute, the shortest allowed, so that the demo can show a renewal after half of it. */
 function withShortTokens(admin: Settings['admin']): Settings['admin'] {
   return { ...admin, dataSources: { ...admin.dataSources, tokenLifetimeMinutes: 1 } };
 }
 
-/** What `find` finds at last. @throws AppError `platform_unavailable` when it finds nothing in time. */
+/** Polls `find` until it returns something. @throws AppError `platform_unavailable` after the limit. */
 async function reached<T>(what: string, limitMs: number, find: () => T | undefined): Promise<T> {
   const whole = abortAfter(limitMs, systemClock);
   try {

@@ -1,5 +1,5 @@
-// `parley demo`: the whole way on one machine, in real time. A fake platform, a login, the server with TLS and the token
-// check, an organization that authorizes the app, a call to each bundled bot, one over WebSocket, a renewed token and a call
+// `parley demo`: everything on one machine, in real time. A fake platform, a login, the server with TLS and token check, an
+// organization that authorizes the app, a call to each bundled bot, one over WebSocket, a renewed token and a call
 // with it.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -29,7 +29,7 @@ import {
 import { EXIT } from '../base/terminal/failure.ts';
 import { readyLine } from './serve/ready-line.ts';
 
-/** The command: exit code 0 when every call went as expected. */
+/** The command. Exit code 0 when every call went as expected. */
 export function demoCommand(): Command {
   return new Command('demo')
     .description('go the whole way on free ports of this machine: platform, login, server, authorization, calls, renewal')

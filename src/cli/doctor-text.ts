@@ -1,4 +1,4 @@
-// What the doctor found, for people and for programs. Decides nothing.
+// The doctor's results as text and as JSON. Decides nothing.
 import type pc from 'picocolors';
 import type { Finding } from '../admin/doctor/finding.ts';
 import type { CheckResult } from '../admin/doctor/run-doctor.ts';
@@ -7,25 +7,25 @@ import { alignedRows } from '../base/terminal/table.ts';
 
 type Colors = ReturnType<typeof pc.createColors>;
 
-/** Results with what they come to. Names are public: scripts read them. */
+/** Results with their summary. The names are public: scripts read them. */
 export interface DoctorReport {
-  /** No fault was found, and nothing was cut short. */
+  /** True without faults, in a complete examination. */
   readonly ok: boolean;
   readonly faults: number;
   readonly warnings: number;
   readonly checks: readonly CheckResult[];
-  /** Shows what the platform sees, run outside; absent where the configuration has no address. */
+  /** A command to run outside, which shows what the platform sees; absent without a configured address. */
   readonly outside?: OutsideCommand;
 }
 
-/** @param isWhole - false when the examination was cut short. */
+/** @param isWhole - false when the examination was interrupted. */
 export function reportOf(checks: readonly CheckResult[], isWhole: boolean, outside?: OutsideCommand): DoctorReport {
   const found = checks.flatMap(({ findings }) => findings);
   const faults = found.filter(({ severity }) => severity === 'fault').length;
   return { ok: isWhole && faults === 0, faults, warnings: found.length - faults, checks, ...(outside !== undefined && { outside }) };
 }
 
-/** One line for each check, below it its findings, and the counts at the end. */
+/** One line for each check, its findings below it, and the counts at the end. */
 export function doctorText({ checks, faults, warnings, outside }: DoctorReport, colors: Colors): string {
   const lines = alignedRows(checks.map(rowOf)).trimEnd().split('\n');
   const blocks = checks.map((check, index) => [coloured(lines[index] ?? '', check, colors), ...check.findings.flatMap(findingLines)]);
@@ -37,11 +37,11 @@ export function doctorText({ checks, faults, warnings, outside }: DoctorReport, 
 }
 
 function rowOf({ state, id, subject, title, reason }: CheckResult): readonly string[] {
-  // What a check says when nothing is found would be the opposite of the truth when something is.
+  // The text of a check without findings would be wrong when it has some.
   return [state, id, subject, { ok: title, skipped: reason ?? '', found: '' }[state]];
 }
 
-/** After the columns were aligned, because the codes of colours have a length, too. */
+/** Colours come after aligning the columns, because their codes have a length, too. */
 function coloured(line: string, { state, findings }: CheckResult, colors: Colors): string {
   if (state === 'skipped') return colors.dim(line);
   const isWarning = findings.every(({ severity }) => severity === 'warning');

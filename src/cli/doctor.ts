@@ -1,5 +1,5 @@
 // `parley doctor`: says why no calls come in. Examines the configuration, the platform, the registered address and the server
-// that answers there, and changes nothing. What is examined, src/admin/doctor decides.
+// there, and changes nothing. src/admin/doctor has the checks.
 import { Command, InvalidArgumentError } from 'commander';
 import type { DoctorContext } from '../admin/doctor/context.ts';
 import { CHECK_IDS, type Check, type CheckId } from '../admin/doctor/check.ts';
@@ -16,11 +16,11 @@ import { isMissingBench } from './bench-commands.ts';
 import type { ServerQuestionsOptions } from './registered-server.ts';
 import { acceptSettings } from './settings-arguments.ts';
 
-/** Longest time of one check, ms: a request to the platform may be sent again. */
+/** Longest time of one check, ms: a request to the platform may be repeated. */
 const CHECK_LIMIT_MS = 20_000;
-/** Longest time of all of them, ms. */
+/** Longest time of all checks, ms. */
 const LIMIT_MS = 600_000;
-/** Clears the line that the cursor stands in. */
+/** Clears the current line of the terminal. */
 const CLEAR_LINE = '\r\u001b[K';
 
 interface Flags {
@@ -40,8 +40,8 @@ Exit code: 0 no fault, 1 faults, 2 the configuration or the usage is wrong, 130 
 /**
  * The command.
  *
- * @param leave - ends the process soon although a bot that was loaded still keeps it busy.
- * @param isWatched - whether somebody watches standard error, and wants to see how far it is.
+ * @param leave - ends the process soon, although a loaded bot may keep it busy.
+ * @param isWatched - whether standard error is a terminal, for progress.
  */
 export function doctorCommand(leave: () => void, isWatched: boolean = process.stderr.isTTY): Command {
   const command = acceptSettings(new Command('doctor'))
@@ -63,7 +63,7 @@ export function doctorCommand(leave: () => void, isWatched: boolean = process.st
 
 async function examine(given: AdminWork, { org, only }: Flags, authorities: readonly string[], isWatched: boolean): Promise<void> {
   const { output, clock, profile, signal, settings } = given;
-  // The findings say what the log would warn of.
+  // The findings report what the log would warn of.
   const isAskedFor = settings.log.level === 'debug' || settings.log.level === 'trace';
   const log = isAskedFor ? given.log : createLogger({ level: 'error', destination: { write: output.note } });
   const server = await serverQuestions({ profile, clock, authorities, socketPathPrefix: settings.websocket.pathPrefix });
@@ -77,16 +77,16 @@ async function examine(given: AdminWork, { org, only }: Flags, authorities: read
     progress?.end();
     await examination.close();
   }
-  // What was found until somebody interrupted it is of use, but nothing is right for it.
+  // The findings of an interrupted examination are useful, but nothing counts as correct.
   const report = reportOf(checks, !signal.aborted, outsideCommand(given));
   output.show(report, doctorText(report, output.colors));
   process.exitCode = signal.reason === INTERRUPTED ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
 }
 
-/** The named checks with those that they need; all of them when none is named. */
+/** The named checks with the checks that they need; all of them when none is named. */
 function withGrounds(only: readonly CheckId[] = CHECK_IDS): readonly Check[] {
   const chosen = new Set(only);
-  // What is needed stands before what needs it.
+  // A needed check comes before the checks that need it.
   for (const { id, needs } of [...DOCTOR_CHECKS].reverse()) if (chosen.has(id)) for (const need of needs) chosen.add(need);
   return DOCTOR_CHECKS.filter(({ id }) => chosen.has(id));
 }
@@ -122,7 +122,7 @@ async function authoritiesIn(file: string | undefined, command: Command): Promis
   }
 }
 
-/** Questions to the server from outside. None in an image without the clients of the fake platform: what needs them is examined from inside. */
+/** Requests to the server from outside. None in an image without the clients of the fake platform: those checks are then skipped. */
 async function serverQuestions(options: ServerQuestionsOptions): Promise<Pick<DoctorContext, 'health' | 'listAgents'>> {
   try {
     return (await import('./registered-server.ts')).serverQuestions(options);

@@ -1,17 +1,17 @@
-// Ports of this machine that nobody listens on, for servers whose address others must know before they are started.
+// Free ports of this machine, for servers whose address others must know before they start.
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
-/** Ports that the system gives to nobody who has not asked for them by number, on Linux below 32,768, and that no browser refuses. */
+/** Ports below Linux's automatic range (32,768) that no browser refuses. */
 export const NAMED_PORTS = { from: 10_100, count: 22_000 };
-/** So many that are taken, one after the other, mean that something else is wrong. */
+/** So many taken ports in a row mean that something else is wrong. */
 const MAX_TAKEN = 200;
 
 /**
- * So many free ports of 127.0.0.1, all different. They are let go again: whoever wants them should take them soon.
+ * Finds free ports of 127.0.0.1, all different. They are not reserved, so use them soon.
  *
- * @param among - where to look.
- * @throws Error when hardly one is free there.
+ * @param among - the range to search.
+ * @throws Error when hardly any port there is free.
  */
 export async function freePorts(count: number, among = NAMED_PORTS): Promise<readonly number[]> {
   const held = new Map<number, Server>();
@@ -28,7 +28,7 @@ export async function freePorts(count: number, among = NAMED_PORTS): Promise<rea
   }
 }
 
-/** Undefined when somebody else has the port. */
+/** Undefined when the port is taken. */
 function listening(port: number): Promise<Server | undefined> {
   const server = createServer();
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// `parley health`: asks a running server whether it takes calls. For container health checks, which have no other tool.
+// `parley health`: asks a running server whether it takes calls. For health checks of containers, which have no other tool.
 import { Command } from 'commander';
 import { loadSettings } from '../app/config/load-settings.ts';
 import { EXIT } from '../base/terminal/failure.ts';
@@ -7,7 +7,7 @@ import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 /** Longest wait for the answer, ms. */
 const LIMIT_MS = 3000;
 
-/** The command: exit code 0 when the server is ready, 1 when not. */
+/** The command. Exit code 0 when the server is ready, 1 when not. */
 export function healthCommand(): Command {
   const command = acceptSettings(new Command('health'))
     .description('ask the server on this machine whether it is ready; the settings say where its operations port is')

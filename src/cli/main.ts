@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `parley` command: finds the sub-command, runs it, and turns what it throws into a message and an exit code.
+// The `parley` command: finds the sub-command, runs it, and turns errors into a message and an exit code.
 import module from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { systemClock } from '../base/clock.ts';
@@ -7,10 +7,10 @@ import { packageVersion } from '../base/package-root.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, reportFailure } from '../base/terminal/failure.ts';
 
-/** How long a command that is done may linger, ms. */
+/** How long a finished command may keep the process alive, ms. */
 const LEAVE_MS = 500;
 
-// Node 22 and newer keep compiled modules between starts when they are asked to; Node 20 has no such function.
+// Node 22 and newer can cache compiled modules between starts; Node 20 has no such function.
 const enableCompileCache: unknown = Reflect.get(module, 'enableCompileCache');
 if (typeof enableCompileCache === 'function') Reflect.apply(enableCompileCache, module, []);
 
@@ -26,13 +26,13 @@ try {
   process.exitCode = thrown instanceof CommanderError ? (thrown.exitCode === 0 ? EXIT.ok : EXIT.usage) : reportFailure(thrown);
 }
 
-/** The named command alone; all of them for help and for names that do not exist. */
+/** The named command alone; all of them for the help and for unknown names. */
 async function wanted(name: string | undefined): Promise<readonly Command[]> {
   const one = COMMANDS.get(name ?? '');
   return one === undefined ? Promise.all([...COMMANDS.values()].map((load) => load(leaveSoon))) : [await one(leaveSoon)];
 }
 
-/** Ends the process although a loaded bot module may still keep it busy; what was printed has time to be written. */
+/** Ends the process, although a loaded bot may keep it busy. Output still has time to be written. */
 function leaveSoon(): void {
   systemClock.after(LEAVE_MS, () => process.exit());
 }

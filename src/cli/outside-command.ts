@@ -1,15 +1,15 @@
-// The one command that shows what the platform sees of a registered address: the doctor itself asks from inside. Needs nothing
-// but curl where it is run, and no token.
+// The one command that shows what the platform sees at a registered address: the doctor itself connects from inside. It needs only
+// curl, and no token.
 import type { AdminWork } from './admin/run.ts';
 
-/** What to run outside, and what it must show. */
+/** A command to run outside, and its expected result. */
 export interface OutsideCommand {
   readonly command: string;
-  /** What the answer holds when the address is right. */
+  /** A part of the answer when the address is right. */
   readonly shows: string;
 }
 
-/** For the first address of the configuration, gRPC before WebSocket; undefined where it has none. */
+/** For the first address of the configuration, gRPC before WebSocket; undefined without an address. */
 export function outsideCommand({ settings, profile }: Pick<AdminWork, 'settings' | 'profile'>): OutsideCommand | undefined {
   const { admin, auth, websocket } = settings;
   const addressFor = (transport: 'grpc' | 'websocket'): string | undefined =>

@@ -1,5 +1,5 @@
-// Asks the server that answers at a registered address what the platform asks it: its health and its agents. Uses the fake
-// platform's clients, which dial and check certificates as `parley call` does. Decides nothing.
+// Sends the platform's requests to the server at a registered address: health and list of agents. Uses the fake platform's clients,
+// which connect and check certificates as `parley call` does. Decides nothing.
 import { rootCertificates } from 'node:tls';
 import type { AgentsQuestion, DoctorContext } from '../admin/doctor/context.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,22 +8,22 @@ import { GrpcConnection } from '../fake-platform/lines/grpc-line.ts';
 import { openConnection, type ConnectionOptions } from '../fake-platform/lines/open-connection.ts';
 
 const CONNECT_LIMIT_MS = 5000;
-/** Longest wait for an answer, connection included, ms. */
+/** Longest wait for an answer, including the connection, ms. */
 const ANSWER_LIMIT_MS = 8000;
 
-/** What a server says that is well and has no health service for us, which is optional (1.8). */
+/** The answer of a healthy server without a health service, which is optional (1.8). */
 const ANSWERS: ReadonlySet<FindingCode> = new Set<FindingCode>(['not_served', 'unauthenticated', 'forbidden']);
 
 export interface ServerQuestionsOptions {
   readonly profile: ConnectionOptions['profile'];
   readonly clock: Clock;
-  /** PEM certificates of authorities that are trusted beside those of the runtime. */
+  /** PEM certificates of authorities to trust beside those of Node. */
   readonly authorities: readonly string[];
-  /** Before the paths of a server that takes calls over WebSocket (W-02). */
+  /** The address before the WebSocket paths (W-02). */
   readonly socketPathPrefix: string | undefined;
 }
 
-/** The questions, each over a connection of its own that is closed before the answer is given. */
+/** The requests. Each uses its own connection and closes it before it resolves. */
 export function serverQuestions(options: ServerQuestionsOptions): Required<Pick<DoctorContext, 'health' | 'listAgents'>> {
   return {
     health: async (endpoint, signal) => {
@@ -58,7 +58,7 @@ function accessTo(
     ...{ profile, clock, connectLimitMs: CONNECT_LIMIT_MS },
     target: { transport, host, port, isSecure: isTls, ...(pathPrefix === undefined ? {} : { pathPrefix }) },
     ...(token === undefined ? {} : { token }),
-    // Given at all, they replace the runtime's own.
+    // If given, they replace Node's own.
     ...(authorities.length === 0 ? {} : { certificateAuthority: Buffer.from([...rootCertificates, ...authorities].join('\n')) }),
   };
 }

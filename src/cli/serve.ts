@@ -1,4 +1,4 @@
-// `parley serve`: runs the server until it is asked to stop, in this process or in several.
+// `parley serve`: runs the server until it is stopped, in one process or in several.
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
@@ -18,7 +18,7 @@ interface ServeOptions {
 /**
  * The command.
  *
- * @param leave - ends the process soon although a bot that was loaded still keeps it busy.
+ * @param leave - ends the process soon, although a loaded bot may keep it busy.
  */
 export function serveCommand(leave: () => void): Command {
   const command = acceptSettings(new Command('serve'))
@@ -32,14 +32,14 @@ export function serveCommand(leave: () => void): Command {
     );
   return command.action(async (options: ServeOptions) => {
     keepTicksFast();
-    // From the first moment: by default the signal ends the process. The listener that reloads gets it, too.
+    // First of all: by default SIGHUP ends the process. The reloader uses this listener, too.
     process.on('SIGHUP', () => undefined);
     const load = (): LoadedSettings => loadSettings({ argv: settingsArguments(command) });
     await serve({ loaded: load(), load, isJson: options.json === true, leave }, options.workers);
   });
 }
 
-// Each way loads what it needs: the process that starts workers needs no engine.
+// Each variant loads only what it needs: the primary process needs no engine.
 async function serve(serving: Serving, workers: number): Promise<void> {
   if (workers === 1) {
     const { serveAlone } = await import('./serve/alone.ts');

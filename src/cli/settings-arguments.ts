@@ -1,8 +1,8 @@
-// What every command that needs the settings has in common: the flags of the configuration, passed on as they are.
+// What all commands with settings share: the flags of the configuration, passed on unchanged.
 import type { Command } from 'commander';
 import { EXIT } from '../base/terminal/failure.ts';
 
-/** Lets a command take `--config FILE` and any `--section.key value`; what they mean is decided by the settings. */
+/** Adds `--config FILE` and any `--section.key value`; the settings room interprets them. */
 export function acceptSettings(command: Command): Command {
   return command
     .option('--config <file>', 'configuration file, YAML or JSON (default: the variable PARLEY_CONFIG)')
@@ -21,7 +21,7 @@ export function operandsOf({ args, registeredArguments }: Command): readonly str
 }
 
 /**
- * The id that such a command is about; Commander takes a flag of the settings for it when that stands first.
+ * The id operand of such a command. Commander takes a flag of the settings for it when that comes first.
  *
  * @throws CommanderError with the exit code of wrong usage when it is missing.
  */
@@ -30,7 +30,7 @@ export function neededOperand(command: Command): string {
   return id ?? command.error('error: the id is missing; it stands before the flags of settings', { exitCode: EXIT.usage });
 }
 
-/** The arguments of such a command as `loadSettings` takes them; operands of its own are left out. */
+/** The arguments for `loadSettings`, without the command's own operands. */
 export function settingsArguments(command: Command): readonly string[] {
   const file: unknown = command.getOptionValue('config');
   const flags = command.args.slice(operandsOf(command).length);

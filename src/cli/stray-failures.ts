@@ -1,18 +1,18 @@
-// Failures that reach nobody, because a bot or a library forgot a promise or threw in a timer of its own. Node would print
-// them with their message, which may hold what a caller typed (G-68), and end every call with the process.
+// Errors that nobody handles, because a bot or a library forgot a promise or threw in a timer. Node would print their message, which
+// may hold what a caller typed (G-68), and end every call with the process.
 import { systemClock } from '../base/clock.ts';
 import { LinePacer } from '../base/line-pacer.ts';
 import type { Logger } from '../base/log.ts';
 
 /**
- * Logs such failures and Node's warnings without their messages, for as long as the process lives. A rejected promise harms nobody else, so
- * the process goes on. After an exception nothing is sure any more.
+ * Logs such errors and Node's warnings without their messages, for the life of the process. After an unhandled rejection the process
+ * goes on. After an exception nothing is certain, so `onException` must stop it.
  *
- * @param onException - called at the first exception; is to stop the process in order.
+ * @param onException - called at the first exception; must stop the process in order.
  */
 export function catchStrayFailures(log: Logger, onException: () => void): void {
   const pacer = new LinePacer<'warning'>(systemClock);
-  // Node's own listener prints them as they are.
+  // Node's own listener would print warnings unchanged.
   process.removeAllListeners('warning');
   process.on('warning', (warning) => {
     const leftOut = pacer.next('warning');

@@ -1,5 +1,5 @@
-// A certificate for demos and tests on one machine: signed by itself, good for a day, its key never leaves the folder it
-// is written to.
+// A self-signed certificate for demos and tests on one machine. It is valid for a day, and its key never leaves the folder it is
+// written to.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import {
 const DAY_MS = 24 * 3_600_000;
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** Where the PEM files lie, and the certificate itself for clients that are to trust it. */
+/** The paths of the PEM files, and the certificate for clients that must trust it. */
 export interface ThrowAwayCertificate {
   readonly certificateFile: string;
   readonly keyFile: string;

@@ -1,8 +1,8 @@
-// Who is talking to whom: the facts of one call that every room may know. Nothing of the wire, nothing that changes
-// while the call lasts.
+// The facts of one call that every room may know. Nothing of the wire, and nothing that changes during the
+// call.
 import type { JsonObject } from '../base/json.ts';
 
-/** What names a call. Two organizations that use the same conversation id have two calls, never one. */
+/** The key of a call. Two organizations that use the same conversation id have two calls, never one. */
 export interface CallKey {
   readonly organizationId: string;
   readonly conversationId: string;
@@ -20,7 +20,7 @@ export interface CallFacts extends CallKey {
   readonly parameters: JsonObject;
 }
 
-/** One string for a call, for maps and stores; no two calls share one, whatever their ids hold. */
+/** The key as one string for maps and stores. No two calls share one, whatever their ids contain. */
 export function callId(key: CallKey): string {
   return JSON.stringify([key.organizationId, key.conversationId]);
 }

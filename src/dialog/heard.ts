@@ -1,4 +1,4 @@
-// What became of the last reply at the caller's ear: an estimate, because the platform says nothing of its player.
+// How much of the last reply the caller heard: an estimate, because the platform does not report on its player.
 
 /** How much of the last reply the caller has heard. */
 export interface Heard {
@@ -8,7 +8,7 @@ export interface Heard {
   readonly ms: number;
   /** The words that were heard, as far as prompts have text; a prompt that was cut counts up to the word it was cut in. */
   readonly text: string;
-  /** Set when the call has changed its server since: estimated from the length of the reply and the time since it began. */
+  /** Set when the call has moved to another server since: estimated from the reply's length and the time since it began. */
   readonly estimated?: true;
 }
 

@@ -1,7 +1,7 @@
-// Where a call lives, as transports ask it and the homes of calls answer it. Knows neither streams nor how it is found out.
+// Where a call lives: the questions of transports and the answers of call homes. Knows neither streams nor how the answer is found.
 import type { JsonObject } from '../base/json.ts';
 
-/** Another instance, as it stands in the table of instances. */
+/** Another instance, as in the table of instances. */
 export interface Peer {
   /** New with each start of its process. */
   readonly id: string;
@@ -11,9 +11,9 @@ export interface Peer {
   readonly certificate: string;
 }
 
-/** What a home that is gone has left of a call. */
+/** What a dead home has left of a call. */
 export interface Restored {
-  /** As it was saved; the engine alone reads it. */
+  /** As it was saved; only the engine reads it. */
   readonly snapshot: JsonObject;
   /** How often the call has changed its home. */
   readonly generation: number;
@@ -22,38 +22,38 @@ export interface Restored {
 /** The call lives here from now on. */
 export interface LocatedHere {
   readonly kind: 'here';
-  /** Another home had it; repeated until the first snapshot of this one is saved. */
+  /** Another home had it. Repeated until this home has saved its first snapshot. */
   readonly restored?: Restored;
 }
 
-/** One that nothing has to be restored for. */
+/** A new call: there is nothing to restore. */
 export const HERE: LocatedHere = Object.freeze({ kind: 'here' });
 
 /** The call lives there: forward. */
 export interface LocatedElsewhere {
   readonly kind: 'elsewhere';
   readonly home: Peer;
-  /** Nobody has the call, and this instance takes no new ones: the peer is to claim it. */
+  /** Nobody has the call, and this instance takes no new ones: the peer must claim it. */
   readonly isTaking: boolean;
 }
 
 /**
- * Where a call lives. `not_mine`: a forwarding peer asked, and it does not live here. `ended`: nowhere, it is over or begins with its own
- * end, and gets no prompts (G-7C).
+ * Where a call lives. `not_mine`: a forwarding peer asked, and the call does not live here. `ended`: nowhere; it is over or begins with
+ * its own end, and gets no prompts (G-7C).
  */
 export type Located = LocatedHere | LocatedElsewhere | { readonly kind: 'not_mine' } | { readonly kind: 'ended' };
 
-/** What is known of the turn whose home is asked for. */
+/** What is known of the turn when its home is looked up. */
 export interface Asked {
-  /** What its first message brings; `nothing`: audio, or the first key. */
+  /** The content of its first message; `nothing`: audio, or the first key. */
   readonly opensWith: 'start' | 'end' | 'input' | 'nothing';
-  /** It came over the peer port. `isTaking`: as above, said by the peer. */
+  /** It came over the peer port. `isTaking`: the peer tells this instance to claim the call. */
   readonly forwarded?: { readonly isTaking: boolean };
-  /** Its home is a socket: taken from whoever has it, never released. */
+  /** Its home is a socket: always taken over, never released. */
   readonly isTied?: boolean;
 }
 
-/** Why a forwarded turn came back. `refused`: no connection was taken; `broken`: there was one. */
+/** Why a forwarded turn failed. `refused`: no connection was accepted; `broken`: there was one. */
 export type ForwardLoss = 'not_mine' | 'refused' | 'broken';
 
 /** How forwarding a turn ended. Public: a label of a metric. */

@@ -1,10 +1,10 @@
-// What the caller did, in our own words. Transports map their messages to these; nothing here knows a wire.
+// What the caller did, in our own words. Transports map their messages to these types, which know no wire.
 import type { JsonObject } from '../base/json.ts';
 
-/** Encodings a caller's audio may arrive in (G-31). */
+/** Encodings of a caller's audio (G-31). */
 export type AudioEncoding = 'linear16' | 'mulaw' | 'alaw';
 
-/** One frame of caller audio, as received. Encoding and rate stand only on frames that name them (G-32). */
+/** One frame of caller audio, as received. Encoding and rate are set only on frames that name them (G-32). */
 export interface AudioInput {
   readonly kind: 'audio';
   /** The bytes of the message, not a copy. */
@@ -13,7 +13,7 @@ export interface AudioInput {
   readonly sampleRateHz?: number;
 }
 
-/** One thing the caller or the platform did. */
+/** One action of the caller or the platform. */
 export type Input =
   | { readonly kind: 'session_start'; readonly name: string; readonly parameters: JsonObject }
   | AudioInput
@@ -26,10 +26,10 @@ export type Input =
   /** The caller hung up or the flow ended the session (G-74). */
   | { readonly kind: 'session_end' };
 
-/** What a turn opens with: the start of its call, another input that is whole, or nothing that wants an answer yet. */
+/** What a turn opens with: the start of its call, another complete input, or nothing that wants a reply yet. */
 export type TurnOpening = 'start' | 'input' | 'nothing';
 
-/** @param first - of the turn's inputs, if one came with its opening. */
+/** @param first - the turn's first input, if one came with its opening. */
 export function turnOpening(first: Input | undefined): TurnOpening {
   switch (first?.kind) {
     case 'session_start':

@@ -1,9 +1,8 @@
-// What a bot decided: prompts to be heard and exactly one thing that happens next. Plain data; how it sounds and how
-// it travels is decided elsewhere.
+// What a bot decided: prompts and exactly one next step. Plain data; how it sounds and travels is decided elsewhere.
 import type { JsonObject } from '../base/json.ts';
 import type { SpeechPatience } from '../speech/patience.ts';
 
-/** Something the caller is to hear. */
+/** Something the caller hears. */
 export type Prompt =
   /** Text for the synthesizer. */
   | { readonly kind: 'text'; readonly text: string; readonly bargeIn: boolean }
@@ -15,10 +14,10 @@ export type Prompt =
 /** Most digits of one input, keyed or spoken: no number that people give on a telephone is longer (an IBAN has 34 places). */
 export const MAX_DIGITS = 64;
 
-/** Keys a digit collector can end on. */
+/** Keys that can end a collection of digits. */
 export type TerminatorKey = '#' | '*' | 'none';
 
-/** Wait for the caller. Times are ms; what is left out is filled from the operator's settings. */
+/** Listen to the caller. Times are ms; the operator's settings are the defaults. */
 export interface Listen {
   readonly kind: 'listen';
   /** What the caller may use next; default both. */
@@ -29,24 +28,24 @@ export interface Listen {
   readonly interDigitMs?: number;
   /** Key that ends the collection early; it is not part of the digits. */
   readonly terminator?: TerminatorKey;
-  /** Silence after which the platform reports no input, ms; 0 never (G-82). */
+  /** Silence after which the platform reports no input, ms; 0: never (G-82). */
   readonly noInputMs?: number;
-  /** The next input is a card number, a PIN or the like: kept out of logs, records and recordings (G-83). */
+  /** The next input is a card number, a PIN or the like: kept out of logs, snapshots and recordings (G-83). */
   readonly sensitive?: boolean;
-  /** How patiently this input is listened to; what is left out is the bot's setting, then the operator's. */
+  /** How patiently to listen to this input. Default: the bot's setting, then the operator's. */
   readonly speech?: Partial<SpeechPatience>;
-  /** Data or control for the platform's flow, sent along with this reply (G-73). */
+  /** Data or control for the platform's flow, sent with this reply (G-73). */
   readonly event?: FlowEvent;
 }
 
 /** An event of ours for the platform's flow (G-73). */
 export interface FlowEvent {
-  /** What the flow calls it. */
+  /** Its name in the flow. */
   readonly name: string;
   readonly metadata?: JsonObject;
 }
 
-/** Hand the caller to a human. */
+/** Transfer the caller to a person. */
 export interface Transfer {
   readonly kind: 'transfer';
   /** Why, in a few words; for reports. */
@@ -55,7 +54,7 @@ export interface Transfer {
   readonly summary?: string;
   /** 1 to 64 ASCII characters: a letter, then letters, digits, `_` or `-` (G-79). */
   readonly routingHint?: string;
-  /** What the bot has collected; transferred with the call. */
+  /** What the bot has collected; passed on with the call. */
   readonly fields?: JsonObject;
 }
 
@@ -64,14 +63,14 @@ export interface End {
   readonly kind: 'end';
   /** How the call went, in a word or two; for reports. */
   readonly outcome: string;
-  /** What the call was about; kept by the platform as the session's summary (G-7B). */
+  /** What the call was about; the platform keeps it as the session's summary (G-7B). */
   readonly summary?: string;
 }
 
-/** What happens after the prompts; after all but a listen the bot is not asked again. */
+/** What happens after the prompts. Only after a listen the bot is asked again. */
 export type Next = Listen | Transfer | End;
 
-/** A complete answer to one input. */
+/** A complete reply to one input. */
 export interface Reply {
   readonly prompts: readonly Prompt[];
   readonly next: Next;

@@ -1,6 +1,6 @@
-// How the name of a recording is shown in errors and logs.
+// How errors and logs show the name of a recording.
 
-/** A file name as errors and logs show it: bots choose recordings by what the caller typed, so each digit is a `#` (G-68). */
+/** A file name for errors and logs: each digit is a `#`, because bots may choose recordings by what the caller typed (G-68). */
 export function shownFile(file: string): string {
   return JSON.stringify(file.slice(0, 255).replaceAll(/\p{Nd}/gu, '#'));
 }

@@ -1,4 +1,4 @@
-// What the caller said in one go: the audio between speech start and speech end.
+// One utterance of the caller: the audio between speech start and speech end.
 
 /** One utterance of the caller, with the pre-roll before its start. */
 export interface Utterance {

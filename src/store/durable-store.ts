@@ -1,5 +1,5 @@
-// Keeps a handful of secrets through the end of the process, however it ends: texts by name, in one sealed file that is
-// replaced as a whole. For tokens and what belongs to them; calls live elsewhere. Knows none of the texts.
+// A durable store for a handful of secrets: texts by name, in one sealed file that is replaced as a whole. For tokens and their
+// data; calls live elsewhere. Does not interpret the texts.
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { check, lock } from 'proper-lockfile';
@@ -8,34 +8,34 @@ import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import type { Seal } from './seal.ts';
 
-/** Largest file, bytes: thousands of organizations; a larger one is not ours. */
+/** Largest file, bytes: enough for thousands of organizations. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Longest name and longest text, characters. */
 const MAX_KEY_LENGTH = 200;
 const MAX_VALUE_LENGTH = 64 * 1024;
-/** What the writer puts behind the file's name for what it writes beside: 32 bits. A day, as people name copies by, is none. */
+/** The suffix of the temporary file: 32 bits. Not a date, which people append to copies. */
 const LEFT_OVER = /^(?!20\d\d(?:0[1-9]|1[0-2])[0-3]\d$)\d{1,10}$/u;
 const MAX_LEFT_OVER = 0xffff_ffff;
-/** What the seal is bound to: the text of another kind of file does not open here. */
+/** The context of the seal: the text of another kind of file does not open here. */
 const OWNER = 'durable-store';
 /**
- * A lock that was not renewed for so long, ms, belonged to a process that was killed. It is renewed five times as often.
+ * A lock without renewal for so long, ms, belonged to a killed process. It is renewed five times as often.
  */
 const LOCK_STALE_MS = 5000;
-/** Tries to get the lock beside the first, one a second: longer than a lock takes to go stale. */
+/** Attempts to get the lock beside the first, one a second: longer than a lock takes to become stale. */
 const LOCK_TRIES = 8;
 /** The detail `reason` of the error when another process holds the store. */
 export const HELD = 'held';
 
 const fileSchema = z.strictObject({ version: z.literal(1), entries: z.record(z.string(), z.string()) });
 
-/** One change; undefined takes the text away. */
+/** One change; undefined deletes the text. */
 export interface StoreChange {
   readonly key: string;
   readonly value: string | undefined;
 }
 
-/** @throws RangeError for a name or text beyond the bounds of every store of secrets. */
+/** @throws RangeError for a name or text that exceeds the limits of every store of secrets. */
 export function demandInBounds(changes: readonly StoreChange[]): void {
   for (const { key, value } of changes) {
     if (key === '' || key.length > MAX_KEY_LENGTH) throw new RangeError(`a name has 1 to ${String(MAX_KEY_LENGTH)} characters`);
@@ -44,27 +44,27 @@ export function demandInBounds(changes: readonly StoreChange[]): void {
   }
 }
 
-/** Where a store lies and what seals it. */
+/** The file of a store and its seal. */
 export interface DurableStoreOptions {
-  /** Absolute. Its folder is made when it is not there. */
+  /** Absolute. The folder is created when it is missing. */
   readonly file: string;
   readonly seal: Seal;
-  /** Called when another process has taken the file away; nothing is written from then on. */
+  /** Called when another process has taken the store over; nothing is written from then on. */
   readonly onLost?: (error: AppError) => void;
-  /** False: a store that another process holds is not waited for. Default true: as long as a killed process seems to hold it. */
+  /** False: fail at once when another process holds the store. Default true: wait as long as a killed process may seem to hold it. */
   readonly waits?: boolean;
 }
 
-/** Whether an error of {@link DurableStore.open} says that another process holds the store. */
+/** Whether {@link DurableStore.open} failed because another process holds the store. */
 export function isHeldElsewhere(error: unknown): boolean {
   return error instanceof AppError && error.code === 'store_failed' && error.details['reason'] === HELD;
 }
 
 /**
- * An open store. Held by one process at a time, which must `close` it.
+ * An open store, held by this process alone. Call `close`.
  *
- * Everything is in memory and on disk. A write resolves when it is on disk; writes that meet are
- * one. A write that fails rejects, and what it wrote stays in memory and goes out with the next one, because a token
+ * Everything is in memory and on disk. A write resolves when it is on disk; simultaneous writes become
+ * one. A failed write rejects, but its texts stay in memory and are written with the next one, because a token
  * that cannot be saved is better than none.
  */
 export class DurableStore {
@@ -72,7 +72,7 @@ export class DurableStore {
   readonly #entries: Map<string, string>;
   #release: (() => Promise<void>) | undefined;
   #writing: Promise<void> | undefined;
-  /** The write after the one that is under way. */
+  /** The write after the current one. */
   #next: Promise<void> | undefined;
   #isLost = false;
 
@@ -82,8 +82,8 @@ export class DurableStore {
   }
 
   /**
-   * Opens the store for this process alone; an empty one when there is no file yet. Takes away the half-written files
-   * that killed processes left beside it, which are named like it with a number behind.
+   * Opens the store for this process alone; an empty one without a file. Removes the half-written files of killed
+   * processes beside it, which have its name and a number.
    *
    * @throws AppError `store_failed` when the file cannot be read, does not open with the keys, or another process holds it.
    */
@@ -92,7 +92,7 @@ export class DurableStore {
     await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
       throw failed('its folder cannot be made', options.file, cause);
     });
-    // Locked before it is read: whoever held it may have been writing.
+    // Lock before reading: the previous holder may have been writing.
     let store: DurableStore | undefined;
     const release = await takeLock(options, () => {
       if (store !== undefined) store.#lose();
@@ -100,7 +100,7 @@ export class DurableStore {
     try {
       store = new DurableStore(options, await readStore(options));
       store.#release = release;
-      // Not before it opened: what a person may still need to mend a damaged store is left alone.
+      // Only after it has opened: a person may need these files to repair a damaged store.
       await removeLeftOver(options.file);
       return store;
     } catch (error) {
@@ -114,7 +114,7 @@ export class DurableStore {
     return Promise.resolve(this.#entries.get(key));
   }
 
-  /** Names that begin so, sorted. */
+  /** Names with this prefix, sorted. */
   keys(prefix: string): Promise<readonly string[]> {
     return Promise.resolve([...this.#entries.keys()].filter((key) => key.startsWith(prefix)).sort());
   }
@@ -124,16 +124,16 @@ export class DurableStore {
     return this.apply([{ key, value }]);
   }
 
-  /** {@link DurableStore.apply} that takes one text away. */
+  /** {@link DurableStore.apply} that deletes one text. */
   delete(key: string): Promise<void> {
     return this.apply([{ key, value: undefined }]);
   }
 
   /**
-   * Makes all changes or, when the process ends before they are on disk, none. Resolves when they are on disk.
+   * Applies all changes or, when the process ends before they are on disk, none. Resolves when they are on disk.
    *
    * @throws AppError `store_failed`: they are in memory but not on disk.
-   * @throws RangeError for a name or text beyond its bounds; nothing is changed then.
+   * @throws RangeError for a name or text that exceeds its limit; nothing is changed then.
    */
   async apply(changes: readonly StoreChange[]): Promise<void> {
     demandInBounds(changes);
@@ -144,7 +144,7 @@ export class DurableStore {
     await this.#flush();
   }
 
-  /** Waits for what is being written and gives the file free. Idempotent; nothing is written afterwards. */
+  /** Waits for the current write and releases the file. Idempotent; nothing is written afterwards. */
   async close(): Promise<void> {
     await Promise.allSettled([this.#writing, this.#next]);
     const release = this.#release;
@@ -152,7 +152,7 @@ export class DurableStore {
     await release?.();
   }
 
-  /** Writes that come while one is under way share the next. */
+  /** Writes that come during a write share the next one. */
   #flush(): Promise<void> {
     if (this.#writing === undefined && this.#next === undefined) return this.#begin();
     this.#next ??= (this.#writing ?? Promise.resolve())
@@ -180,7 +180,7 @@ export class DurableStore {
     const sealed = seal.close(text, OWNER);
     if (sealed.length > MAX_FILE_BYTES) throw failed(`it would be larger than ${String(MAX_FILE_BYTES)} bytes`, file);
     try {
-      // Written beside, synced and renamed: whenever the process ends, the file is the one before or the one after.
+      // Written beside, synced and renamed: whenever the process ends, the file is the old one or the new one.
       await writeFileAtomic(file, sealed, { mode: 0o600 });
       await syncFolder(path.dirname(file));
     } catch (cause) {
@@ -195,7 +195,7 @@ export class DurableStore {
 }
 
 /**
- * What a store holds, for somebody who only looks: another process may hold it at the same time. Empty without a file.
+ * Reads a store that another process may hold. Empty without a file.
  *
  * @throws AppError `store_failed`.
  */
@@ -217,25 +217,25 @@ export async function readStore({ file, seal }: DurableStoreOptions): Promise<Re
   try {
     return new Map(Object.entries(fileSchema.parse(JSON.parse(seal.open(sealed, OWNER))).entries));
   } catch {
-    // No cause: what does not fit the schema could be quoted in it.
+    // No cause: its message could quote the content.
     throw failed('it does not open: it was sealed with another key, or is damaged', file);
   }
 }
 
-/** Whoever writes it could put an older one in its place, with tokens and nonces that are used up. */
+/** Whoever can write it could replace it with an older one, whose tokens and nonces are used up. */
 function mayBeWrittenByOthers(mode: number): boolean {
   return (mode & 0o022) !== 0;
 }
 
-/** A group may share the folder, as volumes of containers do; with the sticky bit nobody takes away what is another's. */
+/** A group may share the folder, as container volumes do; with the sticky bit, nobody removes another user's files. */
 function mayBeReplacedByOthers(mode: number): boolean {
   return (mode & 0o002) !== 0 && (mode & 0o1000) === 0;
 }
 
 /**
- * Whether a process holds a store now; takes and makes nothing.
+ * Whether a process holds a store now. Neither locks nor creates anything.
  *
- * @throws AppError `store_failed` when it cannot be told.
+ * @throws AppError `store_failed` when that cannot be determined.
  */
 export async function isHeld({ file }: Pick<DurableStoreOptions, 'file'>): Promise<boolean> {
   try {
@@ -248,14 +248,14 @@ export async function isHeld({ file }: Pick<DurableStoreOptions, 'file'>): Promi
 async function takeLock({ file, waits = true }: DurableStoreOptions, onLost: () => void): Promise<() => Promise<void>> {
   try {
     const release = await lock(file, {
-      // The file may not be there yet.
+      // The file may not exist yet.
       realpath: false,
       stale: LOCK_STALE_MS,
       update: LOCK_STALE_MS / 5,
       retries: { retries: waits ? LOCK_TRIES : 0, factor: 1, minTimeout: 1000, maxTimeout: 1000 },
       onCompromised: onLost,
     });
-    // A lock that was taken away cannot be given back, and that is no news any more.
+    // A lost lock cannot be released, and its loss has been reported.
     return () => release().catch(() => undefined);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ELOCKED') {
@@ -268,7 +268,7 @@ async function takeLock({ file, waits = true }: DurableStoreOptions, onLost: () 
   }
 }
 
-/** Takes away what killed processes wrote beside the file and never renamed. Only under the lock: nobody is writing. */
+/** Removes the temporary files of killed processes. Only under the lock: nobody is writing. */
 async function removeLeftOver(file: string): Promise<void> {
   const [folder, prefix] = [path.dirname(file), `${path.basename(file)}.`];
   try {
@@ -278,11 +278,11 @@ async function removeLeftOver(file: string): Promise<void> {
       if (LEFT_OVER.test(rest) && Number(rest) <= MAX_LEFT_OVER) await rm(path.join(folder, entry.name), { force: true });
     }
   } catch {
-    // Sealed as the file is, and tried again with the next start: no reason not to open.
+    // They are sealed like the file, and the next start tries again: no reason not to open.
   }
 }
 
-/** The new name of a file is on disk when its folder is. */
+/** The new name of a file is durable when its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -1,27 +1,27 @@
-// Encrypts what must not lie open in a store. AES-256-GCM: whatever was changed, or belongs to another call, does not
-// open. Knows neither snapshots nor where its keys come from.
+// Encrypts secrets in a store with AES-256-GCM: a text that was changed, or belongs to another owner, does not open. Knows neither
+// snapshots nor the origin of its keys.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 
 const ALGORITHM = 'aes-256-gcm';
-/** Bytes of key, of the number used once, and of the proof that nothing was changed. */
+/** Bytes of the key, the nonce and the authentication tag. */
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** Most keys: the new one and a few that have been replaced. */
+/** Most keys: the current one and a few previous ones. */
 const MAX_KEYS = 5;
-/** Stands before every sealed text, so that another form can be told from it one day. */
+/** Prefix of every sealed text, so that a later format can be told apart. */
 const FORM = 'v1.';
 
-/** Seals texts with one key and opens them with any of several, so that keys can be changed. */
+/** Seals texts with one key and opens them with any of several, so that keys can be rotated. */
 export class Seal {
   /** The first one seals. */
   #keys: readonly [Buffer, ...Buffer[]];
 
   /**
-   * @param keys - at most five of 32 bytes: the first one seals, each one opens; none: one made now, so that what is sealed
-   *   opens in this process only.
-   * @throws TypeError for others.
+   * @param keys - at most five of 32 bytes: the first one seals, all of them open; none: a random one, so that sealed texts
+   * open in this process only.
+   * @throws TypeError for other keys.
    */
   constructor(...keys: readonly Buffer[]) {
     const [first = randomBytes(KEY_BYTES), ...others] = keys;
@@ -29,11 +29,11 @@ export class Seal {
   }
 
   /**
-   * Seals with the first of these keys from now on. Keys that are no longer among them go on opening as long as there is room, the
-   * latest ones first: what they sealed is still about, and others who share the store may not have heard of the change yet.
+   * Seals with the first of these keys from now on. Removed keys still open texts as long as there is room, the latest first: what
+   * they sealed is still in use, and other servers may not know of the change yet.
    *
-   * @returns whether anything is different now.
-   * @throws TypeError as the constructor does, and without any key; the keys stay as they were then.
+   * @returns whether the keys have changed.
+   * @throws TypeError as the constructor does, and without any key; the keys then stay as they were.
    */
   renew(...keys: readonly Buffer[]): boolean {
     const [first, ...others] = keys;
@@ -45,7 +45,7 @@ export class Seal {
     return true;
   }
 
-  /** @param owner - what the text belongs to; it opens only for the same. */
+  /** @param owner - what the text belongs to; it opens only for the same owner. */
   close(text: string, owner: string): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.#keys[0], iv, { authTagLength: TAG_BYTES });
@@ -54,7 +54,7 @@ export class Seal {
     return FORM + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  /** @throws AppError `internal` when it was sealed with none of the keys, for another owner, or changed since. */
+  /** @throws AppError `internal` when the text was sealed with an unknown key, for another owner, or changed since. */
   open(sealed: string, owner: string): string {
     const bytes = Buffer.from(sealed.slice(FORM.length), 'base64');
     let failure: unknown;

@@ -1,4 +1,4 @@
-// Rules between the settings of the administration. None holds anything against settings of what is not switched on.
+// Rules between the settings of the administration. They ignore settings of disabled features.
 import { hasSocketPort, type Relation } from './relation.ts';
 import type { SettingKey } from './schema.ts';
 import type { CompiledSettings } from './settings.ts';
@@ -6,7 +6,7 @@ import type { CompiledSettings } from './settings.ts';
 type Admin = CompiledSettings['admin'];
 type Login = Admin['login'];
 
-/** What each way of login needs: its key, and where its value is. */
+/** The setting that each login method needs. */
 const NEEDED: readonly (readonly [Login, SettingKey, (admin: Admin) => string | undefined])[] = [
   ['service_app', 'admin.integration.client_id', ({ integration }) => integration.clientId],
   ['service_app', 'admin.integration.client_secret', ({ integration }) => integration.clientSecret],

@@ -1,5 +1,5 @@
-// Secrets that stand in files of their own and may change while the server runs: which files those are, and how a setting is
-// read anew. Whoever asks decides when; what names the files stays as it was at the start.
+// Secrets in files of their own that may change while the server runs: which files, and how to read them again. The caller decides
+// when. The settings that name the files stay as they were at start.
 import { AppError } from '../../base/errors.ts';
 import { filesNamedIn, REFUSED, type Fault, type Rule } from './rules.ts';
 import { SCHEMA, type SettingKey } from './schema.ts';
@@ -9,25 +9,25 @@ import type { Given } from './sources.ts';
 const NOTHING = Buffer.alloc(0);
 
 export interface ChangingSetting<T> {
-  /** Absolute; empty when all of it stands in place. */
+  /** Absolute paths; empty when the value is written in place. */
   readonly files: readonly string[];
   /**
-   * The value that it has with these contents, in the order of the files. The files themselves are not read: something may be being
-   * written into them.
+   * The value with these contents, in the order of the files. Does not read the files, because one may be half
+   * written.
    *
    * @throws AppError `config_invalid`; the message holds no secret.
    */
   read(contents: readonly Buffer[]): T;
 }
 
-/** Those that can be read anew. */
+/** The settings that can be read again. */
 export interface ChangingSettings {
   readonly storeKeys: ChangingSetting<Settings['store']['keys']>;
   readonly adminStoreKeys: ChangingSetting<Settings['admin']['store']['keys']>;
   readonly dataSources: ChangingSetting<Settings['auth']['dataSources']>;
 }
 
-/** @param givenOf - what the sources gave. */
+/** @param givenOf - the value that the sources give. */
 export function changingSettings(givenOf: (key: SettingKey) => Given): ChangingSettings {
   const changing = <T>(key: SettingKey, rule: Rule<T>): ChangingSetting<T> => {
     const { raw, baseFolder } = givenOf(key);

@@ -1,5 +1,5 @@
-// One configuration file, YAML or JSON, as a source: every value with its line. The parser's own messages quote the
-// file, which may hold secrets, so only its error codes are passed on.
+// Reads one configuration file, YAML or JSON: every value with its line. Passes on only the error codes of the parser, because its
+// messages quote the file, which may hold secrets.
 import { readFileSync, statSync } from 'node:fs';
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Document, type ParsedNode } from 'yaml';
 import { closest } from './naming.ts';
@@ -10,15 +10,15 @@ import { fileText, unknownName, type Given, type Origin, type Source } from './s
 
 const MAX_FILE_BYTES = 1_048_576;
 
-/** A node of a parsed file that may be missing. */
+/** A node of a parsed file; may be missing. */
 type Node = ParsedNode | null | undefined;
 
 export interface FileOptions {
-  /** What its values are called in {@link Origin}. */
+  /** The origin of its values, see {@link Origin}. */
   readonly kind: 'default' | 'file';
   readonly baseFolder: string;
   readonly cwd: string;
-  /** The flag or variable that named the file, for the message when it cannot be read. */
+  /** The flag or variable that named the file, for error messages. */
   readonly namedBy: string;
 }
 
@@ -98,7 +98,7 @@ class FileReader {
       const lineAt = (path: Path): number => this.#lineAt(node, path) ?? line;
       this.#given.push({ key, raw, origin, baseFolder: this.#options.baseFolder, lineAt });
     } catch {
-      // Aliases that point nowhere or multiply too often; the message would quote the value.
+      // An invalid or multiplying alias; the message would quote the value.
       this.#problems.push({
         subject: key,
         shown: undefined,
@@ -109,7 +109,7 @@ class FileReader {
     }
   }
 
-  /** Line of the innermost member of the way that exists. */
+  /** The line of the innermost existing member of the path. */
   #lineAt(start: Node, path: Path): number | undefined {
     let node: unknown = start;
     let line = this.#lineOf(start);

@@ -1,4 +1,4 @@
-// The effective configuration as rows for people: key, value, where it came from; and what differs between two readings of it.
+// The effective configuration as rows for people: key, value and origin; and the differences between two configurations.
 // Secrets are masked already.
 import type { LoadedSettings } from './load-settings.ts';
 import { isSettingKey, RULES, type SettingKey } from './schema.ts';
@@ -10,21 +10,21 @@ const KEYS = [...RULES.keys()].filter(isSettingKey);
 /** One setting as `parley config` prints it. */
 export interface SettingRow {
   readonly key: string;
-  /** The value as it was written, secrets masked. */
+  /** The value as written, secrets masked. */
   readonly value: unknown;
-  /** The same on one line. */
+  /** The value on one line. */
   readonly text: string;
   /** `config/default.yaml:12`, `PARLEY_GRPC_PORT` or `--grpc.port`. */
   readonly origin: string;
   readonly isDefault: boolean;
 }
 
-/** Where one setting stands, as text. */
+/** The origin of one setting, as text. */
 export function originOf({ origin, cwd }: Pick<LoadedSettings, 'origin' | 'cwd'>): (key: SettingKey) => string {
   return (key) => originText(origin(key), cwd);
 }
 
-/** Which settings differ, as they were written; in the order of the schema. Secrets that lie in files of their own are not compared. */
+/** The settings that differ, in the order of the schema. Ignores secrets in files of their own. */
 export function changedSettings(before: LoadedSettings, after: LoadedSettings): readonly SettingKey[] {
   return KEYS.filter((key) => JSON.stringify(before.masked(key)) !== JSON.stringify(after.masked(key)));
 }

@@ -1,5 +1,5 @@
-// Loads the configuration: collects what the sources give, lets convict merge and validate it, checks the rules between
-// settings, and reports everything that is wrong at once. The only reader of process.env.
+// Loads the configuration: reads the sources, lets convict merge and validate them, checks the rules between settings, and reports
+// all problems at once. The only reader of process.env.
 import convict from 'convict';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -25,34 +25,34 @@ import {
 } from './sources.ts';
 
 export interface LoadOptions {
-  /** Flags after the command's name; default none. */
+  /** Flags after the command's name. Default none. */
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Absolute folder that relative paths in variables and flags start from. */
+  /** Absolute folder of relative paths in variables and flags. */
   readonly cwd?: string;
 }
 
 /** The effective configuration and its sources. Holds secrets: never log it. */
 export interface LoadedSettings {
   readonly settings: Settings;
-  /** Where the effective value came from. */
+  /** The origin of the effective value. */
   origin(key: SettingKey): Origin;
-  /** The effective value as it was written, secrets masked. */
+  /** The effective value as written, secrets masked. */
   masked(key: SettingKey): unknown;
-  /** What may be read anew while the server runs. */
+  /** Settings that can be read again while the server runs. */
   readonly changing: ChangingSettings;
-  /** Variables of the platform's own tools that are set and of no use, because the administration is off. */
+  /** Set variables of the platform's own tools that have no effect, because the administration is off. */
   readonly ignored: readonly string[];
   /** The folder that paths in messages are relative to. */
   readonly cwd: string;
 }
 
-/** The configuration with everything that is wrong with it, as far as that shows without loading its bots. */
+/** The configuration with all problems that are visible without loading the bots. */
 export interface CheckedSettings extends Pick<LoadedSettings, 'origin' | 'cwd'> {
   readonly problems: readonly Problem[];
   /** Undefined when there are problems. */
   readonly loaded: LoadedSettings | undefined;
-  /** The settings about bots; undefined when not even their folder is right. */
+  /** The settings about bots; undefined when their folder is invalid. */
   readonly bots: Settings['bots'] | undefined;
 }
 
@@ -67,7 +67,7 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   return loaded;
 }
 
-/** Like {@link loadSettings}, for callers that add problems of their own before they report all of them. */
+/** As {@link loadSettings}, for callers that add their own problems before reporting. */
 export function checkSettings(options: LoadOptions = {}): CheckedSettings {
   const { argv = [], env = process.env, cwd = process.cwd() } = options;
   const root = packageRoot();
@@ -88,7 +88,7 @@ export function checkSettings(options: LoadOptions = {}): CheckedSettings {
   const byDefault = new Map(defaults.given.map((given) => [given.key, given] as const));
   const readings = new Map<string, unknown>();
   const faulty = validate(effective, readings, (given, fault) => problems.push(problemOf(given, fault, cwd)));
-  // So that the bots can be checked although another of their settings is wrong.
+  // So that bots can be checked although one of their settings is invalid.
   for (const key of faulty) readings.set(key, readDefault(key, byDefault.get(key)));
 
   const compiled = compile(SCHEMA, '', readings);
@@ -108,7 +108,7 @@ function operatorFile(named: ReturnType<typeof configFileOf>, cwd: string): read
     : [readConfigFile(named.file, { kind: 'file', baseFolder: join(named.file, '..'), cwd, namedBy: named.from })];
 }
 
-/** Which variables the platform's own tools use is known by the profile; they are of use to the administration only. */
+/** The profile names the variables of the platform's own tools. Only the administration uses them. */
 function platformEnvironment(
   sources: readonly Source[],
   env: Readonly<Record<string, string | undefined>>,
@@ -125,18 +125,18 @@ function platformEnvironment(
     if (last('admin.enabled')?.raw === true) return { used: [found], ignored: [] };
     return { used: [], ignored: found.given.flatMap(({ origin }) => (origin.kind === 'environment' ? [origin.variable] : [])) };
   } catch {
-    // Whoever needs the profile reports what is wrong with it.
+    // Whoever needs the profile reports its error.
     return nothing;
   }
 }
 
 /**
- * Lets convict put the values together and validate them.
+ * Lets convict merge and validate the values.
  *
- * convict joins its findings to one string and reads text leniently ("80abc" is 80). So the schema it gets holds our
- * rules as formats and no defaults, which switches its reading of text off, and every fault is kept where it arises.
+ * convict joins its findings to one string and reads text leniently ("80abc" is 80). So its schema has our rules as formats and no
+ * defaults, which switches off its reading of text, and each problem is recorded where it arises.
  *
- * @returns the keys whose value was refused.
+ * @returns the keys with invalid values.
  */
 function validate(
   effective: ReadonlyMap<string, Given>,
@@ -165,13 +165,13 @@ function validate(
   } catch (cause) {
     if (faulty.size === 0) throw new AppError('internal', 'the settings could not be validated', { cause });
   }
-  // convict takes a section that holds a key named `default` for a value; no key may slip through like that.
+  // convict treats a section that has a key named `default` as a value; no key may bypass validation like that.
   const unread = [...RULES.keys()].filter((key) => !readings.has(key) && !faulty.has(key));
   if (unread.length > 0) throw new AppError('internal', `the schema does not reach ${unread.join(', ')}`);
   return faulty;
 }
 
-/** Our schema in convict's terms. */
+/** Our schema as a convict schema. */
 function convictSchema(section: Section, prefix: string, check: (key: string, rule: Rule<unknown>) => void): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(section).map(([name, node]) => {
@@ -185,7 +185,7 @@ function convictSchema(section: Section, prefix: string, check: (key: string, ru
   );
 }
 
-/** Thrown where a rule between settings reads one whose value was refused. */
+/** Thrown when a rule between settings reads an invalid value. */
 class RefusedValue extends Error {}
 
 /** The tree of final values, frozen. @param refused - keys that throw {@link RefusedValue} when they are read. */
@@ -204,11 +204,11 @@ function compile<S extends Section>(
     if (refused.has(key)) Object.defineProperty(members, toCamel(name), { get, enumerable: true });
     else members[toCamel(name)] = isRule(node) ? readings.get(key) : compile(node, `${key}.`, readings, refused);
   }
-  // Each member was read by the rule that stands at its place in S, or compiled from the section there.
+  // Each member was read by its rule in S, or built from the section there.
   return Object.freeze(members) as Compiled<S>;
 }
 
-/** What the rules between settings find. One that needs a value that was refused finds nothing. */
+/** The problems that the rules between settings find. A rule that needs an invalid value finds none. */
 function brokenRelations(settings: CompiledSettings, effective: ReadonlyMap<string, Given>, cwd: string): readonly Problem[] {
   return RELATIONS.flatMap(({ key, holds, rule, mend }) => {
     try {
@@ -251,7 +251,7 @@ function shownOf(effective: ReadonlyMap<string, Given>, key: string): string {
 
 function tlsOf(tls: CompiledSettings['tls']): TlsSettings {
   if (tls.mode === 'off') return Object.freeze({ mode: 'off' });
-  // A relation has refused this already. Plaintext must never come about by a gap in the rules, so say it again.
+  // A relation refuses this already. Plaintext must never result from a gap in the rules, so check again.
   if (tls.certificateFile === undefined || tls.keyFile === undefined) throw new AppError('internal', 'tls.mode files without files');
   const { certificateFile, keyFile, clientCaFile: caFile, clientSubjects: subjects, clientSubjectsFile: subjectsFile } = tls;
   const clients = tls.clientCertificates === 'required' ? Object.freeze({ caFile, subjects, subjectsFile }) : undefined;

@@ -1,4 +1,4 @@
-// The names of one setting: `key_set` in files, `keySet` in code, and how near a mistyped name comes to a known one.
+// The names of a setting (`key_set` in files, `keySet` in code), and suggestions for mistyped names.
 
 /** `key_set` → `keySet`, as a type. */
 export type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
@@ -13,9 +13,9 @@ export function variableOf(key: string): string {
   return `PARLEY_${key.toUpperCase().replaceAll('.', '_')}`;
 }
 
-/** The known name that was most likely meant, or undefined when none is near: a quarter or more would have to change. */
+/** The known name closest to a mistyped one; undefined when more than a quarter of it differs. */
 export function closest(given: string, known: readonly string[]): string | undefined {
-  // Longer names are no typing mistakes; the bound also keeps the comparison cheap.
+  // Longer names are no typing mistakes; the bound keeps the comparison cheap.
   if (given.length > 100) return undefined;
   const byTail = known.filter((name) => name.endsWith(`.${given}`));
   if (byTail[0] !== undefined && byTail.length === 1) return byTail[0];
@@ -28,7 +28,7 @@ export function closest(given: string, known: readonly string[]): string | undef
   return best;
 }
 
-/** How many letters must be put in, taken out or replaced to turn one word into the other (Levenshtein). */
+/** The Levenshtein distance: letters to insert, delete or replace. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 0; i < from.length; i++) {

@@ -1,4 +1,4 @@
-// Rules for list members that are mappings themselves, such as data sources. Nothing here knows a key of Parley.
+// Rules for list members that are mappings, such as data sources. Knows no key of Parley.
 import { parseJson } from '../../base/json.ts';
 import type { Camel } from './naming.ts';
 import { closest, toCamel } from './naming.ts';
@@ -6,12 +6,12 @@ import { isMapping, REFUSED, type Place, type Rule } from './rules.ts';
 
 type Fields = Readonly<Record<string, Rule<unknown>>>;
 
-/** What a record becomes: the same members under their camelCase names. */
+/** The result of a record: the same members under camelCase names. */
 export type RecordOf<F extends Fields> = {
   readonly [K in keyof F as Camel<K & string>]: F[K] extends Rule<infer T> ? T : never;
 };
 
-/** A member that may be left out; it is undefined then. */
+/** An optional member; undefined when left out. */
 export function optional<T>(rule: Rule<T>): Rule<T | undefined> {
   return { ...rule, read: (value, place) => (value === undefined ? undefined : rule.read(value, place)) };
 }
@@ -39,7 +39,7 @@ export function record<F extends Fields>(fields: F): Rule<RecordOf<F>> {
       let isWhole = true;
       for (const name of Object.keys(value).filter((given) => ruleOf(fields, given) === undefined)) {
         const meant = closest(name, names);
-        // The value of an unknown member is never shown: it may be a secret under a mistyped name.
+        // Never show the value of an unknown member: it may be a secret under a mistyped name.
         const mend = meant === undefined ? 'take the key out' : `write ${meant}`;
         place.refuse({ path: [...place.path, name], shown, wants: `one of the keys ${names.join(', ')}`, mend });
         isWhole = false;
@@ -65,7 +65,7 @@ function readMember(fields: Fields, name: string, value: unknown, place: Place):
   if (rule === undefined) return REFUSED;
   const path = [...place.path, name];
   if (value !== undefined) return rule.read(value, { ...place, path });
-  // A member that may be missing reads nothing without complaint; for the others "missing" is the clearer word.
+  // An optional member accepts undefined; for the others "missing" is the clearer word.
   const read = rule.read(undefined, { ...place, path, refuse: () => undefined });
   if (read === REFUSED) place.refuse({ path, shown: 'missing', wants: rule.wants, mend: 'add the key' });
   return read;

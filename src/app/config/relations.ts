@@ -147,7 +147,7 @@ export const RELATIONS: readonly Relation[] = [
   },
 ];
 
-/** Without the token check, what `addressOf` names is a loopback address; undefined when nobody listens there. */
+/** Without the token check, `addressOf` must be a loopback address; undefined when nothing listens there. */
 function onLoopback(host: SettingKey, addressOf: (settings: CompiledSettings) => string | undefined): Relation {
   return {
     key: 'auth.enabled',

@@ -1,44 +1,44 @@
-// The vocabulary of the schema: what a value must be, how the text of a variable or flag becomes one, and how it may be
-// shown. A rule never guesses: `"8086"` is no number and `yes` is no boolean. Nothing here knows a key of Parley.
+// The vocabulary of the schema: what a value must be, how text of a variable or flag becomes a value, and how to print it. A rule
+// never guesses: `"8086"` is no number and `yes` is no boolean. Knows no key of Parley.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseJson } from '../../base/json.ts';
 
-/** What `read` returns instead of a value that breaks the rule; the reasons went to {@link Place.refuse}. */
+/** Result of `read` for an invalid value; the reasons went to {@link Place.refuse}. */
 export const REFUSED = Symbol('refused');
 type Refused = typeof REFUSED;
 
-/** Way into a list or record: `[0, 'url']`. Empty for the setting itself. */
+/** Path into a list or record: `[0, 'url']`. Empty for the setting itself. */
 export type Path = readonly (string | number)[];
 
 export interface Fault {
   readonly path: Path;
-  /** The value as it may be printed: secrets are masked already. */
+  /** The printable value: secrets are masked. */
   readonly shown: string;
   readonly wants: string;
   readonly mend: string;
 }
 
 export interface Place {
-  /** Absolute folder that relative paths start from. */
+  /** Absolute folder of relative paths. */
   readonly baseFolder: string;
   readonly path: Path;
   refuse(fault: Fault): void;
-  /** What lies in a file of this absolute path, for files that were read before; default: it is read. */
+  /** Reads the file at this absolute path. Default: from disk. */
   readonly contentOf?: (file: string) => Buffer;
 }
 
 export interface Rule<T> {
   /** Completes "must be …"; names the bounds. */
   readonly wants: string;
-  /** True when the value or a part of it must never be printed. */
+  /** Whether the value or a part of it is secret. */
   readonly holdsSecrets: boolean;
-  /** The value that a variable or flag with this text stands for. Text that makes no sense comes back as it is. */
+  /** The value that the text of a variable or flag stands for. Text that makes no sense is returned unchanged. */
   fromText(text: string): unknown;
-  /** A copy of a value, right or wrong, that may be printed. */
+  /** A printable copy of a valid or invalid value. */
   mask(value: unknown): unknown;
-  /** The value in its final form. */
+  /** The final value. */
   read(value: unknown, place: Place): T | Refused;
 }
 
@@ -51,7 +51,7 @@ export function showValue(rule: Pick<Rule<unknown>, 'mask'>, value: unknown): st
   return shortText(rule.mask(value));
 }
 
-/** A value that may be printed, as one short line; empty text as ''. */
+/** A printable value as one short line; empty text as ''. */
 export function shortText(masked: unknown): string {
   if (masked === '') return "''";
   const text = typeof masked === 'string' ? masked : ((JSON.stringify(masked) as string | undefined) ?? String(masked));
@@ -63,7 +63,7 @@ function refuse(rule: Pick<Rule<unknown>, 'mask' | 'wants'>, value: unknown, pla
   return REFUSED;
 }
 
-/** A rule for a plain value: `accepts` decides alone. */
+/** A rule for a plain value: `accepts` alone decides. */
 function plain<T>(wants: string, mend: string, accepts: (value: unknown) => value is T, fromText: (text: string) => unknown): Rule<T> {
   return {
     wants,
@@ -125,21 +125,21 @@ export function host(): Rule<string> {
   return plain('an IP address without brackets or a host name', 'write for example 127.0.0.1, ::1 or localhost', accepts, asIs);
 }
 
-/** Where somebody else listens. */
+/** The address of another server. */
 export function address(): Rule<string> {
   const accepts = (value: unknown): value is string =>
     typeof value === 'string' && /^[^\s@/?#]{1,253}:\d{1,5}$/u.test(value) && URL.canParse(`redis://${value}`);
   return plain('HOST:PORT', 'write for example 10.0.0.1:26379, [::1]:26379 or cache.example.com:26379', accepts, asIs);
 }
 
-/** An absolute web address, kept character for character. `allowed` gets it parsed and as it is written. */
+/** An absolute web address, kept character for character. `allowed` gets it parsed and as written. */
 export function webUrl(wants: string, allowed: (url: URL, text: string) => boolean): Rule<string> {
   const accepts = (value: unknown): value is string =>
     typeof value === 'string' && value.length <= 2000 && !/\s/u.test(value) && URL.canParse(value) && allowed(new URL(value), value);
   return plain(wants, 'write the whole address with its scheme', accepts, asIs);
 }
 
-/** A setting that empty text switches off. */
+/** A setting that empty text disables. */
 export function orNone<T>(rule: Rule<T>): Rule<T | undefined> {
   return {
     ...rule,
@@ -149,7 +149,7 @@ export function orNone<T>(rule: Rule<T>): Rule<T | undefined> {
   };
 }
 
-/** A path; relative ones start from the folder of the file they stand in. Whether it exists is not checked here. */
+/** A path; relative ones start from the folder of the file they are written in. Existence is not checked. */
 export function path(): Rule<string> {
   const written = text(4096, 'a path');
   return {
@@ -161,7 +161,7 @@ export function path(): Rule<string> {
   };
 }
 
-/** The name of something shipped, or a path when it holds a slash or ends like a YAML file. */
+/** The name of a shipped item, or a path when it holds a slash or ends like a YAML file. */
 export function nameOrPath(): Rule<string> {
   const written = text(4096, 'a name, or a path that holds a slash or ends in .yaml');
   return {
@@ -173,7 +173,7 @@ export function nameOrPath(): Rule<string> {
   };
 }
 
-/** Text that is never printed, written in place or as `{ file: PATH }` and then read from that file. */
+/** Secret text, written in place or as `{ file: PATH }` and then read from that file. */
 export function secret(max: number, pattern = /^[^\s\p{Cc}]+$/u, kind = 'characters without blanks'): Rule<string> {
   const wants = `a secret of 1 to ${String(max)} ${kind}, or { file: PATH }`;
   const inPlace = (value: unknown): value is string => typeof value === 'string' && value.length <= max && pattern.test(value);
@@ -225,17 +225,17 @@ export function list<T>(item: Rule<T>, max: number): Rule<readonly T[]> {
   };
 }
 
-/** True for a mapping that is neither a list nor null. */
+/** Whether it is a mapping, neither a list nor null. */
 export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The system's word for what went wrong (`ENOENT`), which holds no content of files. */
+/** The system's error code (`ENOENT`), which holds no content of files. */
 export function errorCode(cause: unknown): string {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'unknown error';
 }
 
-/** Absolute paths of the files that a value of secrets names, each once. */
+/** Absolute paths of the files that secrets in a value name, each once. */
 export function filesNamedIn(value: unknown, baseFolder: string): readonly string[] {
   if (isFileReference(value)) return [resolve(baseFolder, value.file)];
   const members: readonly unknown[] = Array.isArray(value) ? value : isMapping(value) ? Object.values(value) : [];

@@ -1,5 +1,5 @@
-// Every key an operator can set and the rule of its value. Defaults and meanings stand in config/default.yaml; a test
-// compares both, in both directions.
+// Every setting and the rule of its value. Defaults and descriptions are in config/default.yaml; a test compares both in both
+// directions.
 import { isServiceAddress } from '../../base/http-service.ts';
 import { SUBJECT } from '../../base/client-trust.ts';
 import { LOG_LEVELS } from '../../base/log.ts';
@@ -15,7 +15,7 @@ export interface Section {
   readonly [name: string]: Rule<unknown> | Section;
 }
 
-/** What a section becomes once it is read: the same tree with camelCase names and final values. */
+/** The result of a section: the same tree with camelCase names and final values. */
 export type Compiled<S> = S extends Rule<infer T> ? T : { readonly [K in keyof S as K extends string ? Camel<K> : never]: Compiled<S[K]> };
 
 const HOUR_MS = 3_600_000;
@@ -94,13 +94,13 @@ export const SCHEMA = {
     path_prefix: orNone(
       text(200, 'a path of 2 to 200 characters that begins with a slash and does not end with one', /^\/[\w./~-]*[\w.~-]$/u),
     ),
-    // W-34: 65,536 bytes of sound are 87,384 of Base64, and something stands around them.
+    // W-34: 65,536 bytes of audio are 87,384 of Base64, and the envelope adds some.
     max_message_bytes: integer(98_304, 16 * MIB),
     max_connections: integer(1, 100_000),
     unverified_timeout_ms: integer(100, 120_000),
     max_unverified_per_address: integer(1, 100_000),
     handshake_timeout_ms: integer(100, 120_000),
-    // Whoever has a token can hold sockets for so long that no call ever begins on.
+    // Anybody with a token could otherwise hold sockets without ever starting a call.
     first_message_timeout_ms: integer(100, 60_000),
     ping_interval_ms: integer(100, 2 * HOUR_MS),
     pong_timeout_ms: integer(100, 120_000),
@@ -294,15 +294,15 @@ type Keys<S, Prefix extends string = ''> = {
 /** A dotted key as operators write it: `auth.key_set.timeout_ms`. */
 export type SettingKey = Keys<typeof SCHEMA>;
 
-/** True for the leaves of a section. */
+/** Whether it is a setting and not a section. */
 export function isRule(node: Rule<unknown> | Section): node is Rule<unknown> {
   return typeof node.read === 'function';
 }
 
-/** Every key with its rule, in the order of the schema. */
+/** Every setting with its rule, in the order of the schema. */
 export const RULES: ReadonlyMap<string, Rule<unknown>> = new Map(leaves(SCHEMA, ''));
 
-/** Every key by the name of its environment variable. */
+/** Every setting by the name of its environment variable. */
 export const KEYS_BY_VARIABLE: ReadonlyMap<string, string> = new Map([...RULES.keys()].map((key) => [variableOf(key), key]));
 
 export function isSettingKey(key: string): key is SettingKey {

@@ -1,12 +1,12 @@
-// The places a setting can come from, in their order: the default file, an operator's file, variables, flags. Each is
-// read into the same shape with the place of every value; what a value must be is the schema's business.
+// The sources of settings in order of precedence: the default file, the operator's file, variables, flags. Each yields the same shape,
+// with the origin of every value. The schema validates the values.
 import { relative, resolve } from 'node:path';
 import { closest } from './naming.ts';
 import type { Problem } from './problems.ts';
 import { KEYS_BY_VARIABLE, RULES } from './schema.ts';
 import type { Path } from './rules.ts';
 
-/** Where a value came from. Files are absolute; lines count from 1. */
+/** The origin of a value. Files are absolute; lines count from 1. */
 export type Origin =
   | { readonly kind: 'default' | 'file'; readonly file: string; readonly line: number }
   | { readonly kind: 'environment'; readonly variable: string }
@@ -16,9 +16,9 @@ export interface Given {
   readonly key: string;
   readonly raw: unknown;
   readonly origin: Origin;
-  /** Absolute folder that relative paths in the value start from. */
+  /** Absolute folder of relative paths in the value. */
   readonly baseFolder: string;
-  /** Line of a member inside the value, where the source has lines. */
+  /** The line of a member inside the value, where the source has lines. */
   readonly lineAt?: (path: Path) => number;
 }
 
@@ -28,17 +28,17 @@ export interface Source {
 }
 
 export interface CommandLine extends Source {
-  /** The operator's file of `--config`, as written; undefined when the flag was not given. */
+  /** The file of `--config`, as written; undefined without the flag. */
   readonly configFile: string | undefined;
 }
 
 /** Variables with our prefix that are no settings: the operator's file, and the switch of the test suite. */
 const OTHER_VARIABLES: readonly string[] = ['PARLEY_CONFIG', 'PARLEY_DEMAND_ALL'];
 
-/** Kubernetes puts the addresses of a service named `parley…` into every container under such names. */
+/** Kubernetes injects the addresses of a service named `parley…` under such names. */
 const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/u;
 
-/** An origin as one short text; files relative to `cwd` when they lie below it. */
+/** An origin as one short text; files relative to `cwd` when they are below it. */
 export function originText(origin: Origin, cwd: string, line?: number): string {
   if (origin.kind === 'environment') return origin.variable;
   if (origin.kind === 'flag') return origin.flag;
@@ -51,7 +51,7 @@ export function fileText(file: string, cwd: string): string {
   return near.startsWith('..') ? file : near;
 }
 
-/** The problem of a name that nobody knows. Its value is not shown: it may be a secret under a mistyped name. */
+/** The problem of an unknown name. Does not show its value, which may be a secret under a mistyped name. */
 export function unknownName(subject: string, from: string, meant: string | undefined): Problem {
   const mend = meant === undefined ? 'take it out; config/default.yaml lists every key' : `did you mean ${meant}?`;
   return { subject, shown: undefined, from, rule: 'the key is not known', mend };
@@ -74,7 +74,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   return { given, problems };
 }
 
-/** What follows the prefix of the platform's own variables, and the key that it stands for. */
+/** The part after the prefix of the platform's own variables, and its setting. */
 const PLATFORM_VARIABLES: Readonly<Record<string, string>> = {
   INTEGRATION_CLIENT_ID: 'admin.integration.client_id',
   INTEGRATION_CLIENT_SECRET: 'admin.integration.client_secret',
@@ -83,7 +83,7 @@ const PLATFORM_VARIABLES: Readonly<Record<string, string>> = {
   SA_CLIENT_SECRET: 'admin.service_app.client_secret',
 };
 
-/** Reads the credentials from the variables that the platform's own tools use. @param prefix - of the profile. */
+/** Reads the credentials from the variables of the platform's own tools. @param prefix - of the profile. */
 export function readPlatformEnvironment(prefix: string, env: Readonly<Record<string, string | undefined>>, cwd: string): Source {
   const given = Object.entries(PLATFORM_VARIABLES).flatMap(([ending, key]) => {
     const variable = prefix + ending;
@@ -95,7 +95,7 @@ export function readPlatformEnvironment(prefix: string, env: Readonly<Record<str
 }
 
 /**
- * Reads `--key value`, `--key=value` and `--config FILE`. A switch without a value is true. The last one of a repeated
+ * Reads `--key value`, `--key=value` and `--config FILE`. A switch without a value is true. The last of several equal flags
  * flag wins.
  */
 export function readFlags(argv: readonly string[], cwd: string): CommandLine {
@@ -130,7 +130,7 @@ export function readFlags(argv: readonly string[], cwd: string): CommandLine {
   return { given: [...given.values()], problems, configFile };
 }
 
-/** The operator's file, absolute, or undefined when none is named. A flag wins over the variable. */
+/** The operator's file, absolute, or undefined when none is named. A flag takes precedence over the variable. */
 export function configFileOf(
   flags: CommandLine,
   env: Readonly<Record<string, string | undefined>>,

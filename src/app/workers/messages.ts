@@ -1,4 +1,4 @@
-// What the processes of one server say to each other. Both ends are the same program.
+// The messages between the processes of one server. Both ends are the same program.
 import type { ErrorCode, ErrorDetails } from '../../base/errors.ts';
 import type { ReadinessState } from '../../ops/readiness.ts';
 import type { CallSummary, CallTimeline } from '../../telemetry/call-timeline.ts';
@@ -6,10 +6,10 @@ import type { MetricReading } from '../../telemetry/metrics.ts';
 import type { RefusedCalls } from '../../telemetry/refused-organizations.ts';
 import type { ReadySummary } from '../ready-summary.ts';
 
-/** What may be asked of every worker. */
+/** Questions to every worker. */
 export type Question = 'metrics' | 'calls' | { readonly conversationId: string };
 
-/** What a worker knows of that; empty: nothing. */
+/** A worker's answers; empty: none. */
 export interface Answer {
   readonly metrics?: MetricReading;
   readonly calls?: readonly CallSummary[];
@@ -17,23 +17,23 @@ export interface Answer {
   readonly call?: CallTimeline | undefined;
 }
 
-/** `reload`: as SIGHUP. `all_stop`: a SIGTERM that comes with it came to all workers. */
+/** `reload`: as SIGHUP. `all_stop`: the SIGTERM that follows goes to all workers. */
 export type ToWorker =
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   | { readonly kind: 'reload' | 'all_stop' };
 
-/** `state`: once a second from the moment on at which a worker takes calls. `failed`: it could not start. */
+/** `state`: once a second while a worker takes calls. `failed`: it could not start. */
 export type FromWorker =
   | { readonly kind: 'state'; readonly ready: ReadySummary; readonly readiness: ReadinessState }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string; readonly details: ErrorDetails }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer };
 
-/** As it travels. Only the other end writes this name; bots and libraries may use the same channel. */
+/** A message in its envelope: bots and libraries may use the same channel. */
 export interface Sent<Message> {
   readonly parley: Message;
 }
 
-/** Whether it is one of ours. */
+/** Whether it is a message of ours. */
 export function isSent<Message>(sent: unknown): sent is Sent<Message> {
   return typeof sent === 'object' && sent !== null && 'parley' in sent;
 }

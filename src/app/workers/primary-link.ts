@@ -1,4 +1,4 @@
-// The process that starts the workers, as one of them sees it: gets once a second how the worker is, asks, and may be lost.
+// A worker's connection to the primary process: reports state once a second, answers questions, and notices when the primary dies.
 import cluster, { type Worker } from 'node:cluster';
 import { every, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -13,17 +13,17 @@ export class PrimaryLink {
     this.#worker = worker;
   }
 
-  /** Undefined: no other process started this one. */
+  /** Undefined: this process is no worker. */
   static find(): PrimaryLink | undefined {
     return cluster.isWorker && cluster.worker !== undefined ? new PrimaryLink(cluster.worker) : undefined;
   }
 
-  /** Of this worker. */
+  /** The id of this worker. */
   get id(): number {
     return this.#worker.id;
   }
 
-  /** Resolves when the message is on its way, also when nobody is there any more. */
+  /** Resolves when the message is sent, also when the primary is gone. */
   send(parley: FromWorker): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
@@ -40,22 +40,22 @@ export class PrimaryLink {
     });
   }
 
-  /** Calls it when the other process is gone; this one then decides itself when it ends. */
+  /** Calls back when the primary is gone. The worker then decides itself when to end. */
   onLost(listener: () => void): void {
     this.#worker.once('disconnect', () => {
-      // Without this Node ends the process before it has finished a single call.
+      // Without this, Node ends the process before it has finished its calls.
       this.#worker.exitedAfterDisconnect = true;
       listener();
     });
   }
 
-  /** Lets go of the other process: it no longer keeps this one alive. */
+  /** Detaches from the primary: the channel no longer keeps this process alive. */
   leave(): void {
     if (this.#worker.isConnected()) this.#worker.disconnect();
   }
 }
 
-/** What a worker does for whoever started it: says once a second how it is, and answers. @returns closes the server and ends that. */
+/** Serves the primary: reports state once a second, and answers. @returns a function that closes the server and stops serving. */
 export function attendPrimary(
   app: Pick<App, 'ready' | 'shown' | 'stopListening' | 'close'>,
   { link, clock, log }: { readonly link: Pick<PrimaryLink, 'send' | 'onMessage' | 'onLost'>; readonly clock: Clock; readonly log: Logger },
@@ -82,8 +82,8 @@ export function attendPrimary(
   sayState();
   const cancelState = every(clock, STATE_PERIOD_MS, sayState);
   return async () => {
-    // Connections would go on being dealt out to it, and meet refusals here which the others would not give. Where all of them
-    // stop, whoever stands before them has not noticed yet.
+    // Otherwise this worker would still be dealt connections, and refuse what other workers accept. When all of them stop, the load
+    // balancer has not noticed yet, so it keeps listening.
     const cancelAside = clock.after(STATE_PERIOD_MS, () => {
       if (doAllStop) return;
       log.info({}, 'new connections are left to the other workers');

@@ -1,5 +1,5 @@
-// The process that takes no calls itself: starts the workers that do, and shows to operators what they are together. It has
-// the one operations server, and neither bots nor the administration.
+// The primary process: starts the workers that take calls, and shows operators their sum. Runs the one operations server, but no
+// bots and no administration.
 import { startOpsServer } from '../../ops/http-server.ts';
 import { joinedRefusals } from '../../telemetry/refused-organizations.ts';
 import { WorkersMetrics } from '../../telemetry/workers-metrics.ts';
@@ -10,14 +10,14 @@ import { Workers, type WorkersOptions } from './workers.ts';
 /** A running server of several processes. */
 export interface Primary {
   readonly ready: ReadySummary & { readonly workers: number };
-  /** Has every worker read anew what may change; calls go on. */
+  /** Makes every worker reload. Calls go on. */
   reload(): void;
   /** Lets every worker finish its calls within its limits, then closes everything. Idempotent; never throws. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the workers, and resolves when all of them take calls; `signal` gives the start up. Processes can share what is set.
+ * Starts the workers. Resolves when all of them take calls; `signal` aborts the start.
  *
  * @throws AppError `listen_failed` for the operations server, and what {@link Workers.start} throws.
  */
@@ -38,7 +38,7 @@ export async function startPrimary(settings: Settings, options: Omit<WorkersOpti
       },
       find: async (conversationId) => {
         const calls = (await workers.ask({ conversationId })).flatMap(({ call }) => call ?? []);
-        // A worker that is renewed also remembers the calls that went on in another one.
+        // A restarted worker also knows the calls of its predecessor.
         return calls.find(({ end }) => end !== 'moved') ?? calls[0];
       },
     },

@@ -1,16 +1,16 @@
-// A worker as the process sees it that starts it. Workers share their listening sockets by node:cluster, which deals connections
-// out in turn. What they say it does not know.
+// A worker as its primary sees it. Workers share listening sockets through node:cluster, which deals connections out in turn. Does
+// not know the messages.
 import cluster from 'node:cluster';
 import { isSent, type FromWorker, type Sent, type ToWorker } from './messages.ts';
 
 export interface WorkerProcess {
-  /** Grows from start to start; it stands in the log. */
+  /** Increases with each start; appears in the log. */
   readonly id: number;
-  /** Undefined: it could not even be started, and has exited. */
+  /** Undefined: the process could not be started and has exited. */
   readonly pid: number | undefined;
-  /** Resolves when it has ended and its last message was received. */
+  /** Resolves when it has ended and its last message has arrived. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Does nothing when it is gone. */
+  /** Does nothing when the process is gone. */
   send(message: ToWorker): void;
   /** SIGTERM: it finishes its calls and ends. SIGKILL: it ends at once. */
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
@@ -18,10 +18,10 @@ export interface WorkerProcess {
 
 export type StartWorker = (onMessage: (message: FromWorker) => void) => WorkerProcess;
 
-/** How this program is started once more, with the same arguments. However this process ends, short of being killed, no worker stays. */
+/** Starts this program once more with the same arguments. No worker outlives this process, unless this process is killed. */
 export function clusterWorkers(): StartWorker {
   cluster.schedulingPolicy = cluster.SCHED_RR;
-  // The default would send numbers that are none (NaN) as null.
+  // The default serialization would send NaN as null.
   cluster.setupPrimary({ serialization: 'advanced' });
   process.once('exit', () => {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
@@ -33,12 +33,12 @@ export function clusterWorkers(): StartWorker {
       if (isSent<FromWorker>(sent)) onMessage(sent.parley);
     });
     const exited: WorkerProcess['exited'] = new Promise((resolve) => {
-      // Not 'exit': its last message may still be on its way then.
+      // Not 'exit': its last message may still be under way then.
       child.once('close', (code, signal) => {
         resolve({ code, signal });
       });
       worker.on('error', () => {
-        // One that was not started may never close. Otherwise something could not be sent to a process that is just ending.
+        // A process that did not start may never close. The other errors concern messages to a process that is just ending.
         if (child.pid === undefined) resolve({ code: null, signal: null });
       });
     });

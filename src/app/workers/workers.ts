@@ -1,5 +1,5 @@
-// The workers of one server: starts them, starts those again that end, kills those that hang, asks them what they know, and
-// stops them. What a worker does, how a process is started and who asks, it does not know.
+// The workers of one server: starts them, replaces those that end, kills those that hang, queries them, and stops them. Knows neither
+// what a worker does nor how a process is started.
 import { pause, waitAtMost } from '../../base/abort.ts';
 import { every, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -10,43 +10,43 @@ import type { ReadySummary } from '../ready-summary.ts';
 import type { Answer, FromWorker, Question } from './messages.ts';
 import type { StartWorker, WorkerProcess } from './worker-process.ts';
 
-/** How often a worker says how it is, ms. */
+/** Interval of state reports, ms. */
 export const STATE_PERIOD_MS = 1000;
-/** So many periods without a word, and its event loop stands still, and with it all its calls. */
+/** After so many missed reports a worker counts as hung, and its calls with it. */
 const SILENT_PERIODS = 10;
-/** Longest wait for the answers to one question, ms. Who asks over HTTP has some seconds. */
+/** Limit for the answers to one question, ms. An HTTP client waits a few seconds. */
 const ANSWER_MS = 2000;
 /** The pause before a worker is replaced doubles with each end within the window, ms. */
 const [WINDOW_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [60_000, 100, 5000];
 
 export interface WorkersOptions {
-  /** How many there are when all is well. */
+  /** The number of workers that should run. */
   readonly size: number;
   readonly startWorker: StartWorker;
   readonly metrics: Pick<WorkersMetrics, 'read' | 'ended'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Workers end again and again, and none takes calls. Whoever is called stops them. */
+  /** Called when workers keep ending and none takes calls. The callee stops them. */
   readonly onHopeless: () => void;
 }
 
 interface Worker {
   readonly process: WorkerProcess;
-  /** Undefined: it starts. */
+  /** Undefined: it is starting. */
   readiness?: ReadinessState;
-  /** Counted, not timed: when this process itself stood still, nobody else is silent. What a start waits for has its own limits. */
+  /** Missed reports. Counted, not timed: when this process itself stands still, no worker is silent. A start has its own limits. */
   silentPeriods: number;
-  /** What it was asked and has not answered. */
+  /** Unanswered questions. */
   readonly asked: Map<number, (answer: Answer) => void>;
 }
 
-/** Whoever makes it starts it once and stops it. */
+/** Call `start` once, and `stop`. */
 export class Workers implements Pick<Readiness, 'current'> {
   readonly #options: WorkersOptions;
   readonly #running = new Set<Worker>();
   readonly #stop = new AbortController();
   #slots: readonly Promise<void>[] = [];
-  /** Undefined: they do not start, or all of them have taken calls. */
+  /** Undefined: they are not starting, or all take calls. */
   #starting: { readonly done: (ready: ReadySummary) => void; readonly fail: (error: AppError) => void } | undefined;
   /** When workers ended, monotonic ms, the oldest first. */
   #endsMs: readonly number[] = [];
@@ -57,10 +57,10 @@ export class Workers implements Pick<Readiness, 'current'> {
   }
 
   /**
-   * Starts the workers, and says what one of them says of itself as soon as all of them take calls.
+   * Starts the workers. Resolves with the report of one of them as soon as all take calls.
    *
-   * @param signal - stops them, too.
-   * @throws AppError what a worker could not start for, `internal` when they end without a word, `shutting_down` when they stop.
+   * @param signal - stops them as well.
+   * @throws AppError the error of a worker's start, `internal` when workers end without a message, `shutting_down` when they stop.
    */
   start(signal: AbortSignal): Promise<ReadySummary> {
     const { size, clock } = this.#options;
@@ -73,7 +73,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     return started;
   }
 
-  /** May this server be given new calls? Yes while one worker may. */
+  /** Whether this server may be given new calls: while one worker may. */
   get current(): ReadinessState {
     if (this.#stop.signal.aborted) return { ready: false, reasons: [DRAINING] };
     if (this.#starting === undefined && this.counts.ready > 0) return { ready: true, reasons: [] };
@@ -81,13 +81,13 @@ export class Workers implements Pick<Readiness, 'current'> {
     return { ready: false, reasons: reasons.length === 0 ? ['starting'] : [...new Set(reasons)] };
   }
 
-  /** Workers by what they do now. */
+  /** The workers by state. */
   get counts(): WorkerCounts {
     const among = (is?: boolean): number => [...this.#running].filter(({ readiness }) => readiness?.ready === is).length;
     return { ready: among(true), starting: among() };
   }
 
-  /** Asks all workers that take calls or finish some. @returns what came in time. Never rejects. */
+  /** Asks all workers that are serving or draining. @returns the answers that came in time. Never rejects. */
   async ask(question: Question): Promise<readonly Answer[]> {
     const id = ++this.#lastQuestion;
     const answers = [...this.#running].map(async ({ process, readiness, asked }) => {
@@ -101,12 +101,12 @@ export class Workers implements Pick<Readiness, 'current'> {
     return (await Promise.all(answers)).flat();
   }
 
-  /** Has every worker read anew what may change. */
+  /** Makes every worker reload. */
   reload(): void {
     for (const { process } of this.#running) process.send({ kind: 'reload' });
   }
 
-  /** Has every worker finish its calls within its own limits, and waits for it. Idempotent; never throws. */
+  /** Lets every worker finish its calls within its own limits, and waits for it. Idempotent; never throws. */
   async stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
       this.#stop.abort();
@@ -120,7 +120,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     await Promise.allSettled(this.#slots);
   }
 
-  /** Runs one worker after the other, until they are stopped or there is no hope. */
+  /** Runs one worker after another, until they are stopped or restarting has become pointless. */
   async #keepOne(): Promise<void> {
     const { startWorker, clock, log } = this.#options;
     while (!this.#stop.signal.aborted) {
@@ -136,7 +136,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     }
   }
 
-  /** How long to wait before it is replaced, ms: workers that cannot live must not take the machine from those that can. */
+  /** The pause before a replacement, ms, so that workers that cannot live do not take the machine from the others. */
   #pauseAfter(worker: Worker, exit: Awaited<WorkerProcess['exited']>): number | undefined {
     const { size, metrics, clock, log, onHopeless } = this.#options;
     const { id, pid } = worker.process;
@@ -147,7 +147,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     const nowMs = clock.monotonicMs();
     this.#endsMs = [...this.#endsMs.filter((endMs) => nowMs - endMs < WINDOW_MS), nowMs].slice(-limit - 1);
     const recentEnds = this.#endsMs.length;
-    // While others take calls, ending them would help nobody. During the start nobody counts on them yet, and it would never end.
+    // While others take calls, ending them would help nobody. During the start nobody relies on them, and it would never finish.
     if (recentEnds > limit && (this.#starting !== undefined || this.counts.ready === 0)) {
       log.error({ worker: id, pid, ...exit, recentEnds }, 'workers end again and again: the server gives up');
       this.#starting?.fail(new AppError('internal', 'workers end before they take calls; the log says how'));
@@ -175,7 +175,7 @@ export class Workers implements Pick<Readiness, 'current'> {
       worker.asked.get(message.id)?.(message.answer);
     } else {
       const error = new AppError(message.code, message.message, { details: message.details });
-      // What keeps one from starting keeps all of them, until a person has mended it.
+      // The error that stops one worker stops all of them, until a person fixes it.
       if (this.#starting === undefined) log.error({ worker: id, err: error }, 'a worker could not start');
       this.#starting?.fail(error);
     }

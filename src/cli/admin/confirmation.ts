@@ -1,4 +1,4 @@
-// The question before something that cannot be taken back.
+// The question before an irreversible action.
 import type { Command } from 'commander';
 import { EXIT } from '../../base/terminal/failure.ts';
 import type { Person } from './person.ts';
@@ -6,16 +6,16 @@ import { INTERRUPTED, runWithAccess, type AccessOptions, type AccessWork } from 
 
 export interface ConfirmedWork {
   readonly person: Person;
-  /** Completes "Really …?", such as `delete the data source 1`. @throws AppError for what cannot be done anyway. */
+  /** Completes "Really …?", such as `delete the data source 1`. @throws AppError when the action is impossible. */
   readonly what: (given: AccessWork) => string;
   readonly work: (given: AccessWork) => Promise<void>;
 }
 
 /**
- * As {@link runWithAccess}, once it is wanted: `--yes` says so, or whoever sits at the terminal. After a no the exit code says that
- * nothing was done.
+ * As {@link runWithAccess}, after `--yes` or a yes at the terminal. After a no, the exit code says that nothing was
+ * done.
  *
- * @throws CommanderError with the exit code of wrong usage without `--yes` when nobody can be asked; before anything is opened.
+ * @throws CommanderError with the exit code of wrong usage without `--yes` and without a terminal, before anything is opened.
  */
 export async function runConfirmed(
   command: Command,

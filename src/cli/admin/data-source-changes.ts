@@ -1,5 +1,5 @@
-// `parley admin data-sources create`, `update`, `renew` and `delete`. What brings a fresh nonce needs the store alone: a server
-// that runs beside it would refuse the calls that carry it.
+// `parley admin data-sources create`, `update`, `renew` and `delete`. An action that brings a new nonce needs the store alone: a
+// running server would refuse the calls that carry it.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { bringsToken, demandSound, type DataSourceChanges } from '../../admin/manual/data-source-changes.ts';
 import type { DataSourceChange } from '../../admin/manual/organization-data-sources.ts';
@@ -76,14 +76,14 @@ export function updateCommand(): Command {
   return command.action(async (_id: string, { org, set, yes = false }: { org: string; set: DataSourceChanges; yes?: boolean }) => {
     const id = neededOperand(command);
     demandSound(set);
-    // The status says nothing that a server would refuse calls for.
+    // With this status alone, no server refuses calls.
     await runWithAccess(command, bringsToken(set) ? 'change' : 'read', async (given) => {
       show(await (await dataSourcesOf(org, given)).update(id, set, yes, given.signal), given);
     });
   });
 }
 
-/** `delete`. @param person - who is asked when `--yes` is missing. */
+/** `delete`. @param person - answers the question when `--yes` is missing. */
 export function deleteCommand(person: Person): Command {
   const command = adminCommand(new Command('delete'), 'data-sources delete $ID --org $ORG --yes --config my.yaml')
     .description('delete a data source: calls of the organization no longer reach its address')
@@ -108,7 +108,7 @@ function show(change: DataSourceChange, { output, clock }: AccessWork): void {
   if (consequence !== undefined) output.note(`note: ${consequence}\n`);
 }
 
-/** Reads one `name=value` behind those before it. */
+/** Adds one `name=value` to those before it. */
 function changed(text: string, before: DataSourceChanges = {}): DataSourceChanges {
   const at = text.indexOf('=');
   const value = text.slice(at + 1);

@@ -1,4 +1,4 @@
-// Data sources as people read them: rows of a table, the members of one, and what a change of one leads to.
+// Data sources as text: table rows, details, and the result of a change.
 import type { DataSourceView } from '../../admin/manual/data-source-view.ts';
 import type { DataSourceChange } from '../../admin/manual/organization-data-sources.ts';
 import { endText } from './time-text.ts';
@@ -20,7 +20,7 @@ export function changeRow({ outcome, dataSource }: DataSourceChange, nowMs: numb
   return [outcome, dataSource.id, dataSource.status ?? '-', tokenEnd(dataSource, nowMs)];
 }
 
-/** All that is known of one, as rows of name and value. */
+/** All details of one, as rows of name and value. */
 export function dataSourceMembers(view: DataSourceView, nowMs: number): readonly (readonly string[])[] {
   const { differences } = view;
   return [

@@ -1,5 +1,5 @@
-// `parley admin data-sources`: the data sources of organizations at the platform, beside what the configuration wants. `list` and
-// `get` stand here and work while a server runs; what changes them has a file of its own.
+// `parley admin data-sources`: the data sources of organizations on the platform, beside what the configuration wants. `list` and
+// `get` work while a server runs; the commands that change something are in another file.
 import { Command } from 'commander';
 import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
 import { alignedRows } from '../../base/terminal/table.ts';
@@ -19,7 +19,7 @@ export function dataSourcesGroup(person: Person): Command {
   return group;
 }
 
-/** `list`; the exit code is 1 when an organization could not be asked about. */
+/** `list`. Exit code 1 when the data sources of an organization could not be listed. */
 function listCommand(): Command {
   const command = adminCommand(new Command('list'), 'data-sources list --config my.yaml')
     .description('list the data sources of the organizations that configuration and store know, also those of other apps')

@@ -1,5 +1,5 @@
-// `parley admin login`: somebody agrees in a browser that the integration acts for them; its tokens are kept in the sealed
-// store, where a server finds them at its next start. Shows when they end, and nothing else of them.
+// `parley admin login`: a person authorizes the integration in a browser. Its tokens are kept in the sealed store, where a server
+// finds them at its next start. The output shows when they expire, and nothing else of them.
 import { Command, InvalidArgumentError } from 'commander';
 import type { LoginOptions } from '../../admin/oauth/login.ts';
 import type { AdminSettings } from '../../app/admin-settings.ts';
@@ -9,16 +9,16 @@ import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
 import type { Person } from './person.ts';
 import { endText, isoTime } from './time-text.ts';
 
-/** How long somebody has by default, and at most, seconds. */
+/** Default and longest time for the person, seconds. */
 const WAIT_S = 300;
 const MAX_WAIT_S = 3600;
-/** What the command needs beside the waiting, ms. */
+/** Time that the command needs beside waiting, ms. */
 const REST_MS = 60_000;
 
 const NO_END = 'the platform does not say until when';
 const NO_REFRESH = 'none was given: log in again before the access token ends';
 
-/** What stands in for a login where there is none. */
+/** The advice for configurations without a login. */
 const INSTEAD: Readonly<Record<AdminSettings['login'], string>> = {
   service_app: 'nothing stands in for it',
   oauth_refresh: 'the refresh token of admin.oauth.refresh_token stands in for it, and the server renews it by itself',
@@ -32,7 +32,7 @@ interface LoginFlags {
   readonly paste?: boolean;
 }
 
-/** The command. @param person - whose browser it is. */
+/** The command. @param person - owns the browser. */
 export function loginCommand(person: Person): Command {
   const command = adminCommand(new Command('login'), 'login --config my.yaml')
     .description('log in with the integration, in a browser that comes back to admin.integration.redirect_uri on this machine')
@@ -82,7 +82,7 @@ export function loginCommand(person: Person): Command {
   });
 }
 
-/** The address is printed already: a browser that cannot be opened is no failure. */
+/** The address is printed already, so a browser that does not open is no error. */
 async function openedBrowser(person: Person, url: string, output: AdminWork['output']): Promise<void> {
   try {
     await person.openBrowser(url);
@@ -91,7 +91,7 @@ async function openedBrowser(person: Person, url: string, output: AdminWork['out
   }
 }
 
-/** How the browser's return is had. */
+/** How the command receives the browser's redirect. */
 function received(
   { listen, paste }: LoginFlags,
   { integration: { redirectUri } }: AdminSettings,

@@ -1,10 +1,10 @@
-// Organizations as people and programs read them.
+// Organizations as text and as JSON.
 import type { Lifetimes } from '../../admin/access.ts';
 import type { KeptOrganization } from '../../admin/kept-organizations.ts';
 import { endText, isoTime } from './time-text.ts';
 
 export interface OrganizationView extends KeptOrganization {
-  /** Whether it stands in admin.organizations. */
+  /** Whether admin.organizations lists it. */
   readonly isConfigured: boolean;
 }
 
@@ -22,7 +22,7 @@ export function organizationRow(view: OrganizationView, nowMs: number): readonly
   ];
 }
 
-/** All that is known of one, as rows of name and value. */
+/** All details of one, as rows of name and value. */
 export function organizationMembers(view: OrganizationView, nowMs: number): readonly (readonly string[])[] {
   const { organizationId, event, tokens, dataSources } = view;
   return [
@@ -40,7 +40,7 @@ export function organizationMembers(view: OrganizationView, nowMs: number): read
   ];
 }
 
-/** For programs. Unknown times are null. */
+/** The JSON form. Unknown times are null. */
 export function organizationData({ organizationId, isConfigured, event, tokens, dataSources }: OrganizationView): object {
   return {
     organizationId,
@@ -58,7 +58,7 @@ export function organizationData({ organizationId, isConfigured, event, tokens, 
   };
 }
 
-/** Counts, for below the table. */
+/** Counts, below the table. */
 export function summaryOf(views: readonly OrganizationView[]): string {
   const authorized = views.filter(({ event, isConfigured }) => isConfigured || event?.isAuthorized === true).length;
   const withToken = views.filter(({ tokens }) => tokens !== undefined).length;
@@ -67,7 +67,7 @@ export function summaryOf(views: readonly OrganizationView[]): string {
   return `${[...known, counted(dataSources, 'data source')].join(', ')}\n`;
 }
 
-/** What was erased, and what comes of it. */
+/** What was erased, and its consequences. */
 export function erasedText({ organizationId, event, tokens, dataSources, isConfigured }: OrganizationView): string {
   const things = [
     ...(tokens === undefined ? [] : ['its tokens']),

@@ -1,4 +1,4 @@
-// What commands about data sources do in the organizations they are about.
+// Runs commands about data sources in the organizations that they concern.
 import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
 import { AppError } from '../../base/errors.ts';
 import { EXIT, reportFailure } from '../../base/terminal/failure.ts';
@@ -11,8 +11,8 @@ export async function dataSourcesOf(org: string, given: AccessWork) {
 }
 
 /**
- * Does `work` in one organization after the other, because requests are limited. What fails is printed to standard error and
- * sets the exit code, and the others go on; with one organization only it is thrown.
+ * Runs `work` in one organization after another, because requests are limited. Prints errors to standard error and sets the exit
+ * code, and continues; with a single organization it throws.
  */
 export async function inEach<T>(
   organizations: readonly string[],

@@ -1,4 +1,4 @@
-// `parley admin orgs`: the organizations that settings and store know. Nothing here asks the platform.
+// `parley admin orgs`: the organizations in settings and store. Sends no request to the platform.
 import { Command } from 'commander';
 import { organizationIdOf } from '../../app/admin-access.ts';
 import { KeptOrganizations } from '../../admin/kept-organizations.ts';
@@ -18,7 +18,7 @@ import { adminCommand, runWithAccess, type AccessWork } from './run.ts';
 
 const NOTHING = 'no organization is known: admin.organizations is empty, and no webhook has said that one authorized the app';
 
-/** The command with its parts. @param person - who confirms. */
+/** The command with its sub-commands. @param person - confirms. */
 export function orgsGroup(person: Person): Command {
   const group = new Command('orgs').description('what is known of organizations: authorizations, kept tokens, data sources');
   for (const part of [listCommand(), showCommand(), forgetCommand(person)]) group.addCommand(part);

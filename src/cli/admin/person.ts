@@ -1,34 +1,34 @@
-// The person in front of an admin command: a browser to open, questions to answer, and what is typed or piped in.
+// The person at an admin command: a browser to open, questions to answer, and input from the terminal or a pipe.
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { AppError, toAppError } from '../../base/errors.ts';
 
-/** What admin commands use of them; tests bring their own. */
+/** The person's interface for admin commands; tests pass their own. */
 export interface Person {
   /** Whether somebody can see a question and answer it. */
   readonly isThere: boolean;
   /** Opens a browser at an address; rejects when there is none. */
   openBrowser(url: string): Promise<void>;
-  /** Asks for a yes; anything else, and the end of the input, is a no. */
+  /** Asks a yes-or-no question; anything but a yes, and the end of the input, is a no. */
   confirms(question: string, signal: AbortSignal): Promise<boolean>;
   /** Asks for one line; empty at the end of the input, and when `signal` aborts. */
   asksFor(question: string, signal: AbortSignal): Promise<string>;
-  /** All of the standard input. @throws AppError `config_invalid` for more than `maxBytes`, or when `signal` aborts. */
+  /** Reads all of standard input. @throws AppError `config_invalid` for more than `maxBytes`, or when `signal` aborts. */
   readInput(maxBytes: number, signal: AbortSignal): Promise<string>;
 }
 
 export interface Terminal {
   readonly input: Readable;
-  /** For questions. */
+  /** Where questions are printed. */
   readonly output: Writable;
   readonly isInteractive: boolean;
 }
 
-/** Whoever sits there, by default at the terminal of this process. */
+/** The person, by default at the terminal of this process. */
 export function personAt({ input, output, isInteractive }: Terminal = terminalOfProcess()): Person {
   const asked = async (question: string, signal: AbortSignal): Promise<string> => {
     const lines = createInterface({ input, output });
-    // On a terminal it is the library that sees Ctrl-C, and keeps it for itself.
+    // On a terminal, readline consumes Ctrl-C.
     lines.on('SIGINT', () => {
       process.kill(process.pid, 'SIGINT');
     });

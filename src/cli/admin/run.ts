@@ -1,5 +1,4 @@
-// What every `parley admin` command has in common: settings, the open administration interface, Ctrl-C, a time limit, and
-// what prints. What a command does with them is its own.
+// What every `parley admin` command shares: settings, the open administration interface, Ctrl-C, a time limit, and output.
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { openAdminAccess, platformOf, type AdminAccess, type AdminAccessParts } from '../../app/admin-access.ts';
@@ -16,52 +15,52 @@ import { EXIT } from '../../base/terminal/failure.ts';
 import { acceptSettings, settingsArguments } from '../settings-arguments.ts';
 import { alignedRows } from '../../base/terminal/table.ts';
 
-/** Longest time of a command that waits for nobody, ms. */
+/** Longest time of a command that waits for no person, ms. */
 const LIMIT_MS = 120_000;
 
-/** What a Ctrl-C aborts the signal with. */
+/** The abort reason after Ctrl-C. */
 export const INTERRUPTED: AbortReason = 'shutdown';
 
 export interface AdminWork {
   readonly settings: Settings;
-  /** Where a setting stands, for messages. */
+  /** Describes where a setting comes from, for messages. */
   readonly originOf: OriginText;
   readonly admin: AdminSettings;
   readonly profile: AdminAccess['profile'];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborts on Ctrl-C and when the time is over. */
+  /** Aborts on Ctrl-C and at the time limit. */
   readonly signal: AbortSignal;
   readonly output: AdminOutput;
 }
 
-/** The same with the administration switched on and its interface open. */
+/** The same with the open administration interface. */
 export type AccessWork = AdminWork & { readonly access: AdminAccess };
 
-/** `limitMs` is the longest time, ms; the rest as {@link AdminAccessParts} has it. */
+/** `limitMs` is the time limit, ms; the rest as in {@link AdminAccessParts}. */
 export type AccessOptions = { readonly limitMs?: number } & Pick<AdminAccessParts, 'ifHeld' | 'asksForFirst'>;
 
 export interface AdminOutput {
   readonly isJson: boolean;
   readonly colors: ReturnType<typeof pc.createColors>;
-  /** A result: `data` as JSON with `--json`, otherwise the text. */
+  /** Prints a result: `data` as JSON with `--json`, otherwise the text. */
   show(data: unknown, text: string): void;
-  /** Something beside the result, on standard error; the text ends its line itself. */
+  /** Prints a message to standard error; the text includes its line ending. */
   readonly note: (text: string) => void;
-  /** Rows of a table under their headings; JSON prints `data`. `nothing` stands in for an empty table. */
+  /** Prints rows of a table below their headings; `data` with `--json`, and `nothing` instead of an empty table. */
   table(data: unknown, headings: readonly string[], rows: readonly (readonly string[])[], nothing: string): void;
 }
 
-/** Lets a command take what all of them take. */
+/** Adds the options that all of them take. */
 export function adminCommand(command: Command, example: string): Command {
   return acceptSettings(command).option('--json', 'print JSON').addHelpText('after', `\nExample:\n  $ parley admin ${example}`);
 }
 
 /**
- * Runs `work` with the settings of the command line. What it throws after a Ctrl-C is no failure: the exit code says it.
+ * Runs `work` with the settings of the command line. An error after Ctrl-C only sets the exit code.
  *
- * @param limitMs - longest time, ms.
- * @param forced - flags that win over those of the command line.
+ * @param limitMs - the time limit, ms.
+ * @param forced - flags with precedence over the command line.
  * @throws AppError `config_invalid`, and what `work` throws.
  */
 export async function runAsConfigured(
@@ -98,7 +97,7 @@ export async function runAsConfigured(
   }
 }
 
-/** As {@link runAsConfigured}, with the administration switched on and its interface open. */
+/** As {@link runAsConfigured}, with the administration enabled and its interface open. */
 export async function runWithAccess(
   command: Command,
   purpose: AdminAccessParts['purpose'],

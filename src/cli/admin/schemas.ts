@@ -1,4 +1,4 @@
-// `parley admin schemas`: what data sources can be registered under.
+// `parley admin schemas`: the schemas that data sources can be registered with.
 import { Command } from 'commander';
 import { schemaView } from '../../admin/manual/data-source-view.ts';
 import { organizationsMeant } from '../../app/admin-data-sources.ts';
@@ -20,7 +20,7 @@ function listCommand(): Command {
     await runWithAccess(command, 'read', async (given) => {
       const { access, profile, output, signal } = given;
       const [organizationId] = await organizationsMeant(org, given);
-      // Any token may ask, but there must be one.
+      // Any token will do, but the request needs one.
       if (organizationId === undefined) throw new AppError('config_invalid', 'no organization is known: name one with --org');
       const schemas = (await access.schemasOf(organizationId).list(signal)).map((schema) => schemaView(schema, profile));
       const rows = schemas.map(

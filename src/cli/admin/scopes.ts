@@ -1,5 +1,5 @@
-// `parley admin scopes`: what a developer types into the platform's pages for the integration and the service app. The names are
-// the profile's; nobody is asked.
+// `parley admin scopes`: the scopes to enter on the platform's pages for the integration and the service app. The names come from
+// the profile; no request is sent.
 import { Command } from 'commander';
 import { AppError } from '../../base/errors.ts';
 import { adminCommand, runAsConfigured } from './run.ts';

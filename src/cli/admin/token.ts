@@ -1,4 +1,4 @@
-// `parley admin token inspect`: what a token of a data source says, and whether the server would let it in. Shows neither the
+// `parley admin token inspect`: the claims of a data source's token, and whether the server would accept it. Shows neither the
 // token nor its nonce.
 import { Command } from 'commander';
 import type { TokenInspection } from '../../admin/doctor/inspect-token.ts';
@@ -13,7 +13,7 @@ import { endText } from './time-text.ts';
 /** Far more than the platform sends, bytes. */
 const MAX_TOKEN_BYTES = 65_536;
 
-/** The command with its parts. @param person - who may type the token in. */
+/** The command with its sub-commands. @param person - may type the token in. */
 export function tokenGroup(person: Person): Command {
   return new Command('token')
     .description('inspect tokens of data sources')

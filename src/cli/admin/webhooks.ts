@@ -1,4 +1,4 @@
-// `parley admin webhooks`: through which the platform notifies us of authorizations of the service app.
+// `parley admin webhooks`: the webhooks that notify us of authorizations of the service app.
 import { Command } from 'commander';
 import { AppWebhooks, type WebhookView } from '../../admin/manual/app-webhooks.ts';
 import type { RegistrationChange } from '../../admin/webhooks/registration.ts';
@@ -69,7 +69,7 @@ function deleteCommand(person: Person): Command {
   });
 }
 
-/** @throws AppError `config_invalid` with another login: nobody authorizes anything then. */
+/** @throws AppError `config_invalid` with another login method, which has no authorizations. */
 function webhooksOf({ access, admin }: AccessWork): AppWebhooks {
   const { store, isHeldElsewhere } = access;
   const app = access.access.serviceApp;

@@ -1,10 +1,10 @@
-// The server in this process alone.
+// The server in a single process.
 import { createApp } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
 import { printReady } from './ready-line.ts';
 import { beginServing, type Serving } from './serving.ts';
 
-/** Starts it; it stops when the process is asked to. @throws AppError what keeps it from starting. */
+/** Starts it. It stops when the process is signalled. @throws AppError the error of the start. */
 export async function serveAlone(serving: Serving): Promise<void> {
   const { loaded, isJson } = serving;
   const { settings, changing } = loaded;

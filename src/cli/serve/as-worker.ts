@@ -1,5 +1,5 @@
-// The server as one of several processes: what it would print it sends to the process that started it, and that one decides when
-// it stops.
+// The server as a worker: sends its messages to the primary process instead of printing them, and stops when the primary says
+// so.
 import { createApp } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
 import { serverLogger } from '../../app/development.ts';
@@ -11,7 +11,7 @@ import { Reloading } from './reloading.ts';
 import { Stopping } from './stopping.ts';
 import type { Serving } from './serving.ts';
 
-/** Starts it. @throws what no text of ours is there for; the process that started this one knows in any case. */
+/** Starts it. @throws errors without a text of ours; the primary is notified in any case. */
 export async function serveAsWorker({ loaded, load, leave }: Serving, link: PrimaryLink): Promise<void> {
   const { settings, changing } = loaded;
   const root = serverLogger(settings);
@@ -40,16 +40,16 @@ export async function serveAsWorker({ loaded, load, leave }: Serving, link: Prim
       stopping.failed(thrown);
     } catch (error) {
       process.exitCode = EXIT.failed;
-      // The process that started this one prints it, once for all workers.
+      // The primary prints it, once for all workers.
       if (!(error instanceof AppError)) throw error;
     }
   }
 }
 
 /**
- * Stops when the other process says so or is gone, and never at once: calls are finished. SIGTERM may come from that process and,
- * as from a service manager, from elsewhere at the same time; a terminal sends SIGINT to every process of its group, and only
- * the first one knows whether it was the second.
+ * Stops when the primary says so or is gone, and never at once: calls are finished. SIGTERM may come from the primary and at the same
+ * time from a service manager; a terminal sends SIGINT to every process of its group, and only the primary
+ * knows whether it was the second one.
  */
 function onPrimary(stopping: Stopping, link: PrimaryLink): void {
   process.on('SIGINT', () => undefined);

@@ -1,7 +1,7 @@
-// The one line that says that a server is ready, for people and for programs.
+// The ready line of the server, as text and as JSON.
 import type { ReadySummary } from '../../app/ready-summary.ts';
 
-/** What is said; the number of workers only where there are several. */
+/** Its content; the number of workers only where there are several. */
 export type Ready = ReadySummary & { readonly workers?: number };
 
 export function readyLine(ready: Ready): string {

@@ -1,5 +1,5 @@
-// Reads anew what may change while the server runs, when SIGHUP or the process that started this one asks for it. It never ends a
-// call: what is refused stays as it was. What the files mean is decided by those who use them.
+// Reloads files that may change while the server runs, on SIGHUP or a message of the primary. Never ends a call: what is refused stays
+// as it was. The owners of the files interpret them.
 import { waitAtMost } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { toAppError } from '../../base/errors.ts';
@@ -8,19 +8,19 @@ import type { FileVerdict } from '../../app/app.ts';
 import type { LoadedSettings } from '../../app/config/load-settings.ts';
 import { changedSettings } from '../../app/config/describe-settings.ts';
 
-/** Longest wait for files that do not answer, ms. */
+/** Longest wait for files that do not respond, ms. */
 const LIMIT_MS = 10_000;
 
 export interface ReloadingOptions {
-  /** What is in force. */
+  /** The effective settings. */
   readonly loaded: LoadedSettings;
-  /** Reads the configuration anew. @throws AppError `config_invalid`. */
+  /** Reads the configuration again. @throws AppError `config_invalid`. */
   readonly load: () => LoadedSettings;
   readonly log: Logger;
   readonly setLevel: (level: LogLevel) => void;
 }
 
-/** Reloads of one process, one after the other. */
+/** Runs the reloads of one process, one after another. */
 export class Reloading {
   readonly #options: ReloadingOptions;
   #level: LogLevel;
@@ -33,14 +33,14 @@ export class Reloading {
     this.#level = options.loaded.settings.log.level;
   }
 
-  /** Reloads now; during the start, as soon as the server runs. Asking again while a reload goes on brings one more. */
+  /** Reloads now, or after the start. A request during a reload leads to one more. */
   ask(): void {
     this.#isAsked = true;
     if (this.#checkNow === undefined) this.#options.log.info({}, 'asked to reload during the start: it is done as soon as the server runs');
     else void this.#run(this.#checkNow);
   }
 
-  /** The server runs. @param checkNow - reads its files anew. Must not reject. */
+  /** The server runs now. @param checkNow - reads its files again. Must not reject. */
   started(checkNow: () => Promise<readonly FileVerdict[]>): void {
     this.#checkNow = checkNow;
     if (this.#isAsked) void this.#run(checkNow);
@@ -59,7 +59,7 @@ export class Reloading {
     this.#isRunning = false;
   }
 
-  /** Of the settings only the log level is used; the others are named when they have changed. */
+  /** Applies only the log level; logs the names of other changed settings. */
   #readSettings(): { readonly verdicts: readonly FileVerdict[]; readonly needRestart: readonly string[] } {
     const { loaded, load, log, setLevel } = this.#options;
     try {

@@ -1,21 +1,21 @@
-// What every way to serve is given, and what a process does first that signals reach.
+// What every variant of `serve` receives, and the signal handlers that come first.
 import { serverLogger } from '../../app/development.ts';
 import type { LoadedSettings } from '../../app/config/load-settings.ts';
 import { Reloading } from './reloading.ts';
 import { onSignals, Stopping } from './stopping.ts';
 
-/** The settings, and what the command decides. */
+/** The settings, and the options of the command. */
 export interface Serving {
   readonly loaded: LoadedSettings;
-  /** Reads them anew. @throws AppError `config_invalid`. */
+  /** Reads them again. @throws AppError `config_invalid`. */
   readonly load: () => LoadedSettings;
   /** Print the ready line as JSON. */
   readonly isJson: boolean;
-  /** Ends the process soon, whatever may still keep it busy. */
+  /** Ends the process soon, whatever may keep it busy. */
   readonly leave: () => void;
 }
 
-/** From now on SIGTERM and SIGINT stop the server, also while it starts, and SIGHUP reloads. */
+/** From now on SIGTERM and SIGINT stop the server, also during the start, and SIGHUP reloads. */
 export function beginServing({ loaded, load, leave }: Serving) {
   const log = serverLogger(loaded.settings);
   if (loaded.ignored.length > 0) {

@@ -1,5 +1,5 @@
-// What stops a server, from the first moment on, and what is said and done then. Who asks for it, signals or another process,
-// is decided by whoever makes it.
+// Stops a server, from the first moment of its start on, and logs it. Does not know whether a signal or another process asks for
+// it.
 import { linkAbort } from '../../base/abort.ts';
 import { holdProcess } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -8,7 +8,7 @@ import { EXIT } from '../../base/terminal/failure.ts';
 import { catchStrayFailures } from '../stray-failures.ts';
 
 export interface Running {
-  /** Absent: other processes have them, and say so themselves. */
+  /** Absent: other processes have open calls, and report them themselves. */
   readonly openSessions?: () => number;
   readonly openTurns?: () => number;
   /** Never throws. */
@@ -23,10 +23,10 @@ export class Stopping {
   #running: Running | undefined;
   #isStopping = false;
 
-  /** @param options.leave - ends the process soon, whatever may still keep it busy. */
+  /** @param options.leave - ends the process soon, whatever may keep it busy. */
   constructor({ log, leave }: { readonly log: Logger; readonly leave: () => void }) {
     this.#log = log;
-    // What is waited for during a start may have nothing but a timer, which does not keep the process alive.
+    // During a start the process may wait on nothing but a timer that does not keep it alive.
     const release = holdProcess();
     this.#leave = () => {
       release();
@@ -37,17 +37,17 @@ export class Stopping {
     });
   }
 
-  /** Aborts when the start is to be given up. */
+  /** Aborts to give up the start. */
   get signal(): AbortSignal {
     return this.#starting.signal;
   }
 
-  /** It has begun. */
+  /** Whether stopping has begun. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
 
-  /** Begins, unless it has begun. @param why - for the log. */
+  /** Begins to stop, unless it has begun. @param why - for the log. */
   stop(why: LogFields): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -58,11 +58,11 @@ export class Stopping {
     }
   }
 
-  /** From now on a server is there to be closed. @returns false when it is closed at once, because it was to be stopped before. */
+  /** The server is running. @returns false when it is closed at once, because it was to be stopped before. */
   started(running: Running): boolean {
     this.#running = running;
     if (this.#isStopping) this.#close(running, {});
-    // Who watches the process starts it anew; calls that are running are finished before.
+    // The supervisor restarts the process; running calls are finished first.
     catchStrayFailures(this.#log, () => {
       process.exitCode = EXIT.failed;
       this.stop({});
@@ -73,8 +73,8 @@ export class Stopping {
   /**
    * The start has failed.
    *
-   * @returns when it was given up because somebody asked for it, who gets no error.
-   * @throws what it failed with otherwise.
+   * @returns when somebody stopped the start: that is no error.
+   * @throws the error otherwise.
    */
   failed(thrown: unknown): void {
     this.#leave();
@@ -82,7 +82,7 @@ export class Stopping {
     this.#log.info({}, 'stopped');
   }
 
-  /** Whatever ends the process, a library or a bot that exits by itself among it: without having been asked to, it never ends well. */
+  /** Whatever ends the process, such as a library or bot that calls exit, the exit code is not 0 unless it was asked to stop. */
   #onExit(code: number): void {
     if (code !== EXIT.ok || this.#isStopping) return;
     process.exitCode = EXIT.failed;
@@ -102,11 +102,11 @@ export class Stopping {
 /**
  * Stops on SIGTERM and SIGINT; the second signal ends the process at once.
  *
- * The handlers stay: a library that writes files listens to signals, too, and sends them on when it is the last one.
+ * The handlers stay installed: a library that writes files listens to signals, too, and re-raises them when it is the last listener.
  */
 export function onSignals(stopping: Stopping): void {
   const onSignal = (signal: NodeJS.Signals): void => {
-    // The second signal is from somebody who does not want to wait.
+    // The second signal comes from somebody who does not want to wait.
     if (stopping.isStopping) process.exit(EXIT.interrupted);
     stopping.stop({ signal });
   };

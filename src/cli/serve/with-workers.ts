@@ -1,4 +1,4 @@
-// The server as several processes: this one starts the others and takes no calls.
+// The server as several processes: this one, the primary, starts the workers and takes no calls.
 import { startPrimary } from '../../app/workers/primary.ts';
 import { clusterWorkers } from '../../app/workers/worker-process.ts';
 import type { Settings } from '../../app/config/settings.ts';
@@ -8,7 +8,7 @@ import { EXIT } from '../../base/terminal/failure.ts';
 import { printReady } from './ready-line.ts';
 import { beginServing, type Serving } from './serving.ts';
 
-/** Starts it; it stops when this process is asked to. @throws AppError what keeps it from starting. */
+/** Starts it. It stops when this process is signalled. @throws AppError the error of the start. */
 export async function serveWithWorkers(serving: Serving, workers: number): Promise<void> {
   const { settings } = serving.loaded;
   const { log, stopping, reloading } = beginServing(serving);
@@ -21,7 +21,7 @@ export async function serveWithWorkers(serving: Serving, workers: number): Promi
     const options = { size: workers, startWorker: clusterWorkers(), clock: systemClock, log, onHopeless };
     const primary = await startPrimary(settings, options, stopping.signal);
     if (stopping.started(primary)) printReady(primary.ready, serving.isJson);
-    // The files are those of the workers, each of which says what it has read.
+    // Each worker reads the files and logs it.
     reloading.started(() => {
       primary.reload();
       return Promise.resolve([]);
@@ -31,7 +31,7 @@ export async function serveWithWorkers(serving: Serving, workers: number): Promi
   }
 }
 
-/** What several processes need of the settings that one does not. @throws AppError `config_invalid`. */
+/** The settings that several processes need and one does not. @throws AppError `config_invalid`. */
 function demandShared({ store, websocket, peers }: Settings, workers: number): void {
   const asked = `--workers ${String(workers)}`;
   if (store.kind === 'memory') {

@@ -1,9 +1,9 @@
-// The steps of the shared administration that Redis must not interleave with others, as scripts: taking, keeping and giving back
-// the lease, writing under it, reading what has changed. The texts are sealed before they come here.
+// Atomic steps of the shared administration as Redis scripts: taking, keeping and releasing the lease, writing under it, and
+// reading changes. The texts are sealed before they come here.
 import { redisScript } from './connection.ts';
 
 /**
- * KEYS lease. ARGV token, lease in ms, the token of a leader that is deposed or nothing. Gives [1], or [0, ms until it may be free].
+ * KEYS lease. ARGV token, lease in ms, the token of a deposed leader or nothing. Returns [1], or [0, ms until it may be free].
  */
 export const TAKE = redisScript(`
 local leader = redis.call('GET', KEYS[1])
@@ -12,24 +12,24 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return {1}
 `);
 
-/** KEYS lease. ARGV token, lease in ms. Gives 0 when it has ended or is another's. */
+/** KEYS lease. ARGV token, lease in ms. Returns 0 when it has expired or belongs to another. */
 export const KEEP = redisScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);
 
-/** KEYS lease. ARGV token. Gives 1 when it was ours. */
+/** KEYS lease. ARGV token. Returns 1 when it was ours. */
 export const GIVE_BACK = redisScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 `);
 
 /**
- * Makes all changes or none, for the leader alone. Revisions are microseconds of the server's clock, and rise in any case: also what is
- * written into an older copy of the store is newer than everything before.
+ * Applies all changes or none, for the leader alone. Revisions are microseconds of the server's clock, and always increase: a write
+ * into an older copy of the store is also newer than everything before.
  *
  * KEYS lease, texts, changes. ARGV token, most names, then name and text of each change; an empty text deletes. A deleted name keeps
- * its revision. Gives [1, the revision of the last change], [0] when refused, [-1] when there would be too many names.
+ * its revision. Returns [1, the revision of the last change], [0] when refused, [-1] when there would be too many names.
  */
 export const WRITE = redisScript(`
 local lease, texts, changes = KEYS[1], KEYS[2], KEYS[3]
@@ -52,10 +52,10 @@ return {1, revision}
 `);
 
 /**
- * What has changed since a revision, the oldest change first.
+ * Changes since a revision, oldest first.
  *
- * KEYS lease, texts, changes. ARGV revision, most names. Gives [token of the leader, names in all, revision of the last change, then
- * name, revision and text of each]; an empty text is of a deleted name.
+ * KEYS lease, texts, changes. ARGV revision, most names. Returns [token of the leader, number of names, revision of the last change,
+ * then name, revision and text of each]; an empty text belongs to a deleted name.
  */
 export const READ = redisScript(`
 local last = redis.call('ZREVRANGE', KEYS[3], 0, 0, 'WITHSCORES')
@@ -69,5 +69,5 @@ end
 return answer
 `);
 
-/** KEYS deliveries. Gives id and text of each, as a list in every version of the protocol. */
+/** KEYS deliveries. Returns id and text of each, as a list in every version of the protocol. */
 export const WAITING = redisScript(`return redis.call('HGETALL', KEYS[1])`);

@@ -1,5 +1,5 @@
-// What the shared store of the administration is in Redis: its keys, and how its scripts run. Knows neither what the texts say nor
-// who may change them.
+// The keys of the shared administration in Redis, and how its scripts run. Knows neither the meaning of the texts nor who may
+// change them.
 import { AppError } from '../../base/errors.ts';
 import * as scripts from './admin-scripts.ts';
 import type { RedisConnection, RedisScript } from './connection.ts';
@@ -7,13 +7,13 @@ import type { RedisUse } from './rights.ts';
 
 /** The keys of one deployment. */
 export interface AdminKeys {
-  /** The token of the leader, as long as its lease lasts. */
+  /** The token of the leader, while its lease lasts. */
   readonly lease: string;
   /** Hash: sealed texts by name. */
   readonly texts: string;
-  /** Sorted set: the revision at which a name was changed last, also of names that were deleted. */
+  /** Sorted set: the revision of the last change of each name, deleted ones included. */
   readonly changes: string;
-  /** Hash: sealed deliveries that the leader has not taken yet. */
+  /** Hash: sealed deliveries that the leader has not processed yet. */
   readonly deliveries: string;
 }
 
@@ -22,7 +22,7 @@ export interface AdminStore {
   readonly keys: AdminKeys;
   /** Sends one command. @throws AppError `store_unavailable` within a bounded time. */
   send(args: readonly string[]): Promise<unknown>;
-  /** Runs a script in one step; numbers, texts and lists come back. @throws as {@link AdminStore.send}. */
+  /** Runs a script atomically; it returns numbers, texts or lists. @throws as {@link AdminStore.send}. */
   run(script: RedisScript, keys: readonly string[], args: readonly string[]): Promise<unknown>;
 }
 
@@ -31,12 +31,12 @@ function keysOf(prefix: string): AdminKeys {
   return { lease: key('lease'), texts: key('texts'), changes: key('changes'), deliveries: key('deliveries') };
 }
 
-/** What the user of the Redis server needs rights for where there is an administration. */
+/** The rights that the Redis user needs for the administration. */
 export function administrationUse(prefix: string): RedisUse {
   return { keys: Object.values(keysOf(prefix)), scripts: Object.values(scripts), commands: ['HLEN', 'HSETNX', 'HDEL'] };
 }
 
-/** @param prefix - what all keys of the deployment begin with. */
+/** @param prefix - prefix of all keys of the deployment. */
 export function adminStore(connection: Pick<RedisConnection, 'send'>, prefix: string): AdminStore {
   return {
     keys: keysOf(prefix),
@@ -46,7 +46,7 @@ export function adminStore(connection: Pick<RedisConnection, 'send'>, prefix: st
       try {
         return await connection.send(['EVALSHA', sha1, ...rest]);
       } catch (thrown) {
-        // A server that was started anew has not seen it, and has done nothing.
+        // A restarted server does not know the script, and has done nothing.
         if (!(thrown instanceof AppError) || thrown.details['reason'] !== 'NOSCRIPT') throw thrown;
         return connection.send(['EVAL', source, ...rest]);
       }
@@ -54,7 +54,7 @@ export function adminStore(connection: Pick<RedisConnection, 'send'>, prefix: st
   };
 }
 
-/** The error for an answer of Redis that no version of ours gives. */
+/** The error for an answer that no version of our scripts returns. */
 export function answerInvalid(): AppError {
   return new AppError('store_failed', 'the shared store answers in another form');
 }

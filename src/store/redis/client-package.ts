@@ -1,20 +1,20 @@
-// The optional package that speaks to Redis servers: loaded when a server is wanted and not before, and narrowed to what is
-// used of it. Knows no settings and opens nothing.
+// Loads the optional Redis client package on demand, and narrows its types to what is used. Knows no settings and opens
+// nothing.
 import type * as Installed from '@redis/client';
 import { AppError } from '../../base/errors.ts';
 
-/** One connection to be: what is used of a client of the package. */
+/** The used part of a client of the package. */
 export interface RedisClient {
-  /** `connect`: the server has answered on its port. `ready`: it has let us in. `end`: the connection was closed by us. */
+  /** `connect`: the server accepted the connection. `ready`: it has let us in. `end`: we have closed the connection. */
   on(event: 'connect' | 'ready' | 'end', listener: () => void): unknown;
   on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<unknown>;
-  /** Fails whatever waits for an answer. Does not stop a connection that is being made. */
+  /** Fails all pending commands. Does not stop a connection attempt. */
   destroy(): void;
   sendCommand(args: readonly string[]): Promise<unknown>;
 }
 
-/** Where the server is and how long it may take. */
+/** The server's address and the limit. */
 export interface RedisClientOptions {
   readonly host: string;
   readonly port: number;
@@ -23,26 +23,26 @@ export interface RedisClientOptions {
   readonly database: number;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** Longest wait until the server has answered on its port, ms. */
+  /** Limit for the connection attempt, ms. */
   readonly connectTimeoutMs: number;
 }
 
 /** The package, narrowed. */
 export interface RedisPackage {
-  /** A client that is not connected yet, and that never connects again by itself. */
+  /** A client that is not connected yet, and never reconnects by itself. */
   createClient(options: RedisClientOptions): RedisClient;
-  /** True for an answer of the server that says no. */
+  /** True for an error answer of the server. */
   isRefusal(thrown: unknown): thrown is Error;
 }
 
-/** What operators see of us in the server's own list of clients. */
+/** Our name in the server's own list of clients. */
 const CLIENT_NAME = 'parley';
 
 /**
  * Loads the package.
  *
- * @param load - default: from where packages are installed.
- * @throws AppError `config_invalid` when it is not installed, `internal` when it is and cannot be loaded.
+ * @param load - default: the installed package.
+ * @throws AppError `config_invalid` when it is not installed, `internal` when it cannot be loaded.
  */
 export async function loadRedisPackage(load: () => Promise<typeof Installed> = installed): Promise<RedisPackage> {
   const { createClient, ErrorReply } = await load().catch((cause: unknown) => {
@@ -59,7 +59,7 @@ export async function loadRedisPackage(load: () => Promise<typeof Installed> = i
         ...(password === undefined ? {} : { password }),
         socket: tls === undefined ? socket : { ...socket, ...tlsOptions(tls) },
         disableOfflineQueue: true,
-        // Who sends a command has a deadline for its answer; the package's own ends with the sending and costs a signal each.
+        // The sender of a command has its own deadline; the package's ends with the sending and costs a signal for each command.
         commandOptions: { timeout: 0 },
         disableClientInfo: true,
         maintNotifications: 'disabled',

@@ -1,4 +1,4 @@
-// The connection of this process to one Redis server, or to the primary of several, for whoever keeps something there. Knows no keys.
+// The connection of this process to one Redis server, or to the primary of several. Knows no keys.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -13,13 +13,13 @@ import { PrimaryClient, type RedisAddress } from './sentinels.ts';
 
 const DEFAULT_PORT = 6379;
 
-/** Which server, and how. */
+/** The server and the credentials. */
 export interface RedisConnectionOptions {
   /** `redis://HOST:PORT`, or `rediss://` for TLS; with `/NUMBER` for another database than 0. */
   readonly url: string;
-  /** `HOST:PORT` of the sentinels that know where the server is; of {@link url} they leave scheme, database and, with TLS, the name. */
+  /** `HOST:PORT` of the sentinels that know the primary; {@link url} then gives scheme, database and, with TLS, the name. */
   readonly sentinels?: readonly string[];
-  /** What the sentinels call the server. Needed where there are any. */
+  /** The name of the primary at the sentinels. Required with sentinels. */
   readonly sentinelName?: string | undefined;
   readonly sentinelUser?: string | undefined;
   /** Secret. */
@@ -27,25 +27,25 @@ export interface RedisConnectionOptions {
   readonly user: string | undefined;
   /** Secret. */
   readonly password: string | undefined;
-  /** PEM file of the authority that signed the certificate of the server; undefined: those that the system trusts. */
+  /** PEM file of the authority of the server's certificate; undefined: those of the system. */
   readonly caFile: string | undefined;
-  /** Longest wait for an answer, ms, a lost connection included. */
+  /** Longest wait for an answer, ms, including a lost connection. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Draws numbers from 0 to 1 for the pauses between tries. Default: `Math.random`. */
+  /** Random numbers from 0 to 1 for the pauses between attempts. Default: `Math.random`. */
   readonly random?: () => number;
   /** Default: {@link loadRedisPackage}. */
   readonly load?: () => Promise<RedisPackage>;
 }
 
-/** A script for the server, known to it by its hash once it has seen it. */
+/** A script, which the server knows by its hash after the first use. */
 export interface RedisScript {
   readonly source: string;
   readonly sha1: string;
 }
 
-/** A script in Lua; its source must not depend on anything that changes. */
+/** A script in Lua; its source must be constant. */
 export function redisScript(source: string): RedisScript {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
 }
@@ -70,8 +70,8 @@ export class RedisConnection {
   }
 
   /**
-   * Begins to connect and waits for the first try, in bounded time. A server that is away is no failure: the connection
-   * comes about by itself as soon as it can.
+   * Connects, and waits for the first attempt in bounded time. A server that is away is no error: the connection
+   * is established as soon as possible.
    *
    * @throws AppError `config_invalid` when the package @redis/client is not installed or the CA file cannot be read.
    */
@@ -88,17 +88,17 @@ export class RedisConnection {
     return this.#isUp;
   }
 
-  /** Calls `listener`, which must not throw, whenever {@link isUp} changes, until the returned function is called. */
+  /** Calls `listener` whenever {@link isUp} changes, until the returned function is called. The listener must not throw. */
   onChange(listener: (isUp: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Sends one command. A connection that has only just been lost is waited for; a command that was sent before is not
-   * repeated.
+   * Sends one command. Waits briefly for a connection that has just been lost. Never repeats a command that was
+   * sent.
    *
-   * @throws AppError `store_unavailable` within the timeout, also for an answer that says no; `details.reason` is its word.
+   * @throws AppError `store_unavailable` within the timeout, also for an error answer, whose word is `details.reason`.
    */
   send(args: readonly string[]): Promise<unknown> {
     return this.#commands.send(args);
@@ -111,13 +111,13 @@ export class RedisConnection {
     try {
       return await this.send(['EVALSHA', script.sha1, '1', key, ...args]);
     } catch (thrown) {
-      // A server that was started anew has not seen it, and has done nothing.
+      // A restarted server does not know the script, and has done nothing.
       if (!(thrown instanceof AppError) || thrown.details['reason'] !== 'NOSCRIPT') throw thrown;
       return this.#commands.send(['EVAL', script.source, '1', key, ...args], Math.max(0, untilMs - clock.monotonicMs()));
     }
   }
 
-  /** Gives everything up, in bounded time. What waits fails. */
+  /** Closes everything in bounded time. Pending commands fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
@@ -127,7 +127,7 @@ export class RedisConnection {
 
   #linkOptions(): LinkOptions {
     const { timeoutMs, clock, random = Math.random } = this.#options;
-    /** What a log line has said of the link since it went down. */
+    /** What was logged about the link since it went down. */
     let logged: string | undefined;
     return {
       createClient: () => this.#createClient(),
@@ -151,7 +151,7 @@ export class RedisConnection {
     const redis = this.#package;
     const { sentinels = [], sentinelName = '', sentinelUser, sentinelPassword, timeoutMs, clock } = this.#options;
     if (sentinels.length === 0) return redis.createClient(this.#client);
-    // Its own name stands in the certificate of each sentinel.
+    // The certificate of each sentinel has its own name.
     const asSentinel = { ...this.#client, database: 0, user: sentinelUser, password: sentinelPassword };
     return new PrimaryClient({
       addresses: sentinels.map((sentinel) => addressOf(new URL(`redis://${sentinel}`))),
@@ -164,7 +164,7 @@ export class RedisConnection {
     });
   }
 
-  /** One line for a server that is gone, and one for each word with which it says no; however often. @returns what was said. */
+  /** Logs once that the server is gone, and once each word of an error answer. @returns the logged words. */
   #logLoss(failure: AppError, logged: string | undefined): string | undefined {
     const reason = isRefused(failure) ? reasonOf(failure) : 'gone';
     if (reason === logged) return logged;
@@ -206,7 +206,7 @@ function addressOf({ hostname, port }: URL): RedisAddress {
 }
 
 function tlsFor(host: string, tls: { readonly ca: string | undefined } | undefined): RedisClientOptions['tls'] {
-  // Addresses are no names that a server could have several certificates for.
+  // No server name for IP addresses: a server cannot have several certificates for them.
   return tls && { ca: tls.ca, servername: isIP(host) === 0 ? host : undefined };
 }
 

@@ -1,21 +1,21 @@
-// Deliveries of the platform that any server may take, and that wait for the leader: sealed texts by id, removed when they are where
-// they belong. Knows nothing of what they say.
+// A queue of webhook deliveries that any server accepts and the leader processes: sealed texts by id, removed when they are
+// processed. Does not interpret them.
 import { AppError } from '../../base/errors.ts';
 import type { Seal } from '../seal.ts';
 import { WAITING } from './admin-scripts.ts';
 import type { AdminStore } from './admin-store.ts';
 
-/** About how many deliveries may wait: the leader takes them within seconds. */
+/** About how many deliveries may wait: the leader processes them within seconds. */
 const MAX_WAITING = 1000;
 
-/** One that waits. */
+/** A waiting delivery. */
 export interface WaitingDelivery {
   readonly id: string;
   /** Undefined for one that does not open with our keys. */
   readonly text: string | undefined;
 }
 
-/** The queue. Nothing is held; there is nothing to close. */
+/** The queue. Holds nothing open. */
 export class DeliveryQueue {
   readonly #store: AdminStore;
   readonly #seal: Seal;
@@ -28,7 +28,7 @@ export class DeliveryQueue {
   /**
    * Adds one. Resolves when Redis has it.
    *
-   * @param id - the same for the same delivery.
+   * @param id - equal for equal deliveries.
    * @returns false when it waits already.
    * @throws AppError `store_unavailable`; `overloaded` when too many wait.
    */
@@ -40,7 +40,7 @@ export class DeliveryQueue {
     return (await this.#store.send(['HSETNX', keys.deliveries, id, this.#seal.close(text, ownerOf(id))])) === 1;
   }
 
-  /** All that wait, in no order. @throws AppError `store_unavailable`. */
+  /** All waiting deliveries, in no order. @throws AppError `store_unavailable`. */
   async waiting(): Promise<readonly WaitingDelivery[]> {
     const reply = await this.#store.run(WAITING, [this.#store.keys.deliveries], []);
     const fields = Array.isArray(reply) ? reply.map(String) : [];
@@ -61,7 +61,7 @@ export class DeliveryQueue {
     try {
       return this.#seal.open(sealed, ownerOf(id));
     } catch {
-      // Of a server with another key, which may take it itself.
+      // From a server with another key, which may process it itself.
       return undefined;
     }
   }

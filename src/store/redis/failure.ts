@@ -1,13 +1,13 @@
-// What can go wrong with a Redis server, in the one error that callers of the store see. Words of the server are not passed
-// on: it repeats what it was sent when it does not understand it.
+// Maps failures of Redis to the one error that callers of the store see. The server's message is not passed on: it repeats commands
+// that it does not understand.
 import { AppError } from '../../base/errors.ts';
 
-/** Words of a server that serves, but not what we need of it: it is (or became) a replica, loads its data, or wants us to log in anew. */
+/** Error words of a server that runs but is unusable: it is (or became) a replica, loads its data, or requires a new login. */
 const UNUSABLE = /\b(?:READONLY|LOADING|MASTERDOWN|NOAUTH)\b/u;
-/** The word that an answer of a server begins with when it says no. */
+/** The first word of an error answer. */
 const REFUSAL_WORD = /^[A-Z]+(?=\s|$)/u;
 
-/** What words of the server and codes of the system mean, for whoever mends it. */
+/** The meaning of error words and system codes, for the operator. */
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['WRONGPASS', 'the user or the password is wrong (store.redis.user, store.redis.password)'],
   ['NOAUTH', 'it wants a user or a password (store.redis.user, store.redis.password)'],
@@ -20,7 +20,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host (store.redis.url)'],
   ['CERT_HAS_EXPIRED', 'its certificate has ended'],
 ]);
-/** Other codes of a certificate whose chain leads to no authority that is trusted. */
+/** Other codes of a certificate without a trusted authority. */
 const UNTRUSTED = /CERT|SIGNATURE/u;
 
 function meaningOf(reason: string): string {
@@ -28,17 +28,17 @@ function meaningOf(reason: string): string {
   return meaning === undefined ? '' : `: ${meaning}`;
 }
 
-/** The word of an answer that says no: its first one, or one of {@link isUnusable} that an older server puts further back. */
+/** The word of an error answer: its first one, or one of {@link isUnusable} that an older server puts further back. */
 export function refusalWord(message: string): string {
   return UNUSABLE.exec(message)?.[0] ?? REFUSAL_WORD.exec(message)?.[0] ?? 'ERR';
 }
 
-/** True for a word after which another connection may lead to a server that can be used. */
+/** True for a word after which another connection may lead to a usable server. */
 export function isUnusable(word: string): boolean {
   return UNUSABLE.test(word);
 }
 
-/** The server said no. @param command - the name of what it was asked. */
+/** The server answered with an error. @param command - the name of the command. */
 export function refused(word: string, command?: string): AppError {
   const which = word === 'NOPERM' && command !== undefined ? `: +${command.toLowerCase()}` : '';
   return new AppError('store_unavailable', `the Redis server refused with ${word}${meaningOf(word)}${which}`, {
@@ -46,7 +46,7 @@ export function refused(word: string, command?: string): AppError {
   });
 }
 
-/** True when the server has answered, and said no. */
+/** True when the server has answered with an error. */
 export function isRefused({ details }: AppError): boolean {
   return details['isRefused'] === true;
 }
@@ -61,14 +61,14 @@ export function away(): AppError {
   return new AppError('store_unavailable', 'there is no connection to the Redis server', { details: { reason: 'away' } });
 }
 
-/** The sentinels have answered, and none knows the primary by this name. */
+/** The sentinels have answered, but none knows the primary by this name. */
 export function unknownPrimary(name: string): AppError {
   return new AppError('store_unavailable', `the sentinels know no primary named ${name} (store.redis.sentinel_name)`, {
     details: { reason: 'unknown_primary', isRefused: true },
   });
 }
 
-/** No sentinel has named the primary. @param cause - what the first of them failed with. */
+/** No sentinel has named the primary. @param cause - the error of the first one. */
 export function noPrimary(cause: AppError): AppError {
   const reason = reasonOf(cause);
   const isLogin = reason === 'WRONGPASS' || reason === 'NOAUTH' || reason === 'NOPERM';
@@ -83,12 +83,12 @@ export function noPrimary(cause: AppError): AppError {
   });
 }
 
-/** So much waits already that nothing more may. */
+/** Too many commands are pending. */
 export function crowded(): AppError {
   return new AppError('store_unavailable', 'too much waits for the Redis server', { details: { reason: 'busy' } });
 }
 
-/** The connection broke, or did not come about. */
+/** The connection broke, or could not be established. */
 export function broken(cause: unknown): AppError {
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
   const reason = code ?? (cause instanceof Error ? cause.constructor.name : 'unknown');
@@ -98,7 +98,7 @@ export function broken(cause: unknown): AppError {
   });
 }
 
-/** The word or code of a failure. */
+/** The word or code of an error. */
 export function reasonOf({ details }: AppError): string {
   return String(details['reason'] ?? 'unknown');
 }

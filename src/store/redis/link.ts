@@ -1,5 +1,5 @@
-// The way to a Redis server that is always open or about to be: whenever its wire is lost, another one is tried, for ever,
-// after a pause that grows up to a bound. Knows nothing of what is sent.
+// A permanent link to a Redis server: whenever its wire is lost, it opens another one, for ever, after a growing but bounded
+// pause. Does not know what is sent.
 import { waitAtMost } from '../../base/abort.ts';
 import { every, type CancelTimer, type Clock } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
@@ -7,48 +7,48 @@ import type { RedisClient, RedisPackage } from './client-package.ts';
 import { away, crowded, silent } from './failure.ts';
 import { RedisWire } from './wire.ts';
 
-/** The pause before the first new try, ms; twice as long before each further one. */
+/** The pause before the first reconnection, ms; doubles with each further one. */
 const FIRST_PAUSE_MS = 20;
-/** The longest pause between two tries, ms. */
+/** The longest pause between two attempts, ms. */
 const MAX_PAUSE_MS = 2000;
-/** A wire that was lost sooner than this did not end the trouble: the pauses go on growing, ms. */
+/** The pauses keep growing after a wire that lasted less than this, ms. */
 const STEADY_MS = 5000;
-/** Pause between two checks whether the server can still be used, ms: what nobody sends anything over may be gone for long. */
+/** Pause between two health checks, ms: an idle connection may have been gone for long. */
 const CHECK_MS = 5000;
-/** Most commands that wait for a lost connection to come back; further ones fail. */
+/** Most commands that wait for a lost connection; further ones fail. */
 const MAX_WAITING = 5000;
 
-/** How a link is made. */
+/** The options of a link. */
 export interface LinkOptions {
   /** A client that is not connected yet. */
   readonly createClient: () => RedisClient;
   readonly isRefusal: RedisPackage['isRefusal'];
-  /** Longest wait for one answer, a lost connection included, ms. */
+  /** Longest wait for one answer, ms, including a lost connection. */
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** Draws numbers from 0 to 1. */
+  /** Random numbers from 0 to 1. */
   readonly random: () => number;
-  /** There is a wire that can be used. Must not throw. */
+  /** Called when a wire is usable. Must not throw. */
   readonly onUp: (wire: RedisWire) => void;
-  /** A wire was lost, or could not be opened; called for each try. Must not throw. */
+  /** Called when a wire was lost or an attempt failed. Must not throw. */
   readonly onDown: (failure: AppError) => void;
 }
 
-/** Whoever makes one closes it. */
+/** Call `close`. */
 export class RedisLink {
-  /** Resolves when the first try has ended, well or not. */
+  /** Resolves when the first attempt has ended, successfully or not. */
   readonly tried: Promise<void>;
   readonly #options: LinkOptions;
   #settleTried: () => void = () => undefined;
-  /** The one that is used, and before that the one that is being opened. */
+  /** The current wire, or the one that is being opened. */
   #wire: RedisWire;
   #isUp = false;
   #isClosed = false;
-  /** When the link went up or down; before it was ever up: when it was made. */
+  /** When the link went up or down; at first, when it was created. */
   #changedAtMs: number;
-  /** Tries that failed in a row. */
+  /** Failed attempts in a row. */
   #failures = 0;
-  /** What the last one failed with; undefined while the link is up. */
+  /** The error of the last attempt; undefined while the link is up. */
   #failure: AppError | undefined;
   #cancelPause: CancelTimer = () => undefined;
   #cancelCheck: CancelTimer = () => undefined;
@@ -67,16 +67,16 @@ export class RedisLink {
     return this.#isUp;
   }
 
-  /** The wire that can be used now. */
+  /** The usable wire. */
   get wire(): RedisWire | undefined {
     return this.#isUp ? this.#wire : undefined;
   }
 
   /**
-   * Sends one command. While the connection has only just been lost, it waits for another one.
+   * Sends one command. Waits for a new connection when the old one has only just been lost.
    *
-   * @param limitMs - longest wait for the answer, ms; the usual one when left out, and never longer.
-   * @throws AppError `store_unavailable`; without a connection it says what the last try failed with.
+   * @param limitMs - longest wait for the answer, ms; never longer than the default.
+   * @throws AppError `store_unavailable`; without a connection it names the error of the last attempt.
    */
   async send(args: readonly string[], limitMs = this.#options.timeoutMs): Promise<unknown> {
     if (this.#isUp) return this.#wire.send(args, limitMs);
@@ -86,7 +86,7 @@ export class RedisLink {
     return wire.send(args, Math.max(0, untilMs - clock.monotonicMs()));
   }
 
-  /** Gives everything up. What waits fails. Resolves when nothing of the connection is left, in bounded time. */
+  /** Closes everything. Pending commands fail. Resolves when nothing of the connection is left, in bounded time. */
   async close(): Promise<void> {
     const { clock, timeoutMs } = this.#options;
     this.#isClosed = true;
@@ -127,7 +127,7 @@ export class RedisLink {
     this.#failure = undefined;
     this.#changedAtMs = clock.monotonicMs();
     this.#cancelCheck = every(clock, CHECK_MS, () => {
-      // What it finds out, the wire acts upon.
+      // The wire acts on the result.
       this.#wire.check().catch(() => undefined);
     });
     onUp(this.#wire);
@@ -153,7 +153,7 @@ export class RedisLink {
     this.#settleTried();
   }
 
-  /** The next wire, when it comes in time. Long after the last one was lost nobody waits: the caller has something better to do. */
+  /** The next wire, when it comes in time. Long after the loss nobody waits, because the caller has something better to do. */
   async #soon(limitMs: number): Promise<RedisWire> {
     const { clock, timeoutMs } = this.#options;
     const leftMs = Math.min(limitMs, this.#changedAtMs + timeoutMs - clock.monotonicMs());
@@ -178,7 +178,7 @@ export class RedisLink {
   }
 }
 
-/** A random pause, so that servers which lost the same server at the same moment do not all come back at the same moment. */
+/** A random pause, so that servers which lost Redis at the same moment do not all come back at the same moment. */
 function pauseMs(failures: number, random: () => number): number {
   return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + random() / 2);
 }

@@ -1,33 +1,33 @@
-// Which of several servers renews: one of them has the lease, under a token that no other one has (L-10). A lease that is not
-// kept ends by itself. Counts real time, as Redis does; knows nothing of what is renewed.
+// The lease that decides which of several servers renews. Its holder has a token that no other one has (L-10). A lease that is not
+// kept expires. Counts real time, as Redis does; does not know what is renewed.
 import { randomUUID } from 'node:crypto';
 import { systemClock, type CancelTimer, type Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { GIVE_BACK, KEEP, TAKE } from './admin-scripts.ts';
 import { answerInvalid, type AdminStore } from './admin-store.ts';
 
-/** How long a lease lasts that nobody keeps, ms; it is kept three times as often. */
+/** How long a lease lasts without being kept, ms; it is kept three times as often. */
 export const RENEWAL_LEASE_MS = 15_000;
 const PARTS = 3;
-/** How much earlier than Redis we take it for ended, as a part of it: two machines do not count alike. */
+/** How much earlier than Redis we consider it expired, as a fraction: clocks of two machines differ. */
 const MARGIN = 0.05;
 
-/** What leases are made with. */
+/** The options of leases. */
 export interface RenewalLeaseOptions {
   readonly store: AdminStore;
   /** Default {@link RENEWAL_LEASE_MS}. */
   readonly leaseMs?: number;
-  /** Real time; only tests have another one. */
+  /** Real time; only tests pass another one. */
   readonly clock?: Clock;
 }
 
-/** What became of a try. */
+/** The result of an attempt. */
 export type Taken = { readonly kind: 'ours'; readonly lease: RenewalLease } | { readonly kind: 'held'; readonly freeInMs: number };
 
 /**
- * Takes the lease if nobody has it.
+ * Takes the lease if it is free.
  *
- * @param deposes - the token of a leader from whom it is taken away; default: nobody.
+ * @param deposes - the token of a leader to depose; default: none.
  * @throws AppError `store_unavailable`, `store_failed` for an invalid answer.
  */
 export async function takeLease(options: RenewalLeaseOptions, deposes = ''): Promise<Taken> {
@@ -41,11 +41,11 @@ export async function takeLease(options: RenewalLeaseOptions, deposes = ''): Pro
   throw answerInvalid();
 }
 
-/** The lease in our hands. Whoever has it gives it back, unless it is lost. */
+/** The held lease. Its holder releases it, unless it is lost. */
 export class RenewalLease {
-  /** Goes with everything that is written under it. */
+  /** Sent with everything that is written under it. */
   readonly token: string;
-  /** Resolves with the reason when it is not ours any more, and never when it is given back. */
+  /** Resolves with the reason when the lease is lost; never when it is released. */
   readonly lost: Promise<AppError>;
   readonly #options: Required<RenewalLeaseOptions>;
   #settleLost: (error: AppError) => void = () => undefined;
@@ -65,16 +65,16 @@ export class RenewalLease {
     this.#keepLater();
   }
 
-  /** Whether it is ours as far as our own clock knows. */
+  /** Whether we hold it according to our own clock. */
   get isHeld(): boolean {
     if (!this.#isOver && this.#options.clock.monotonicMs() >= this.#endsAtMs) this.lose(ended());
     return !this.#isOver;
   }
 
   /**
-   * Asks Redis whether it is still ours, before something that cannot be taken back.
+   * Asks Redis whether we still hold it, before an irreversible action.
    *
-   * @throws AppError `store_failed` when it is not, or when Redis does not answer.
+   * @throws AppError `store_failed` when we do not, or when Redis does not answer.
    */
   async confirm(): Promise<void> {
     if (!this.isHeld) throw ended();
@@ -88,14 +88,14 @@ export class RenewalLease {
     throw taken;
   }
 
-  /** It is another's: whoever finds that out says so. Idempotent. */
+  /** Another server has it: call this when you find that out. Idempotent. */
   lose(error: AppError = takenOver()): void {
     if (this.#isOver) return;
     this.#stop();
     this.#settleLost(error);
   }
 
-  /** Gives it back, so that another server can take it at once. Never throws: it ends by itself. */
+  /** Releases it, so that another server can take it at once. Never throws: it also expires by itself. */
   async giveBack(): Promise<void> {
     if (this.#isOver) return;
     this.#stop();
@@ -112,7 +112,7 @@ export class RenewalLease {
   #keepLater(): void {
     const { clock, leaseMs } = this.#options;
     this.#cancelKeep = clock.after(leaseMs / PARTS, () => {
-      // One that Redis did not answer is followed by the next one, as long as there is time.
+      // An attempt that Redis did not answer is followed by the next one, while there is time.
       void this.confirm()
         .catch(() => undefined)
         .then(() => {

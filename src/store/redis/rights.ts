@@ -1,31 +1,31 @@
-// Which rights a user of the Redis server lacks for what servers do there: the server is asked for a dry run of each command, which
-// it knows from version 7 on. Changes nothing.
+// Finds the rights that our Redis user lacks: asks the server for a dry run of each command, which servers know from version 7 on.
+// Changes nothing.
 import { AppError } from '../../base/errors.ts';
 import type { RedisConnection } from './connection.ts';
 import { reasonOf } from './failure.ts';
 
-/** What works on some keys. */
+/** Commands that work on some keys. */
 export interface RedisUse {
-  /** One of each kind; none has to exist. */
+  /** One key of each kind; none has to exist. */
   readonly keys: readonly string[];
   readonly scripts: readonly { readonly source: string }[];
   /** Commands beside those in the scripts. */
   readonly commands: readonly string[];
 }
 
-/** What a connection needs, whatever is sent over it: its own questions, and the two ways to run a script. */
+/** What every connection needs: its health checks, and the two ways to run a script. */
 export const EVERYWHERE: readonly string[] = ['PING', 'ROLE', 'EVALSHA', 'EVAL'];
 /** Rights that only this file and `after-restart.ts` need. */
 export const FOR_EXAMINATION: readonly string[] = ['+info', '+acl|dryrun'];
 
 const WITHOUT_KEY: ReadonlySet<string> = new Set(['PING', 'ROLE', 'TIME', 'INFO']);
 const WRITES: ReadonlySet<string> = new Set(['HSET', 'HSETNX', 'HDEL', 'DEL', 'PEXPIRE', 'SADD', 'SREM', 'SET', 'ZADD']);
-/** Arguments behind the key, where there are any: the server wants a whole command. */
+/** Arguments after the key: the server wants a complete command. */
 const ARGUMENTS: Readonly<Record<string, number>> = {
   ...{ HGET: 1, HMGET: 1, HDEL: 1, SADD: 1, SREM: 1, SET: 1, ZSCORE: 1, PEXPIRE: 1 },
   ...{ HSET: 2, HSETNX: 2, ZADD: 2, ZRANGEBYSCORE: 2, ZREVRANGE: 2 },
 };
-/** How the server says what a user may not do. */
+/** How the server names a missing right. */
 const DENIED = /'(?<what>[^']+)' (?<kind>command|key)$/u;
 
 /** The commands of a use, in capitals. */
@@ -35,8 +35,8 @@ export function commandsOf({ scripts, commands }: RedisUse): readonly string[] {
 }
 
 /**
- * What our own user may not do, as an ACL would allow it (`+hset`, `~parley:home:`). Empty where nothing is missing, or the server is too
- * old to say.
+ * The rights that our own user lacks, as an ACL would grant them (`+hset`, `~parley:home:`). Empty when none is missing, or the server is
+ * too old to say.
  *
  * @throws AppError `store_unavailable` when it cannot be reached.
  */
@@ -49,13 +49,13 @@ export async function missingRights(
     const wanted = uses.flatMap((use) => dryRuns([...EVERYWHERE, ...commandsOf(use)], use));
     return await denials(connection, ownUser, [...wanted, ['INFO']]);
   } catch (thrown) {
-    // A connection that did not come about says what it failed with, which is none of this.
+    // A connection error is not a missing right.
     if (!(thrown instanceof AppError) || thrown.details['command'] !== 'ACL') throw thrown;
     return reasonOf(thrown) === 'NOPERM' ? ['+acl|dryrun'] : [];
   }
 }
 
-/** What a user may not do of all that is written. @throws AppError `store_unavailable`, also when our own user may not ask. */
+/** The rights that a user lacks for everything we write. @throws AppError `store_unavailable`, also when our own user may not ask. */
 export function missingWrites(
   connection: Pick<RedisConnection, 'send'>,
   user: string,

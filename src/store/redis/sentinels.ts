@@ -1,29 +1,29 @@
-// Where Redis Sentinel says that the primary is: asked anew for every connection, so that a failover needs nothing but the next
-// try. Knows no keys; whether the server that is named really is a primary, the wire finds out.
+// Finds the primary through Redis Sentinel. Asks anew for every connection, so that a failover needs nothing but the next attempt. Knows
+// no keys; the wire checks whether the named server really is a primary.
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type AppError } from '../../base/errors.ts';
 import type { RedisClient, RedisPackage } from './client-package.ts';
 import { noPrimary, reasonOf, silent, unknownPrimary } from './failure.ts';
 import { RedisWire } from './wire.ts';
 
-/** Where a server listens. */
+/** A server's address. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Whom to ask, and what for. */
+/** Whom to ask, and for which primary. */
 export interface SentinelOptions {
   /** At least one. */
   readonly addresses: readonly RedisAddress[];
-  /** What the sentinels call the primary and its replicas. */
+  /** The sentinels' name of the primary and its replicas. */
   readonly name: string;
   /** A client of a sentinel, not connected yet. */
   readonly createSentinel: (address: RedisAddress) => RedisClient;
   /** A client of the primary, not connected yet. */
   readonly createPrimary: (address: RedisAddress) => RedisClient;
   readonly isRefusal: RedisPackage['isRefusal'];
-  /** Longest wait for a connection to the primary, ms; half of it is for the sentinels. */
+  /** Limit for a connection to the primary, ms; half of it is for the sentinels. */
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
@@ -74,8 +74,8 @@ export class PrimaryClient implements RedisClient {
 }
 
 /**
- * Asks all sentinels at once. What more than half of them name is taken at once; when half the time is over or all have
- * answered, what most of those name that did: one that was cut off from the others may still name a primary of before.
+ * Asks all sentinels at once. An address that more than half of them name is taken at once; otherwise, when half the time is over or
+ * all have answered, the most frequent one: a sentinel that was cut off from the others may still name a former primary.
  *
  * @throws AppError `store_unavailable`.
  */

@@ -1,6 +1,6 @@
-// The secrets of the administration where several servers share them: a sealed hash in Redis, and here an opened copy of it that
-// polls bring up to date. Only the holder of the lease writes (renewal-lease.ts). What a server has read it goes on knowing when Redis
-// comes back with less; the next leader writes it down again.
+// The secrets of the administration that several servers share: a sealed hash in Redis, and an opened copy of it that polls keep up to
+// date. Only the holder of the lease writes (renewal-lease.ts). A server keeps what it has read when Redis comes back with less; the
+// next leader writes it again.
 import { z } from 'zod';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { demandInBounds, type StoreChange } from '../durable-store.ts';
@@ -9,17 +9,17 @@ import { READ, WRITE } from './admin-scripts.ts';
 import { answerInvalid, type AdminStore } from './admin-store.ts';
 import type { RenewalLease } from './renewal-lease.ts';
 
-/** Most names, deleted ones included: four for each of the organizations that are kept at most, and a few. */
+/** Most names, deleted ones included: four for each organization, and a few. */
 const MAX_NAMES = 20_100;
-/** Names read or written in one step: Redis answers nobody else meanwhile, and opening them takes us a few milliseconds. */
+/** Names read or written in one step: Redis serves nobody else meanwhile, and opening them takes a few milliseconds. */
 const MAX_AT_ONCE = 200;
 
 const readAnswer = z.tuple([z.string(), z.number(), z.number()]).rest(z.union([z.string(), z.number()]));
 const writeAnswer = z.union([z.tuple([z.literal(1), z.number()]), z.tuple([z.literal(0)]), z.tuple([z.literal(-1)])]);
 
-/** What a poll brought. */
+/** The result of a poll. */
 export interface Polled {
-  /** Names whose texts are others now, or deleted. */
+  /** Names whose texts have changed or were deleted. */
   readonly changed: readonly string[];
   /** The token of the leader; empty for none. */
   readonly leader: string;
@@ -34,7 +34,7 @@ interface Change {
 
 interface Answer {
   readonly leader: string;
-  /** Names in all, deleted ones included. */
+  /** Number of names, deleted ones included. */
   readonly count: number;
   /** Revision of the last change. */
   readonly last: number;
@@ -47,22 +47,22 @@ interface Known {
   readonly revision: number;
 }
 
-/** The texts in the hands of the leader. */
+/** The texts for the leader. */
 export interface LeaderTexts {
   get(key: string): Promise<string | undefined>;
   keys(prefix: string): Promise<readonly string[]>;
   /**
    * Resolves when Redis has it; then every other server can read it.
    *
-   * @throws AppError `store_failed`, also when another server leads by now; nothing is changed here then.
-   * @throws RangeError for a name or text beyond its bounds.
+   * @throws AppError `store_failed`, also when another server leads by now; then nothing is changed here.
+   * @throws RangeError for a name or text that exceeds its limit.
    */
   set(key: string, value: string): Promise<void>;
   /** @throws AppError `store_failed`. */
   delete(key: string): Promise<void>;
-  /** Writes down again what Redis has lost; does nothing when it has lost nothing. @throws AppError `store_failed`. */
+  /** Writes what Redis has lost again; does nothing when it has lost nothing. @throws AppError `store_failed`. */
   restore(): Promise<void>;
-  /** Writes everything anew, sealed with the key of the moment. @throws AppError `store_failed`. */
+  /** Writes everything again, sealed with the current key. @throws AppError `store_failed`. */
   rewrite(): Promise<void>;
 }
 
@@ -71,13 +71,13 @@ export class SharedTexts {
   readonly #store: AdminStore;
   readonly #seal: Seal;
   readonly #known = new Map<string, Known>();
-  /** Names whose newest text does not open; what was known of them stays. */
+  /** Names whose newest text does not open; their last known text stays. */
   readonly #unread = new Set<string>();
   /** Names of which we know more than Redis does. */
   #lost = new Set<string>();
   /** The leader at the last poll. */
   #leader = '';
-  /** Up to which polls have read. */
+  /** The revision up to which polls have read. */
   #revision = 0;
   #mustReadAll = false;
   #polling: Promise<unknown> = Promise.resolve();
@@ -95,12 +95,12 @@ export class SharedTexts {
     return texts;
   }
 
-  /** The token of a leader that has to give way because it began with less than is known here; empty for none. */
+  /** The token of a leader that must be deposed because it began with less than is known here; empty for none. */
   get deposes(): string {
     return this.#lost.size > 0 && this.#unread.size === 0 ? this.#leader : '';
   }
 
-  /** @throws AppError `store_failed` while the newest text of a name does not open: a leader from here would undo it. */
+  /** @throws AppError `store_failed` while the newest text of a name does not open: as a leader we would undo it. */
   demandReadable(): void {
     if (this.#unread.size > 0) {
       throw new AppError('store_failed', 'the shared store does not open: it was sealed with another key, or is damaged');
@@ -111,21 +111,21 @@ export class SharedTexts {
     return Promise.resolve(this.peek(key));
   }
 
-  /** {@link SharedTexts.get} at once. */
+  /** {@link SharedTexts.get}, synchronous. */
   peek(key: string): string | undefined {
     return this.#known.get(key)?.value;
   }
 
-  /** Names that begin so, sorted. */
+  /** Names with this prefix, sorted. */
   keys(prefix: string): Promise<readonly string[]> {
     const names = [...this.#known].flatMap(([name, { value }]) => (value === undefined ? [] : [name]));
     return Promise.resolve(names.filter((name) => name.startsWith(prefix)).sort());
   }
 
   /**
-   * Reads what others have changed, one poll at a time. A text that does not open stays as it was known.
+   * Reads what others have changed, one poll at a time. A text that does not open keeps its last known value.
    *
-   * @throws AppError `store_unavailable`, `store_failed`; what is known stays.
+   * @throws AppError `store_unavailable`, `store_failed`; known texts stay.
    */
   poll(): Promise<Polled> {
     const polled = this.#polling.then(() => this.#poll());
@@ -135,7 +135,7 @@ export class SharedTexts {
 
   /** The next poll reads everything: Redis may have come back with less, or the seal has another key. */
   readAll(): void {
-    // Not during a poll, which would take it for done.
+    // Not during a poll, which would overwrite it.
     this.#polling = this.#polling.then(() => {
       this.#mustReadAll = true;
     });
@@ -173,7 +173,7 @@ export class SharedTexts {
       }
       last = changes.at(-1)?.revision ?? last;
       if (changes.length < MAX_AT_ONCE) break;
-      // What changes meanwhile moves behind it, and is not missed.
+      // A concurrent change moves behind this revision, and is not missed.
       ({ changes } = await this.#read(last));
     }
     if (readsAll) {
@@ -186,7 +186,7 @@ export class SharedTexts {
     return { changed, leader };
   }
 
-  /** @returns whether the text is another one now. */
+  /** @returns whether the text has changed. */
   #take({ name, revision, sealed }: Change): boolean {
     const known = this.#known.get(name);
     if (known !== undefined && known.revision >= revision) return false;
@@ -209,7 +209,7 @@ export class SharedTexts {
     try {
       return this.#seal.open(sealed, ownerOf(name));
     } catch {
-      // Of another key, or damaged: what was known of it is better than nothing.
+      // Sealed with another key, or damaged: the last known text is better than nothing.
       return undefined;
     }
   }
@@ -247,7 +247,7 @@ export class SharedTexts {
   }
 }
 
-/** What the seal of a text is bound to: moved under another name it does not open. */
+/** The context of a text's seal: under another name it does not open. */
 function ownerOf(name: string): string {
   return `shared-texts/${name}`;
 }

@@ -1,15 +1,15 @@
-// One connection to a Redis server that lives once: it is opened, used, and lost for whatever reason. A server that is silent
-// is as lost as one that is gone. What comes after it is the link's.
+// A single connection to a Redis server: it is opened, used, and lost for whatever reason. A silent server is as lost as a missing
+// one. The link opens the next one.
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { answerDeadline } from './answer-deadline.ts';
 import type { RedisClient, RedisPackage } from './client-package.ts';
 import { away, broken, crowded, isRefused, isUnusable, reasonOf, refusalWord, refused, silent } from './failure.ts';
 
-/** Most commands that may wait for their answers; further ones fail. A server that answers in a millisecond never has as many. */
+/** Most pending commands; further ones fail. A server that answers in a millisecond never has as many. */
 const MAX_PENDING = 5000;
 
-/** How a wire is made. */
+/** The options of a wire. */
 export interface WireOptions {
   readonly client: RedisClient;
   readonly isRefusal: RedisPackage['isRefusal'];
@@ -20,9 +20,9 @@ export interface WireOptions {
   readonly onLost: (failure: AppError) => void;
 }
 
-/** Whoever makes one opens it, and ends it unless it was lost. */
+/** Call `open`, and `end` unless it was lost. */
 export class RedisWire {
-  /** Resolves when nothing of the connection is left: at the latest when the server could have answered on its port. */
+  /** Resolves when nothing of the connection is left: at the latest after the limit for the connection attempt. */
   readonly ended: Promise<void>;
   readonly #options: WireOptions;
   #settleEnded: () => void = () => undefined;
@@ -49,7 +49,7 @@ export class RedisWire {
     });
     client.on('error', (error) => {
       this.#lose(this.#failureOf(error));
-      // Also for one that failed while it was being made: there is nothing to wait for any more.
+      // Also after a failed opening: there is nothing left to wait for.
       this.#destroy();
     });
   }
@@ -70,7 +70,7 @@ export class RedisWire {
     const cancelTimer = clock.after(timeoutMs, () => {
       this.#lose(silent());
     });
-    // Whatever keeps it from connecting usually comes as an `error` before.
+    // The reason usually comes before as an `error`.
     client.connect().catch((thrown: unknown) => {
       this.#lose(this.#failureOf(thrown));
       this.#destroy();
@@ -86,7 +86,7 @@ export class RedisWire {
   /** Asks the server whether it can be used: it answers, and is no replica. @throws AppError `store_unavailable`; it is lost then. */
   async check(): Promise<void> {
     const [role] = await Promise.all([
-      // Some users may not ask for it; they find out with their first write.
+      // Some users may not ask for the role; their first write reveals it.
       this.send(['ROLE']).catch(() => undefined),
       this.send(['PING']).catch((failure: unknown) => {
         this.#lose(this.#failureOf(failure));
@@ -102,9 +102,9 @@ export class RedisWire {
   /**
    * Sends one command.
    *
-   * @param limitMs - longest wait for its answer; the usual one when left out. A server that needs longer than the usual
-   *   one is given up.
-   * @throws AppError `store_unavailable`, also for an answer that says no.
+   * @param limitMs - longest wait for its answer; default: the usual one. When even the usual time passes, the wire is
+   * lost.
+   * @throws AppError `store_unavailable`, also for an error answer.
    */
   send(args: readonly string[], limitMs = this.#options.timeoutMs): Promise<unknown> {
     const { client, clock, timeoutMs } = this.#options;
@@ -136,7 +136,7 @@ export class RedisWire {
     });
   }
 
-  /** Ends it without a word to `onLost`. What waits for an answer fails. */
+  /** Closes it without calling `onLost`. Pending commands fail. */
   end(): void {
     if (this.#isLost) return;
     this.#give(away());
@@ -157,7 +157,7 @@ export class RedisWire {
   #give(failure: AppError): void {
     this.#isLost = true;
     this.#settleReady(failure);
-    // A connection that is still being made cannot be destroyed; it is as soon as it is made, or fails.
+    // A connection attempt cannot be destroyed; the connection is, as soon as it is established or has failed.
     if (this.#isConnected) this.#destroy();
   }
 
