@@ -1,5 +1,5 @@
-// How we come to tokens of organizations: through a service app that organizations authorize, or as one organization with
-// tokens of its own (7.1).
+// The two ways to obtain tokens of organizations: through a service app that organizations authorize, or with the tokens of a single
+// organization (7.1).
 import { linkAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
@@ -17,14 +17,14 @@ import { RestClient, type RestClientOptions } from './rest/rest-client.ts';
 import { Webhooks } from './rest/webhooks.ts';
 import type { IntegrationCredentials, OAuthTokens, ServiceAppCredentials } from './tokens.ts';
 
-/** The ways to tokens. Everything in here but client ids is secret. */
+/** How to obtain tokens. Everything except client ids is secret. */
 export type AccessSettings =
   | { readonly type: 'service_app'; readonly integration: IntegrationCredentials; readonly serviceApp: ServiceAppCredentials }
   | {
       readonly type: 'oauth_refresh';
       readonly client: ServiceAppCredentials;
       readonly refreshToken: string;
-      /** The organization that the tokens are of, in any spelling. */
+      /** The organization that the tokens belong to, in any spelling. */
       readonly organization: string;
     }
   | { readonly type: 'static_token'; readonly accessToken: string };
@@ -33,79 +33,79 @@ export type AccessSettings =
 export interface ServiceAppSide {
   /** Its plain client id. */
   readonly applicationId: string;
-  /** The same as filters of webhooks spell it. */
+  /** Its client id in the spelling of webhook filters. */
   readonly filterId: string;
   readonly names: NonNullable<PlatformProfile['webhook']>;
   readonly idScheme: string;
-  /** With the tokens of the integration. */
+  /** Requests with the tokens of the integration. */
   readonly api: Webhooks;
 }
 
-/** When tokens end: all that leaves this room about them. */
+/** When tokens expire: all that leaves this room about them. */
 export interface Lifetimes extends Pick<OAuthTokens, 'expiresAtMs' | 'refreshExpiresAtMs'> {
   /** False where the platform gave no refresh token. */
   readonly isRefreshable: boolean;
 }
 
-/** When a pair ends. */
+/** When a pair of tokens expires. */
 export function lifetimesOf({ expiresAtMs, refreshExpiresAtMs, refreshToken }: OAuthTokens): Lifetimes {
   return { expiresAtMs, refreshExpiresAtMs, isRefreshable: refreshToken !== undefined };
 }
 
-/** The integration that asks for the tokens of organizations, and that somebody logs in with. */
+/** The integration, which a person logs in with, and which requests the tokens of organizations. */
 export interface IntegrationSide {
-  /** What a login asks for. */
+  /** The scopes that a login requests. */
   readonly scopes: readonly string[];
   /**
-   * Logs in and keeps the tokens.
+   * Logs in and stores the tokens.
    *
-   * @throws what {@link login} throws, and AppError of the store: then the tokens are not kept.
+   * @throws what {@link login} throws, and AppError of the store: then the tokens are lost.
    */
   logIn(how: Pick<LoginOptions, 'show' | 'limitMs' | 'listen' | 'paste'>, signal: AbortSignal): Promise<Lifetimes>;
   /**
-   * Refreshes the tokens when one of them is about to end: a refresh token that nobody uses dies (5.1). Asked for daily or more
+   * Refreshes the tokens when one of them is about to expire: an unused refresh token expires (5.1). Call it daily or more
    * often.
    *
-   * @throws AppError `login_needed` when nobody has logged in or the platform no longer takes the refresh token, and as requests do.
+   * @throws AppError `login_needed` when nobody has logged in or the platform refuses the refresh token, and as requests do.
    */
   keepAlive(signal: AbortSignal): Promise<void>;
 }
 
-/** Open access. `close` must be called. */
+/** Open access. Call `close`. */
 export interface Access {
   readonly organizations: OrganizationTokens;
-  /** Where the tokens of an organization, a plain UUID, lie in the store; undefined when none are kept. */
+  /** The store's key for the tokens of an organization, a plain UUID; undefined when they are not stored. */
   readonly tokensKey: (organizationId: string) => string | undefined;
-  /** Undefined where nobody logs in, as for {@link Access.serviceApp}. */
+  /** Undefined without a login, as for {@link Access.serviceApp}. */
   readonly integration: IntegrationSide | undefined;
   /** Undefined for a single organization. */
   readonly serviceApp: ServiceAppSide | undefined;
   /**
-   * Begins no renewal from now on, and asks for no token again that the platform has put off: a refresh token that it has
-   * replaced is lost with a process that is killed, or whose store is another's.
+   * Starts no renewal from now on and retries none: a refresh token that the platform has replaced would be lost with a killed
+   * process, or with a store that belongs to another process.
    *
-   * @param why - the error of who needs a renewal; default: we stop.
+   * @param why - the error for callers that need a renewal; default: we are stopping.
    */
   rest(why?: AppError): void;
-  /** Resolves when a renewal under way is over and kept. */
+  /** Resolves when a running renewal has ended and its result is stored. */
   close(): Promise<void>;
 }
 
 interface AccessParts extends KeepingParts {
   readonly address: PlatformAddress;
   readonly profile: PlatformProfile;
-  /** Asked before anything but tokens is changed at the platform; default: everything may be. */
+  /** Called before every change at the platform except token requests. Default: all changes are allowed. */
   readonly confirm?: RestClientOptions['confirm'];
-  /** Whether the platform is asked for the first token of an organization; default true. */
+  /** Whether to request the first token of an organization. Default true. */
   readonly asksForFirst?: boolean | undefined;
 }
 
 const NO_SERVICE_APP = { integration: undefined, serviceApp: undefined };
 
 /**
- * Makes what a way to tokens needs; asks nobody for one yet.
+ * Creates what a way to tokens needs. Sends no request yet.
  *
- * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for a client id that is none.
+ * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for an invalid client id.
  */
 export function openAccess(settings: AccessSettings, parts: AccessParts): Access {
   let reason: AppError | undefined;
@@ -119,7 +119,7 @@ export function openAccess(settings: AccessSettings, parts: AccessParts): Access
   return { ...openWay(settings, { ...parts, renewing, resting: resting.signal }), rest };
 }
 
-/** Aborts when no token is asked for any more. */
+/** Aborts when no more tokens are requested. */
 interface WayParts extends AccessParts {
   readonly resting: AbortSignal;
 }
@@ -186,9 +186,9 @@ function serviceAppAccess(
 }
 
 /**
- * Who the service app is.
+ * The service app.
  *
- * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for a client id that is none.
+ * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for an invalid client id.
  */
 export function serviceAppIdentity(
   { clientId }: Pick<ServiceAppCredentials, 'clientId'>,

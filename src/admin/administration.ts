@@ -1,5 +1,5 @@
-// The administration as a whole: tokens, webhooks, events and data sources joined to one thing that is started and closed.
-// Makes the parts and keeps them going; what each does, it knows itself.
+// The whole administration: connects tokens, webhooks, events and data sources, starts and closes them. The parts do the
+// work.
 import { linkAbort, pause, waitAtMost, type LinkedAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
@@ -26,48 +26,48 @@ import type { ServiceAppEvent } from './webhooks/delivery.ts';
 import type { AuthorizingOrganization, HandledEvent, Received } from './webhooks/inbox.ts';
 import { readKeptEvent } from './webhooks/kept-events.ts';
 
-/** Longest wait for the first check of webhooks and data sources, ms. */
+/** Limit for the first check of webhooks and data sources, ms. */
 const FIRST_CHECK_MS = 180_000;
-/** The same where calls can come in without it: enough for a platform that answers, ms. */
+/** The limit when calls can come in without that check: enough for a platform that answers, ms. */
 const SERVING_CHECK_MS = 15_000;
-/** How long the data sources wait for the webhooks at the first check, ms. */
+/** How long the first check of data sources waits for the webhooks, ms. */
 const WEBHOOKS_FIRST_MS = 5000;
 
-/** Notified of everything that operators want to know; its calls must not throw. */
+/** Receives everything that operators want to know. Its methods must not throw. */
 export interface AdministrationObserver extends LifecycleObserver, WebhookObserver {
   /** A change of the nonces could not be saved. */
   readonly unsaved: (error: AppError) => void;
-  /** The login of the integration was checked; an error says that it is of no use now. */
+  /** The login of the integration was checked; an error means that it is unusable now. */
   readonly loginChecked: (error: AppError | undefined) => void;
-  /** An event of the service app has had its effect. */
+  /** An event of the service app was processed. */
   readonly authorizationChanged: (result: AuthorizationResult) => void;
-  /** Code of the operator that was to be notified of it failed. */
+  /** An operator's hook that was to be notified of it failed. */
   readonly hookFailed: AuthorizationHooksOptions['onFailed'];
 }
 
 export interface AdministrationOptions {
   readonly profile: PlatformProfile;
-  /** Stands in for the address of the profile. */
+  /** Overrides the address in the profile. */
   readonly baseUrl?: string | undefined;
   readonly access: AccessSettings;
-  /** How long before its end a token of ours is renewed, seconds. */
+  /** How long before its expiry one of our tokens is renewed, seconds. */
   readonly bufferSeconds: number;
-  /** Undefined: nobody listens for events; only the organizations given here are served. */
+  /** Undefined: no webhooks; only the organizations given here are served. */
   readonly webhooks?: WebhookSettings | undefined;
-  /** Notified of what events of the service app have come to. */
+  /** Notified of processed events of the service app. */
   readonly hooks: Pick<AuthorizationHooksOptions, 'hooks' | 'limitMs'>;
-  /** Organizations that have authorized us, in any spelling, beside those whose events say so. */
+  /** Organizations that have authorized us, in any spelling, beside those known from events. */
   readonly organizations: readonly string[];
-  /** The data sources that each organization is to have. */
+  /** The data sources that each organization must have. */
   readonly wanted: WantedEverywhere['wanted'];
-  /** Data sources that must be used and no others. */
+  /** The only data sources that may be used. */
   readonly pinned: WantedEverywhere['pinned'];
   readonly times: LifecycleTimes;
-  /** Whether a first check that fails may be an error of the start; otherwise nobody waits for it, and it is repeated. */
+  /** Whether the first check may fail the start. Otherwise nobody waits for it, and it is repeated. */
   readonly failsStart: boolean;
   readonly store: SecretStore;
   readonly trust: Trust;
-  /** Given where several processes share the store, and this one renews (L-10). */
+  /** Set where several processes share the store, and this one renews (L-10). */
   readonly leader?: Leader | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -85,7 +85,7 @@ export class Administration {
   #firstChecked: Promise<unknown> | undefined;
   #checking: Promise<void> | undefined;
 
-  /** @throws AppError `profile_invalid`, `config_invalid` or `bad_message` for settings that cannot be. */
+  /** @throws AppError `profile_invalid`, `config_invalid` or `bad_message` for invalid settings. */
   constructor(options: AdministrationOptions) {
     this.#options = options;
     const { profile, clock, log, store, trust, times, observer, leader, bufferSeconds } = options;
@@ -103,24 +103,24 @@ export class Administration {
     });
   }
 
-  /** Every data source that is managed. */
+  /** All managed data sources. */
   get states(): readonly DataSourceState[] {
     return this.#organizations.states;
   }
 
-  /** The port on which deliveries are taken; undefined without webhooks. */
+  /** The port of the webhook endpoint; undefined without webhooks. */
   get webhookPort(): number | undefined {
     return this.#webhooks?.port;
   }
 
   /**
-   * Begins: takes deliveries, lets in what was good before a restart without asking anybody (L-15), and then checks webhooks
-   * and data sources for the first time. Without `failsStart` that goes on by itself; with it, this waits for the check, and
-   * for a short time only where calls can come in already. What fails is tried again without end in any case.
+   * Starts: accepts deliveries, trusts what was valid before a restart without a request (L-15), and then checks webhooks
+   * and data sources for the first time. Without `failsStart` that check runs in the background; with it, this method waits for it,
+   * but only briefly when calls can come in already. In any case, whatever fails is retried for ever.
    *
-   * @param signal - gives the start up; what is under way ends with {@link Administration.close}.
-   * @throws AppError `listen_failed`, of the store, `shutting_down` when `signal` aborts, and with `failsStart` the failure
-   *   that {@link failureOfStart} picks.
+   * @param signal - aborts the start; running work ends with {@link Administration.close}.
+   * @throws AppError `listen_failed`, of the store, `shutting_down` when `signal` aborts, and with `failsStart` the error
+   * that {@link failureOfStart} selects.
    */
   async start(signal: AbortSignal): Promise<void> {
     const { webhooks, observer, store, clock, failsStart } = this.#options;
@@ -148,23 +148,23 @@ export class Administration {
   }
 
   /**
-   * Begins no renewal of tokens of ours from now on, for a process that stops, or whose store another one has taken (L-10): one
-   * that is under way has the time until {@link Administration.close}, and calls that are open need none. Data sources are
-   * managed as long as tokens last.
+   * Starts no renewal of our tokens from now on, for a process that stops, or whose store another one has taken (L-10). A running
+   * renewal has time until {@link Administration.close}; open calls need none. Data sources are managed as long as the tokens
+   * last.
    *
-   * @param why - as {@link Access.rest} has it.
+   * @param why - see {@link Access.rest}.
    */
   rest(why?: AppError): void {
     this.#access.rest(why);
   }
 
-  /** Whether events can be taken now whose deliveries were taken elsewhere. */
+  /** Whether events that other servers accepted can be processed now. */
   get takesEvents(): boolean {
     return this.#webhooks !== undefined && !this.#over.isAborted;
   }
 
   /**
-   * Takes one.
+   * Processes one.
    *
    * @throws AppError as {@link WebhookSide.receive} does; `shutting_down` before the start and without webhooks.
    */
@@ -172,7 +172,7 @@ export class Administration {
     return this.#webhooks?.receive(event) ?? Promise.reject(new AppError('shutting_down', 'no deliveries are taken now'));
   }
 
-  /** Ends everything in order; nothing is deleted at the platform (L-13). Waits for a renewal under way. Idempotent. */
+  /** Closes everything in order; deletes nothing at the platform (L-13). Waits for a running renewal. Idempotent. */
   async close(): Promise<void> {
     this.rest();
     this.#over.abort('shutdown');
@@ -193,13 +193,13 @@ export class Administration {
     this.#hooks.notify(result);
   }
 
-  /** @returns what failed, each of it reported. Never throws. */
+  /** @returns the failures, each of them reported. Never throws. */
   async #firstCheck(): Promise<readonly FirstFailure[]> {
     const { signal } = this.#over;
     const { clock, log } = this.#options;
     const ensured = this.#checkApp(signal);
     this.#checking = ensured.then((failed) => (this.#access.integration === undefined ? undefined : this.#checkAgain(failed)));
-    // Registered before the organizations are checked: what happens meanwhile is delivered. But they have to go on.
+    // Webhooks first: authorizations during the check of organizations are then delivered. But the organizations must not wait for ever.
     await waitAtMost(ensured, WEBHOOKS_FIRST_MS, clock, signal);
     const failed = await this.#organizations.start(signal);
     for (const { organizationId, error } of failed) {
@@ -227,7 +227,7 @@ export class Administration {
     return wantedIn(organizationId, { wanted, pinned, applicationId: this.#access.serviceApp?.applicationId });
   }
 
-  /** Checks what no organization has of its own: login and webhooks. @returns what failed; the observer knows it. */
+  /** Checks login and webhooks, which belong to no organization. @returns the failures, which the observer knows. */
   async #checkApp(signal: AbortSignal): Promise<readonly AppError[]> {
     const { observer } = this.#options;
     const failures: AppError[] = [];
@@ -248,7 +248,7 @@ export class Administration {
     return failures;
   }
 
-  /** Checks login and registrations again and again (H-25). Never throws. */
+  /** Checks login and registrations periodically (H-25). Never throws. */
   async #checkAgain(first: readonly AppError[]): Promise<void> {
     const { clock, times } = this.#options;
     const { signal } = this.#over;

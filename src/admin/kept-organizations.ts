@@ -1,5 +1,5 @@
-// What the store holds of organizations, for people: who has authorized the app, when tokens end, which data sources are
-// managed. And the way to forget one. Asks the platform for nothing, and returns no secret.
+// What the store holds of organizations, for people: who has authorized the app, when tokens expire, which data sources are managed;
+// and how to erase one. Sends no request, and returns no secret.
 import { parseJson } from '../base/json.ts';
 import { lifetimesOf, type Access, type Lifetimes } from './access.ts';
 import { journalKey, journalsOf, organizationsWithJournals, type JournalView } from './lifecycle/nonce-journal.ts';
@@ -10,20 +10,20 @@ import { isOpen, keptEventKey, organizationsWithEvents, readKeptEvent } from './
 
 /** What the newest event of an organization says. */
 export interface AuthorizationView {
-  /** False when it has taken the authorization back. */
+  /** False when it has withdrawn the authorization. */
   readonly isAuthorized: boolean;
-  /** Ms since the epoch; of the authorization, also when it has been taken back. */
+  /** Ms since the epoch; the time of the authorization, also when it was withdrawn. */
   readonly authorizedAtMs: number;
-  /** Whether the server still has to do what follows from it. */
+  /** Whether the server must still process it. */
   readonly isOpen: boolean;
 }
 
 export interface KeptOrganization {
   /** A plain UUID. */
   readonly organizationId: string;
-  /** Undefined when no webhook has ever come from it. */
+  /** Undefined without any webhook delivery from it. */
   readonly event: AuthorizationView | undefined;
-  /** Undefined when no token is kept. */
+  /** Undefined without stored tokens. */
   readonly tokens: Lifetimes | undefined;
   readonly dataSources: readonly JournalView[];
 }
@@ -38,7 +38,7 @@ export class KeptOrganizations {
     this.#tokensKey = access.tokensKey;
   }
 
-  /** UUIDs of all that something is kept of, sorted. */
+  /** UUIDs of all organizations in the store, sorted. */
   async ids(): Promise<readonly string[]> {
     const [events, tokens, journals] = await Promise.all([
       organizationsWithEvents(this.#store),
@@ -48,7 +48,7 @@ export class KeptOrganizations {
     return [...new Set([...events, ...tokens, ...journals])].sort();
   }
 
-  /** What is kept of one; empty members when nothing is. @param organizationId - a plain UUID. */
+  /** The stored state of one; empty members without any. @param organizationId - a plain UUID. */
   async get(organizationId: string): Promise<KeptOrganization> {
     const event = await readKeptEvent(this.#store, organizationId);
     return {
@@ -63,10 +63,10 @@ export class KeptOrganizations {
   }
 
   /**
-   * Erases all of it; nothing changes at the platform. The store must be ours alone.
+   * Erases all of it; changes nothing at the platform. The store must be locked by this process.
    *
-   * @returns what there was.
-   * @throws AppError of the store; what is left then is erased by another try.
+   * @returns what was there.
+   * @throws AppError of the store; another attempt erases the rest.
    */
   async forget(organizationId: string): Promise<KeptOrganization> {
     const kept = await this.get(organizationId);
@@ -76,7 +76,7 @@ export class KeptOrganizations {
       ...(ownTokens === undefined ? [] : [ownTokens]),
       // Of another way to tokens, before the settings were changed.
       tokensKey(organizationId),
-      // The last one: without it nobody would know of the rest.
+      // Last: without the event nobody would know of the rest.
       keptEventKey(organizationId),
     ];
     for (const key of keys) await this.#store.delete(key);

@@ -1,5 +1,5 @@
-// One pair of tokens over time: kept in the store, renewed ahead of its end by one request for all who need it, and never
-// lost between two requests. How a new pair is had is decided by whoever owns it.
+// One pair of tokens over time: stored, renewed before it expires by one request for all who need it, and never lost between two
+// requests. Subclasses and owners know how to obtain a new pair.
 import type { z } from 'zod';
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,10 +10,10 @@ import type { SecretStore } from './secret-store.ts';
 import type { TokenSource } from './token-source.ts';
 import { isExpired, isRefreshDue, type OAuthTokens } from './tokens.ts';
 
-/** Longest wait for a renewal, ms: beyond what its requests may take together. */
+/** Limit for a renewal, ms: more than its requests may take together. */
 const MAX_WAIT_MS = 300_000;
 
-/** Failures that do not cost a token that is still good: they pass, or another process renews it. */
+/** Errors that do not invalidate a good token: they pass, or another process renews it. */
 const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'platform_unavailable',
   'platform_answer_invalid',
@@ -21,40 +21,40 @@ const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ]);
 
-/** Lets a renewal happen, or rejects with an AppError that says why none may happen now. */
+/** Runs a renewal, or rejects with an AppError that says why none is allowed now. */
 export type Renewing = <T>(renewal: () => Promise<T>) => Promise<T>;
 
 export interface KeepingParts {
   readonly store: SecretStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long before its end an access token is renewed, seconds. */
+  /** How long before its expiry an access token is renewed, seconds. */
   readonly bufferSeconds: number;
-  /** Asked before every renewal; default: each may happen. */
+  /** Called before every renewal. Default: all are allowed. */
   readonly renewing?: Renewing | undefined;
 }
 
 export interface KeptTokensOptions<T extends OAuthTokens> extends KeepingParts {
-  /** Where the pair lies in the store. */
+  /** The pair's key in the store. */
   readonly key: string;
-  /** Its shape there. */
+  /** The schema of the stored pair. */
   readonly shape: z.ZodType<T>;
-  /** Gets a new pair from the platform; `before` is the one that is over, undefined when there is none. */
+  /** Obtains a new pair from the platform; `before` is the expired one, undefined without one. */
   readonly obtain: (before: T | undefined, signal: AbortSignal) => Promise<T>;
-  /** The error of whoever asks after {@link KeptTokens.forget}. */
+  /** The error for callers after {@link KeptTokens.forget}. */
   readonly gone: () => AppError;
-  /** The error of whoever asks while no pair is kept; undefined: a first one is obtained then. */
+  /** The error for callers without a stored pair; undefined: a first one is requested then. */
   readonly missing?: (() => AppError) | undefined;
-  /** The store is not touched before this. */
+  /** Nothing is read from or written to the store before this resolves. */
   readonly ready?: Promise<void> | undefined;
 }
 
-/** Tokens that are there when they are needed. Whoever created it calls `close` or `forget`. */
+/** Tokens that are available when needed. Call `close` or `forget`. */
 export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   readonly #options: KeptTokensOptions<T>;
   readonly #ended = linkAbort();
   #held: T | undefined;
-  /** The held pair is not in the store yet. */
+  /** The current pair is not in the store yet. */
   #isUnsaved = false;
   #renewal: Promise<T> | undefined;
   #writing: Promise<AppError | undefined> = Promise.resolve(undefined);
@@ -63,15 +63,15 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     this.#options = options;
   }
 
-  /** A token that serves for a while yet. One that is about to end is given out while no other can be had. */
+  /** A token that is valid for a while yet. One that is about to expire is returned when no other can be obtained. */
   current(signal: AbortSignal): Promise<string> {
     return this.#whenGood((held) => this.#isFresh(held), signal);
   }
 
   /**
-   * Renews the pair when one of its tokens has to be renewed or used, which {@link KeptTokens.current} does for the access token
-   * alone: where nothing but the refresh token brings another pair, it must not end unused. Rejects as that does, also when the
-   * access token serves for a while yet.
+   * Renews the pair when its access token or its refresh token is due; {@link KeptTokens.current} looks at the access token only.
+   * For pairs that only the refresh token can renew: it must not expire unused. Rejects as `current` does, even when the
+   * access token is valid for a while yet.
    */
   async keepAlive(signal: AbortSignal): Promise<void> {
     await this.#whenGood((held) => this.#isFresh(held) && !isRefreshDue(held, this.#options.clock.nowMs()), signal);
@@ -83,7 +83,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     return (await this.#renewed(stale, signal)).accessToken;
   }
 
-  /** The pair as it is, from memory or store; asks the platform for nothing. Undefined when there is none. */
+  /** The pair from memory or store; sends no request. Undefined without one. */
   async peek(): Promise<T | undefined> {
     this.#demandHere();
     const stored = this.#held ?? (await this.#read());
@@ -93,7 +93,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     return this.#held;
   }
 
-  /** Puts another pair in its place. @throws AppError of the store; the pair is then used, but does not survive us. */
+  /** Replaces the pair. @throws AppError of the store; the pair is then used, but lost when the process ends. */
   async save(tokens: T): Promise<void> {
     this.#demandHere();
     this.#held = tokens;
@@ -102,7 +102,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     if (failure !== undefined) throw failure;
   }
 
-  /** Erases the pair, for good: a renewal under way is given up, and its result is not kept. */
+  /** Erases the pair for good: aborts a running renewal, and drops its result. */
   async forget(): Promise<void> {
     this.#ended.abort('superseded');
     await this.#renewal?.catch(() => undefined);
@@ -112,13 +112,13 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     await this.#options.store.delete(this.#options.key);
   }
 
-  /** Resolves when a renewal under way is over and kept: a refresh token that nobody wrote down would be lost. */
+  /** Resolves when a running renewal has ended and is stored: a refresh token that was not written would be lost. */
   async close(): Promise<void> {
     await this.#renewal?.catch(() => undefined);
     await this.#writing;
   }
 
-  /** The access token of a pair that is `good`, else of another one. */
+  /** The access token of a pair that is `good`, else of a new one. */
   async #whenGood(good: (held: T) => boolean, signal: AbortSignal): Promise<string> {
     const held = await this.peek();
     if (held !== undefined && good(held)) {
@@ -144,7 +144,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     return !isExpired(tokens, this.#options.clock.nowMs(), this.#options.bufferSeconds);
   }
 
-  /** One renewal for all; whoever stops waiting does not stop it, because its result must be kept. */
+  /** One renewal for all. A caller that gives up does not stop it, because its result must be stored. */
   async #renewed(stale: string | undefined, signal: AbortSignal): Promise<T> {
     this.#renewal ??= this.#renew(stale).finally(() => {
       this.#renewal = undefined;
@@ -158,10 +158,10 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     const { obtain, missing, renewing = alwaysRenewing } = this.#options;
     const found = await this.#storedInstead(stale);
     if (found !== undefined) return found;
-    // Who may not renew now would get an error about a token that has ended, and there is none.
+    // Whoever may not renew now would get an error about an expired token, and there is none.
     if (this.#held === undefined && missing !== undefined) throw missing();
     return renewing(async () => {
-      // Whoever was let before us may have renewed it.
+      // The previous holder may have renewed it.
       const renewed = await this.#storedInstead(stale);
       if (renewed !== undefined) return renewed;
       const fresh = await obtain(this.#held, this.#ended.signal);
@@ -173,7 +173,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     });
   }
 
-  /** A pair that another process has renewed and written down; undefined when it must be renewed here. */
+  /** A pair that another process has renewed and stored; undefined when it must be renewed here. */
   async #storedInstead(stale: string | undefined): Promise<T | undefined> {
     const stored = this.#isUnsaved ? undefined : await this.#read();
     this.#demandHere();
@@ -195,9 +195,9 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 
   /**
-   * Writes the newest pair down, one writing after the other. A failure leaves it in memory, to be written at its next use.
+   * Stores the newest pair, one write after another. After an error it stays in memory and is stored at its next use.
    *
-   * @returns the failure, which is logged here.
+   * @returns the error, which is logged here.
    */
   async #write(): Promise<AppError | undefined> {
     this.#writing = this.#writing.then(async () => {
@@ -222,7 +222,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 }
 
-/** Renewals that each need a confirmation: a refresh token that a deposed process uses up is lost to the one that renews (L-10). */
+/** Renewals that each need a confirmation: a refresh token that a deposed process uses up would be lost to the new leader (L-10). */
 export function renewingAfter(confirm: () => Promise<void>): Renewing {
   return async (renewal) => {
     await confirm();
@@ -230,7 +230,7 @@ export function renewingAfter(confirm: () => Promise<void>): Renewing {
   };
 }
 
-/** For tokens that no other process keeps: each renewal may happen. */
+/** For tokens that no other process stores: every renewal is allowed. */
 export function alwaysRenewing<T>(renewal: () => Promise<T>): Promise<T> {
   return renewal();
 }

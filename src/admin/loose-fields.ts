@@ -1,5 +1,5 @@
-// Fields of records as they come: the platform's own words where they are right, and the drift that was seen. A field
-// that cannot be used counts as absent, because a record must not be lost over a field nobody needs.
+// Lenient fields of records: the platform's documented form, and the variations that were seen. An invalid field counts as
+// absent, because a record must not be lost over a field nobody needs.
 import { z } from 'zod';
 
 /** Longest text of a field, characters; tokens are longer than anything else. */
@@ -29,7 +29,7 @@ export const looseCount = z
   .optional()
   .catch(undefined);
 
-/** A word in lower case: statuses are compared without regard to case. */
+/** A word in lower case: the case of statuses does not count. */
 export const looseWord = text
   .transform((word) => word.toLowerCase())
   .optional()

@@ -1,5 +1,5 @@
-// The tokens that the app has in each organization: asked for through the integration, refreshed in time, kept by
-// organization. Decides nothing about who is served.
+// The app's tokens in each organization: requested through the integration, refreshed in time, stored by organization. Does not
+// decide who is served.
 import { AppError, type ErrorDetails } from '../base/errors.ts';
 import { KeptTokens, type KeepingParts } from './kept-tokens.ts';
 import type { TokenRequests } from './oauth/token-request.ts';
@@ -14,18 +14,18 @@ const PREFIX = 'organizations/';
 const SUFFIX = '/tokens';
 const FIRST_TOKEN = 'a running server asks for the first one when the organization authorizes the app or is in admin.organizations';
 
-/** The name under which the tokens of an organization, a plain UUID, are kept in the store. */
+/** The key in the store for the tokens of an organization, a plain UUID. */
 export function tokensKey(organizationId: string): string {
   return PREFIX + organizationId + SUFFIX;
 }
 
-/** UUIDs of the organizations whose tokens are in the store. */
+/** UUIDs of the organizations with stored tokens. */
 export async function organizationsWithTokens(store: Pick<SecretStore, 'keys'>): Promise<readonly string[]> {
   const keys = await store.keys(PREFIX);
   return keys.flatMap((key) => (key.endsWith(SUFFIX) ? [key.slice(PREFIX.length, -SUFFIX.length)] : []));
 }
 
-/** An organization without a token of the app: none is kept, or the platform gives none (not authorized, no longer, not yet: H-26). */
+/** An organization without a token of the app: none is stored, or the platform refuses one (not, no longer or not yet authorized: H-26). */
 export class OrgNotRegisteredError extends AppError {
   /** @param organizationId - UUID. */
   constructor(organizationId: string, message: string, details: ErrorDetails = {}) {
@@ -35,14 +35,14 @@ export class OrgNotRegisteredError extends AppError {
 
 export interface OrganizationsOptions extends KeepingParts {
   readonly applications: Pick<ApplicationTokens, 'obtain'>;
-  /** For the service app, not for the integration. */
+  /** Requests for the service app, not for the integration. */
   readonly requests: Pick<TokenRequests, 'refresh'>;
   readonly idScheme: string;
-  /** Whether the platform is asked for the first token of an organization; default true. */
+  /** Whether to request the first token of an organization. Default true. */
   readonly asksForFirst?: boolean | undefined;
 }
 
-/** Tokens by organization. Whoever created it closes it. */
+/** Tokens by organization. Call `close`. */
 export class Organizations {
   readonly #options: OrganizationsOptions;
   readonly #kept = new Map<string, KeptTokens<ServiceAppTokens>>();
@@ -53,11 +53,11 @@ export class Organizations {
   }
 
   /**
-   * Where the tokens of an organization come from; nothing is asked before one is needed. Its calls throw
+   * The token source of an organization. Sends no request before a token is needed. Its methods throw
    * {@link OrgNotRegisteredError}, `login_needed` of the integration, and what requests throw.
    *
    * @param organization - its id in any spelling, as the platform gave it (U-14).
-   * @throws AppError `bad_message` for what is none.
+   * @throws AppError `bad_message` for an invalid id.
    */
   tokensOf(organization: string): TokenSource {
     const id = decodeId(organization, 'ORGANIZATION', this.#options.idScheme);
@@ -67,15 +67,15 @@ export class Organizations {
   }
 
   /**
-   * Erases the tokens of an organization. A request for them that is under way is given up, and nothing of it is kept
-   * (H-23); who still holds their source gets {@link OrgNotRegisteredError}. Another `tokensOf` begins anew.
+   * Erases the tokens of an organization. Aborts a running request for them and stores nothing of it (H-23). Existing sources then
+   * throw {@link OrgNotRegisteredError}. Another `tokensOf` starts afresh.
    */
   async forget(organization: string): Promise<void> {
     const id = decodeId(organization, 'ORGANIZATION', this.#options.idScheme);
     const kept = this.#kept.get(id) ?? this.#keep(id, organization);
     this.#kept.delete(id);
     const leaving = kept.forget();
-    // What begins anew waits for the end of it, whether good or bad.
+    // A fresh start waits until this has ended, successfully or not.
     const left = leaving.catch(() => undefined);
     this.#leaving.set(id, left);
     void left.then(() => {
@@ -84,7 +84,7 @@ export class Organizations {
     await leaving;
   }
 
-  /** Resolves when what is under way is over and kept. */
+  /** Resolves when running requests have ended and are stored. */
   async close(): Promise<void> {
     await Promise.all([...this.#kept.values()].map((kept) => kept.close()));
   }
@@ -103,7 +103,7 @@ export class Organizations {
     });
   }
 
-  /** Refreshes the pair; where there is none or it is dead, asks for another through the integration. */
+  /** Refreshes the pair. Without one, or with a dead one, requests another through the integration. */
   async #obtain(id: string, organization: string, before: ServiceAppTokens | undefined, signal: AbortSignal): Promise<ServiceAppTokens> {
     const { requests, applications } = this.#options;
     if (before !== undefined) {
@@ -111,7 +111,7 @@ export class Organizations {
         const { orgId, targetOrgId } = before;
         return { ...(await requests.refresh(before, signal)), orgId, targetOrgId };
       } catch (thrown) {
-        // The app may have been authorized anew, which gives another pair (6.5).
+        // The app may have been authorized again, which gives another pair (6.5).
         if (!(thrown instanceof AppError && thrown.code === 'login_needed')) throw thrown;
       }
     }

@@ -1,26 +1,26 @@
-// Where the administration interface is found: from the profile, or from an operator who has moved it. The only place where
-// plain http can be let in, and only where the profile says so.
+// The addresses of the administration interface: from the profile, or from an operator who overrides them. The only place that can
+// allow plain http, if the profile does.
 import { isServiceAddress } from '../base/http-service.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 
 /** Addresses of the administration interface. */
 export interface PlatformAddress {
-  /** Every request begins with it; without a slash at the end. */
+  /** Prefix of every request; without a slash at the end. */
   readonly baseUrl: string;
-  /** Where a browser is sent for a login. */
+  /** Where a login sends the browser. */
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
-  /** Name of the header that carries correlation ids, both ways. */
+  /** Name of the header for correlation ids, both ways. */
   readonly trackingHeader: string;
-  /** Whether this platform is on the same machine, so that http on loopback is good enough. */
+  /** Whether this platform runs on the same machine, so that http on loopback is allowed. */
   readonly allowLoopbackHttp: boolean;
 }
 
 /**
- * Takes the addresses from the profile.
+ * Reads the addresses from the profile.
  *
- * @param baseUrl - stands in for the one of the profile.
+ * @param baseUrl - overrides the profile's.
  * @throws AppError `profile_invalid` for a profile without administration, `config_invalid` for a base that is not https
  *   (or http on loopback where the profile allows it).
  */

@@ -1,11 +1,11 @@
-// Ids of the platform in their three spellings: an encoded address, an encoded bare value, the bare value. What counts is
-// the value; encoded texts are never compared (H-04). Knows the scheme of the addresses only as a parameter.
+// Ids of the platform in their three spellings: an encoded address, an encoded bare value, the bare value. Only the value counts;
+// encoded texts are never compared (H-04). The scheme of the addresses is a parameter.
 import { AppError } from '../base/errors.ts';
 
-/** What an id names. */
+/** The type of an id. */
 export type PlatformIdType = 'ORGANIZATION' | 'APPLICATION' | 'WEBHOOK' | 'PEOPLE';
 
-/** Longest id that is read, characters. */
+/** Longest id, characters. */
 const MAX_CHARS = 512;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 const CLIENT_ID = /^C[0-9a-fA-F]{8,128}$/u;
@@ -15,12 +15,12 @@ const SEGMENT = /^[\w.~:-]{1,200}$/u;
 const BASE64 = /^[\w+/-]+={0,2}$/u;
 
 /**
- * The value that an id stands for: the UUID of an organization in lower case, the client id of an application, or whatever
- * else its last segment holds.
+ * The value of an id: the UUID of an organization in lower case, the client id of an application, or whatever else
+ * its last segment holds.
  *
  * @param text - base64 or base64url of `<scheme><cluster>/<TYPE>/<value>` or of the bare value, or the bare value itself
  *   (H-01, H-02).
- * @param scheme - what addresses begin with, of the profile, ending in `://`.
+ * @param scheme - the beginning of addresses, from the profile, ending in `://`.
  * @throws AppError `bad_message` for anything else, also for an id of another type (H-03).
  */
 export function decodeId(text: string, type: PlatformIdType, scheme: string): string {
@@ -29,7 +29,7 @@ export function decodeId(text: string, type: PlatformIdType, scheme: string): st
   return value;
 }
 
-/** Like {@link decodeId}, but undefined where it would throw. */
+/** Like {@link decodeId}, but undefined instead of an error. */
 export function tryDecodeId(text: string, type: PlatformIdType, scheme: string): string | undefined {
   return text.length > MAX_CHARS ? undefined : valueOf(text, type, scheme);
 }
@@ -46,14 +46,14 @@ export function encodeId(value: string, type: PlatformIdType, scheme: string, cl
   return Buffer.from(`${scheme}${cluster}/${type}/${normal}`).toString('base64url');
 }
 
-/** True when both texts are ids of this type and stand for the same value, however each is spelt (H-04). */
+/** Whether both texts are ids of this type with the same value, in any spelling (H-04). */
 export function isSameId(one: string, other: string, type: PlatformIdType, scheme: string): boolean {
   const value = tryDecodeId(one, type, scheme);
   return value !== undefined && value === tryDecodeId(other, type, scheme);
 }
 
 /**
- * The same organization in the other spelling: its address for a bare value, the bare value for anything encoded (U-14).
+ * The other spelling of an organization: its address for a bare value, the bare value for anything encoded (U-14).
  *
  * @throws AppError `bad_message` as {@link decodeId}.
  */
@@ -63,7 +63,7 @@ export function otherOrganizationForm(text: string, scheme: string): string {
 }
 
 function valueOf(text: string, type: PlatformIdType, scheme: string): string | undefined {
-  // A bare value may be base64 as well; only for these two types can both be told apart.
+  // A bare value may look like base64 as well; only for these two types can both be told apart.
   if (type === 'ORGANIZATION' || type === 'APPLICATION') {
     const bare = normalValue(text, type);
     if (bare !== undefined) return bare;

@@ -1,19 +1,19 @@
 // The records of the administration interface: read leniently, because the platform's older and newer forms differ (R-05),
-// and written strictly, because what is sent is ours. No request is made here, and no error quotes a value.
+// and written strictly. Sends no request, and no error quotes a value.
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { looseCount, looseSingle, looseText, looseTime, looseWord } from './loose-fields.ts';
 
-/** Longest life of a data source's token, minutes (J-01); assumed where nobody says how long it is. */
+/** Longest lifetime of a data source's token, minutes (J-01); assumed when it is unknown. */
 export const MAX_TOKEN_LIFETIME_MINUTES = 1440;
 
 const id = z.string().min(1).max(512);
 const written = z.string().min(1).max(2048);
 const lifetimeMinutes = z.int().min(1).max(MAX_TOKEN_LIFETIME_MINUTES);
 
-/** The names of the claims that data-source tokens have beside the registered ones. */
+/** The names of the claims in data-source tokens beside the registered ones. */
 export type ClaimNames = PlatformProfile['jws']['claims'];
 
 const dataSourceFields = z.object({
@@ -26,7 +26,7 @@ const dataSourceFields = z.object({
   nonce: looseText,
   tokenLifetimeMinutes: looseCount,
   tokenLifeMinutes: looseCount,
-  /** In lower case: `active` or `disabled`, or what the platform may add. */
+  /** In lower case: `active`, `disabled`, or a future value. */
   status: looseWord,
   errorMessage: looseText,
   /** Client id of the app that registered it. */
@@ -43,9 +43,9 @@ const dataSourceFields = z.object({
 
 type DataSourceFields = Readonly<z.infer<typeof dataSourceFields>>;
 
-/** A data source as the platform sends it. Everything but its id may be missing, and in a list more than in the record itself. */
+/** A data source as the platform sends it. Everything but its id may be missing, and a list may hold less than the single record. */
 export interface DataSource extends Omit<DataSourceFields, 'tokenLifeMinutes' | 'jwtToken' | 'tokenExpiryTime'> {
-  /** When the current token ends, ms since the epoch: as the record says, else the token's `exp` (L-06). */
+  /** When the current token expires, ms since the epoch: from the record, else the token's `exp` (L-06). */
   readonly tokenExpiresAtMs?: number | undefined;
 }
 
@@ -53,8 +53,8 @@ const claimText = z.string().min(1).optional().catch(undefined);
 const claimSeconds = z.number().positive().max(1e11).optional().catch(undefined);
 
 /**
- * Reads a data source. What the record lacks is taken from the claims of its token, which are decoded and not verified:
- * they describe the record, and nobody is let in by them (R-05, L-03).
+ * Reads a data source. Takes missing members from the claims of its token, which are decoded and not verified:
+ * they describe the record and authorize nobody (R-05, L-03).
  *
  * @throws AppError `platform_answer_invalid` for anything that is no object with an `id` (L-06).
  */
@@ -77,7 +77,7 @@ export function readDataSource(value: unknown, claims: ClaimNames): DataSource {
   };
 }
 
-/** Whether the platform delivers calls to it: statuses are compared without regard to case. */
+/** Whether the platform delivers calls to it. The case of the status does not count. */
 export function isActive({ status }: Pick<DataSource, 'status'>): boolean {
   return status === 'active';
 }
@@ -103,7 +103,7 @@ function decoded(token: string | undefined): Readonly<Record<string, unknown>> {
   try {
     return decodeJwt(token);
   } catch {
-    // A token that cannot be read adds nothing to the record; whoever needs it finds fields missing.
+    // An unreadable token adds nothing to the record; whoever needs it finds fields missing.
     return {};
   }
 }
@@ -125,18 +125,18 @@ const updateFields = createFields
     error: 'may be disabled only with an errorMessage (R-03)',
   });
 
-/** What registers a data source; all of it is needed in practice (R-01). `nonce` is a secret. */
+/** The body that registers a data source; all of it is required in practice (R-01). `nonce` is a secret. */
 export type DataSourceCreate = Readonly<z.infer<typeof createFields>>;
 
-/** What changes a data source; only what is given is sent (R-02). A fresh token needs a fresh nonce (R-04). */
+/** The body that changes a data source; only given members are sent (R-02). A new token needs a new nonce (R-04). */
 export type DataSourceUpdate = Readonly<z.infer<typeof updateFields>>;
 
-/** The body of a registration. @throws AppError `config_invalid` with what is wrong, and none of the values. */
+/** Validates the body of a registration. @throws AppError `config_invalid` with the problem, and none of the values. */
 export function writeDataSource(create: DataSourceCreate): DataSourceCreate {
   return demandWritten(createFields, create, 'the data source');
 }
 
-/** The body of a change. @throws AppError `config_invalid` with what is wrong, and none of the values. */
+/** Validates the body of a change. @throws AppError `config_invalid` with the problem, and none of the values. */
 export function writeDataSourceUpdate(update: DataSourceUpdate): DataSourceUpdate {
   demandWritten(updateFields, update, 'the change of a data source');
   return update;
@@ -152,7 +152,7 @@ const schemaFields = z.object({
   url: looseText,
 });
 
-/** What data sources can be registered under. */
+/** A schema that data sources can be registered with. */
 export type Schema = Readonly<z.infer<typeof schemaFields>>;
 
 /** Reads a schema. @throws AppError `platform_answer_invalid` when it is no object with an `id`. */
@@ -171,9 +171,9 @@ export function readList<T>(value: unknown, read: (entry: unknown) => T): readon
 }
 
 /**
- * What the platform sent, in the shape it must have.
+ * Parses what the platform sent.
  *
- * @throws AppError `platform_answer_invalid` that names the fields that are wrong and quotes nothing.
+ * @throws AppError `platform_answer_invalid` that names the invalid fields and quotes nothing.
  */
 export function demand<T>(shape: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = shape.safeParse(value);
@@ -181,11 +181,11 @@ export function demand<T>(shape: z.ZodType<T>, value: unknown, what: string): T 
   throw new AppError('platform_answer_invalid', `the platform sent something that is not ${what}: ${placesOf(parsed.error)}`);
 }
 
-/** What we are about to send. @throws AppError `config_invalid` that names the fields that are wrong and quotes nothing. */
+/** Validates what we send. @throws AppError `config_invalid` that names the invalid fields and quotes nothing. */
 export function demandWritten<T>(shape: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
-  // Zod's own messages name types and bounds; what was given is in none of them.
+  // Zod's own messages name types and bounds, never the given value.
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || what} ${lowerFirst(issue.message)}`);
   throw new AppError('config_invalid', `${what} cannot be sent so: ${problems.slice(0, 10).join('; ')}`);
 }

@@ -1,9 +1,9 @@
-// Where a bearer token comes from, as seen by whoever sends one.
+// Where requests get their bearer token.
 
-/** Gives bearer tokens. Both calls heed `signal` and reject with an AppError. */
+/** Provides bearer tokens. Both methods observe `signal` and reject with an AppError. */
 export interface TokenSource {
-  /** A token that is not about to expire; asks the platform for one when it must. */
+  /** A token that is not about to expire; requests one when necessary. */
   current(signal: AbortSignal): Promise<string>;
-  /** Another token than `stale`, which the platform has refused; asks for one unless somebody already has. */
+  /** Another token than `stale`, which the platform has refused; requests one unless somebody already has. */
   refreshed(stale: string, signal: AbortSignal): Promise<string>;
 }

@@ -1,4 +1,4 @@
-// Registrations of webhooks as records: read leniently, written strictly. What they deliver is read elsewhere.
+// Webhook registrations as records: read leniently, written strictly. Deliveries are read elsewhere.
 import { z } from 'zod';
 import { looseText, looseWord } from './loose-fields.ts';
 import { demand, demandWritten } from './records.ts';
@@ -12,7 +12,7 @@ const registrationFields = z.object({
   resource: looseText,
   event: looseText,
   filter: looseText,
-  /** Of deliveries; a secret. */
+  /** Signs deliveries; a secret. */
   secret: looseText,
   /** `active`, or `inactive` after too many failed deliveries. */
   status: looseWord,
@@ -50,18 +50,18 @@ const updateFields = z.strictObject({
   ownedBy: name.optional(),
 });
 
-/** What registers a webhook (R-23). Creating is not idempotent: list and match first (R-24). `secret` is one. */
+/** The body that registers a webhook (R-23). Not idempotent: list and match first (R-24). `secret` is one. */
 export type WebhookCreate = Readonly<z.infer<typeof createFields>>;
 
-/** What changes a webhook: nothing else can be changed, and `active` is the only status that can be set (R-20). */
+/** The body that changes a webhook: nothing else can be changed, and `active` is the only status that can be set (R-20). */
 export type WebhookUpdate = Readonly<z.infer<typeof updateFields>>;
 
-/** The body of a registration. @throws AppError `config_invalid` with what is wrong, and none of the values. */
+/** Validates the body of a registration. @throws AppError `config_invalid` with the problem, and none of the values. */
 export function writeWebhook(create: WebhookCreate): WebhookCreate {
   return demandWritten(createFields, create, 'the webhook');
 }
 
-/** The body of a change. @throws AppError `config_invalid` with what is wrong, and none of the values. */
+/** Validates the body of a change. @throws AppError `config_invalid` with the problem, and none of the values. */
 export function writeWebhookUpdate(update: WebhookUpdate): WebhookUpdate {
   return demandWritten(updateFields, update, 'the change of a webhook');
 }

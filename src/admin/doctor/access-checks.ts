@@ -1,4 +1,4 @@
-// Can the platform be asked at all: is there a token of the organization, is it good for what it is needed for, and do our
+// Can we send requests to the platform: is there a token of the organization, does it have the necessary scopes, and do our
 // clocks agree (5.1, 5.4)?
 import { AppError, ERROR_MENDS } from '../../base/errors.ts';
 import type { Check, CheckTask, CheckTools, Verdict } from './check.ts';
@@ -6,14 +6,14 @@ import type { DoctorContext, ExaminedOrganization } from './context.ts';
 import { fault, type Found } from './finding.ts';
 import { EVERYTHING, organizationSubject } from './subject.ts';
 
-/** Largest difference that is let pass, ms: the token check allows as much (J-16). */
+/** Largest allowed difference, ms: that of the token check (J-16). */
 const MAX_SKEW_MS = 30_000;
 /** The Date header has no fractions of a second. */
 const DATE_STEP_MS = 1000;
-/** Changed scopes count only after another authorization (5.1). */
+/** Changed scopes apply only after another authorization (5.1). */
 const AUTHORIZE_AGAIN = 'then let the administrator withdraw the authorization and give it again';
 
-/** A token of the app is kept for each organization, and is good or can be renewed. */
+/** For each organization a token of the app is stored, and is valid or can be renewed. */
 export const organizationTokenCheck: Check = {
   id: 'organization_token',
   title: 'a token of the app is kept and good',
@@ -31,7 +31,7 @@ export const organizationTokenCheck: Check = {
         const mend = `let its administrator authorize the app in ${consoleName}, and start the server, which asks for the token`;
         return [fault('token_not_stored', 'no token of the app is kept for it', mend)];
       }
-      // Throws what the platform says against it, with its own mend.
+      // Throws the platform's reason, with its own remedy.
       return unlessUnauthorized(() => organization.tokens.current(signal));
     });
   },
@@ -61,7 +61,7 @@ function inEach(
   return organizations.map((one) => ({ subject: organizationSubject(one.id), run: (tools) => run(one, tools) }));
 }
 
-/** Does something with the tokens of an organization; that it has taken its authorization back is a finding (6.5, H-26). */
+/** Uses the tokens of an organization; a withdrawn authorization is a finding (6.5, H-26). */
 async function unlessUnauthorized(work: () => Promise<unknown>, where?: string): Promise<readonly Found[]> {
   try {
     await work();
@@ -72,14 +72,14 @@ async function unlessUnauthorized(work: () => Promise<unknown>, where?: string):
   }
 }
 
-/** A refusal for missing rights as a finding. @throws every other failure as it is. */
+/** A refusal for missing rights as a finding. @throws every other error unchanged. */
 export function scopeFinding(thrown: unknown, where: string, mend: string): Found {
   const isRefusal = thrown instanceof AppError && thrown.code === 'platform_refused' && thrown.details['status'] === 403;
   if (!isRefusal) throw thrown;
   return fault('scope_missing', `the platform refuses for missing rights (${thrown.message})`, mend, where);
 }
 
-/** The tokens of the integration and of each organization have the scopes that they need (5.1), where the platform says which they have. */
+/** The tokens of the integration and of each organization have the necessary scopes (5.1), where the platform says which they have. */
 export const scopesCheck: Check = {
   id: 'scopes',
   title: 'its kept token has the scopes that are needed',
@@ -115,7 +115,7 @@ export const clockCheck: Check = {
         const afterMs = clock.nowMs();
         const dateMs = Date.parse(header ?? '');
         if (Number.isNaN(dateMs)) return { skipped: 'the platform does not say its time' };
-        // Positive: we are late. The answer was written at some moment between question and answer.
+        // Positive: our clock is late. The answer was written at some moment between request and answer.
         const skewMs = Math.max(0, dateMs - afterMs) - Math.max(0, beforeMs - DATE_STEP_MS - dateMs);
         if (Math.abs(skewMs) <= MAX_SKEW_MS) return [];
         const what = `this machine is ${String(Math.round(Math.abs(skewMs) / 1000))} s ${skewMs > 0 ? 'behind' : 'ahead of'} the platform`;

@@ -1,5 +1,5 @@
-// Is there an agent for the administrator of each organization to choose (G-05, W-50)? Asked as the platform asks, with the
-// token of each data source at its registered address; where that cannot be, the configuration is examined.
+// Does each organization's administrator find an agent to choose (G-05, W-50)? Asks as the platform does, with the token of each data
+// source at its registered address; where that is impossible, examines the configuration.
 import { shownText } from '../../base/shown-text.ts';
 import type { Check, CheckTools, Verdict } from './check.ts';
 import type { DoctorContext, ExaminedDataSource } from './context.ts';
@@ -10,13 +10,13 @@ import { dataSourceSubject, endpointsOf, endpointSubject, hostAndPort, type Subj
 export const agentsCheck: Check = {
   id: 'agents',
   title: 'it has agents to choose from',
-  // What these find would be found here again, in other words.
+  // Problems that those checks find would be repeated here in other words.
   needs: ['test_token', 'certificate', 'alpn', 'health', 'upgrade'],
   tasks: (context) =>
     context.wanted.map((wanted) => ({ subject: subjectOf(wanted), run: (tools) => agentsFindings(wanted, context, tools) })),
 };
 
-/** A data source with its address: whatever is wrong with that comes first. */
+/** A data source with its address. Problems of the address come first. */
 function subjectOf(wanted: ExaminedDataSource): Subject {
   const { text, path } = dataSourceSubject(wanted);
   const grounds = endpointsOf([wanted]).flatMap((endpoint) => endpointSubject(endpoint).path.slice(-1));

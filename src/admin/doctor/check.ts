@@ -1,4 +1,4 @@
-// What a check of the doctor is, and what it is given. Knows no single check.
+// What a check of the doctor is, and what it receives. Knows no single check.
 import type { Clock } from '../../base/clock.ts';
 import type { WantedDataSource } from '../lifecycle/ports.ts';
 import type { DataSource } from '../records.ts';
@@ -36,46 +36,46 @@ export const CHECK_IDS = [
 /** Ids are public: commands print them and scripts read them. */
 export type CheckId = (typeof CHECK_IDS)[number];
 
-/** A check that could not be made, or had nothing to examine. */
+/** A check that could not run, or had nothing to examine. */
 export interface Skip {
   /** Why, as half a sentence. */
   readonly skipped: string;
 }
 
-/** What a check ended with: its findings (none: all is right), or why it was not made. */
+/** The result of a check: its findings (none: all is right), or why it was skipped. */
 export type Verdict = readonly Found[] | Skip;
 
-/** What the checks of one run have seen, for the checks after them. Holds secrets (records with tokens) and is never shown. */
+/** Shared observations of one run, for later checks. Holds secrets (records with tokens) and is never shown. */
 export class CaseNotes {
   /** Lists of data sources by organization. */
   readonly lists = new Map<string, readonly DataSource[]>();
-  /** The platform's records of the data sources that we want. */
+  /** The platform's records of the wanted data sources. */
   readonly records = new Map<WantedDataSource, DataSource>();
   /** By `host:port`. */
   readonly handshakes = new Map<string, Handshake>();
 }
 
 export interface CheckTools {
-  /** Ends when nobody waits for the check any more. */
+  /** Aborts when nobody waits for the check any more. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** How long the check may take, ms. A probe that reports itself that it had no answer gives up before. */
+  /** The limit for the check, ms. A probe that reports a timeout itself gives up earlier. */
   readonly limitMs: number;
-  /** What earlier checks have seen. */
+  /** Observations of earlier checks. */
   readonly notes: CaseNotes;
 }
 
 export interface CheckTask {
   readonly subject: Subject;
-  /** May throw; that becomes a finding. */
+  /** An error becomes a finding. */
   run(tools: CheckTools): Promise<Verdict> | Verdict;
 }
 
 export interface Check {
   readonly id: CheckId;
-  /** What is right when nothing is found, as half a sentence. */
+  /** What is right without findings, as half a sentence. */
   readonly title: string;
-  /** Checks without which this one makes no sense; they stand before it in the list. */
+  /** Checks that must have passed; they come earlier in the list. */
   readonly needs: readonly CheckId[];
   tasks(context: DoctorContext): readonly CheckTask[];
 }

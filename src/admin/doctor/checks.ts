@@ -8,7 +8,7 @@ import { issuerCheck, keySetCheck, nonceCheck, testTokenCheck, tokenExpiryCheck 
 import { storeCheck } from './store-check.ts';
 import { webhooksCheck } from './webhook-check.ts';
 
-/** All checks, in an order in which nothing needs what comes later. */
+/** All checks. Each comes after the checks that it needs. */
 export const DOCTOR_CHECKS: readonly Check[] = [
   storeCheck,
   ...[organizationTokenCheck, platformAccessCheck, scopesCheck],

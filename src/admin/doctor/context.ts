@@ -1,4 +1,4 @@
-// What the doctor examines, as ports: its caller says where organizations, data sources, keys and agents are found.
+// What the doctor examines, as ports: the caller provides organizations, data sources, keys and agents.
 import type { KeySource } from '../../auth/key-source.ts';
 import type { NonceBook } from '../../auth/nonces.ts';
 import type { TokenVerifier } from '../../auth/jws-verifier.ts';
@@ -16,15 +16,15 @@ import type { Endpoint, RegisteredAddress } from './subject.ts';
 export interface ExaminedOrganization {
   /** UUID. */
   readonly id: string;
-  /** Whether a token of the app for it is kept. */
+  /** Whether a token of the app for it is stored. */
   isStored(): Promise<boolean>;
   readonly tokens: Pick<TokenSource, 'current'>;
   readonly dataSources: Pick<DataSourcesApi, 'list' | 'get'>;
 }
 
-/** A data source as the configuration wants it, and what is remembered of it. */
+/** A data source that the configuration wants, and what is stored of it. */
 export interface ExaminedDataSource extends WantedDataSource {
-  /** Its record at the last check of the server. Unlike a pinned one it gives way when it is gone. */
+  /** Its record at the server's last check. Unlike a pinned one it is replaced when it is gone. */
   readonly knownId?: string | undefined;
 }
 
@@ -35,41 +35,41 @@ export interface ExaminedScopes {
   readonly granted: readonly string[];
 }
 
-/** The webhooks there should be, and where to find those there are. */
+/** The webhooks there should be, and how to list the existing ones. */
 export interface ExaminedWebhooks {
   list(signal: AbortSignal): Promise<readonly WebhookRegistration[]>;
-  /** Sends a delivery without a signature to the target. @returns the status of the answer. */
+  /** Sends an unsigned delivery to the target. @returns the status of the answer. */
   knock(wait: Pick<ProbeTarget, 'limitMs' | 'clock' | 'signal'>): Promise<Probed<number>>;
-  /** Where deliveries must go, character for character. */
+  /** The target of deliveries, character for character. */
   readonly targetUrl: string;
-  /** Of the app whose authorizations we are notified of, in any spelling. */
+  /** The app whose authorizations we want to know of, in any spelling. */
   readonly applicationId: string;
 }
 
-/** What a server answers that is asked for its agents. */
+/** A server's answer to a request for its agents. */
 export type AgentsAnswer = { readonly kind: 'listed'; readonly count: number } | { readonly kind: 'refused'; readonly why: string };
 
-/** What the platform asks when an administrator chooses an agent (G-05, W-50). */
+/** The request that the platform sends when an administrator chooses an agent (G-05, W-50). */
 export interface AgentsQuestion {
   readonly endpoint: Endpoint;
-  /** Of the data source: an address may take calls over both. */
+  /** The transport of the data source: an address may serve both. */
   readonly transport: TokenTransport;
   readonly organizationId: string;
-  /** Of the data source, as the platform presents it. */
+  /** The token of the data source, as the platform sends it. */
   readonly token: string;
 }
 
 /**
- * What a health service says. `unknown`: there is none, or it says nothing of use; `unanswered`: no gRPC server answered at all, and
+ * The answer of a health service. `unknown`: there is none, or it says nothing useful; `unanswered`: no gRPC server answered, and
  * why.
  */
 export type HealthAnswer = 'serving' | 'not_serving' | 'unknown' | { readonly unanswered: string };
 
 export interface ExaminedStore {
-  /** Where it is, for people. */
+  /** Its address, for people. */
   readonly place: string;
   /**
-   * What is wrong with it though it lets us in, as far as that can be seen.
+   * Problems of a reachable store.
    *
    * @throws AppError `store_unavailable`, `config_invalid`.
    */
@@ -80,15 +80,15 @@ export interface DoctorContext {
   readonly profile: PlatformProfile;
   /** Undefined: no server shares its calls with others. */
   readonly store?: ExaminedStore | undefined;
-  /** Undefined: nothing is managed, and what the platform has is not examined. */
+  /** Undefined: nothing is managed, and the platform's records are not examined. */
   readonly organizations: readonly ExaminedOrganization[] | undefined;
-  /** What the platform has granted to kept tokens, as far as it said so. */
+  /** The scopes of stored tokens, where the platform has said them. */
   readonly scopes?: readonly ExaminedScopes[] | undefined;
   readonly wanted: readonly ExaminedDataSource[];
-  /** Where data sources will be registered, beside the addresses of those that are wanted already. */
+  /** Addresses for future registrations, beside those of the wanted data sources. */
   readonly addresses?: readonly RegisteredAddress[] | undefined;
   readonly times: LifecycleTimes;
-  /** The ones that the server itself would use. */
+  /** Those of the server. */
   readonly verifier: TokenVerifier;
   readonly nonces: Pick<NonceBook, 'accepts'>;
   readonly keys: Pick<KeySource, 'knows' | 'find'>;
@@ -96,14 +96,14 @@ export interface DoctorContext {
   readonly platformDate?: ((signal: AbortSignal) => Promise<string | null>) | undefined;
   /** Undefined: no webhooks are wanted. */
   readonly webhooks?: ExaminedWebhooks | undefined;
-  /** Path at which calls come in over WebSocket, the prefix included (W-01, W-02). Undefined: not examined. */
+  /** The WebSocket path, including the prefix (W-01, W-02). Undefined: not examined. */
   readonly socketPath?: string | undefined;
-  /** Asks the health service at an address. Undefined: not examined. */
+  /** Sends a request to the health service at an address. Undefined: not examined. */
   readonly health?: ((endpoint: Endpoint, signal: AbortSignal) => Promise<HealthAnswer>) | undefined;
-  /** Asks the server at an address for its agents. Undefined, or no token to ask with: the configuration is examined instead. */
+  /** Requests the agents of the server at an address. Undefined, or without a token: the configuration is examined instead. */
   readonly listAgents?: ((question: AgentsQuestion, signal: AbortSignal) => Promise<AgentsAnswer>) | undefined;
-  /** How many agents the configuration offers an organization. */
+  /** The number of agents that the configuration offers an organization. */
   agents(organizationId: string): Promise<number>;
-  /** PEM certificates of authorities that are trusted beside those of the runtime. */
+  /** PEM certificates of authorities to trust beside those of Node. */
   readonly authorities?: readonly string[] | undefined;
 }

@@ -1,5 +1,5 @@
-// Can the platform reach the server under the registered address, and does it meet there what it demands (1.9, O-13, P-12)?
-// Seen from this machine: what stands between the platform and us may show it something else.
+// Can the platform reach the server at the registered address, and does it find there what it requires (1.9, O-13, P-12)?
+// As seen from this machine: a proxy may show the platform something else.
 import type { Check, CheckId, CheckTools, Verdict } from './check.ts';
 import { shownText } from '../../base/shown-text.ts';
 import type { DoctorContext } from './context.ts';
@@ -7,21 +7,21 @@ import { fault, warning, type Found } from './finding.ts';
 import { endpointsOf, endpointSubject, hostAndPort, type Endpoint } from './subject.ts';
 import { probeTcp, probeTls, probeUpgrade, type Handshake, type ProbeTarget } from './probes.ts';
 
-/** How long before its end a certificate is warned of, ms. */
+/** How long before its expiry a certificate leads to a warning, ms. */
 const NEAR_END_MS = 14 * 86_400_000;
-/** Part of a check's time that a connection may take, so that the check itself says what was slow. */
+/** Share of a check's limit for the connection, so that the check itself can say what was slow. */
 const PROBE_PART = 0.8;
 
 const NOT_TLS = { skipped: 'the registered address is one without TLS' };
 const NO_HANDSHAKE = { skipped: 'there was no handshake' };
-/** Words of the library for a date that is not in the certificate's time; the dates of all of the chain. */
+/** OpenSSL's words for a certificate outside its dates, of the whole chain. */
 const OVER = 'CERT_HAS_EXPIRED';
-/** Words for a chain that ends too early. */
+/** OpenSSL's words for an incomplete chain. */
 const INCOMPLETE = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY']);
 
 type Examine = (endpoint: Endpoint, tools: CheckTools, context: DoctorContext) => Promise<Verdict> | Verdict;
 
-/** @param isMeant - for which addresses it is made; default all. */
+/** @param isMeant - selects addresses; default all. */
 function endpointCheck(
   id: CheckId,
   title: string,
@@ -38,7 +38,7 @@ function endpointCheck(
   };
 }
 
-/** Somebody takes connections there. */
+/** The address accepts connections. */
 export const listensCheck = endpointCheck('listens', 'connections are taken there', [], async (endpoint, tools) => {
   const probed = await probeTcp(targetOf(endpoint, tools));
   if (probed.kind === 'connected') return [];
@@ -54,7 +54,7 @@ export const listensCheck = endpointCheck('listens', 'connections are taken ther
   return [fault('not_listening', `the connection is not taken (${code})`, mend)];
 });
 
-/** A TLS handshake goes through, whatever the certificate. */
+/** A TLS handshake succeeds, with any certificate. */
 export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS', ['listens'], async (endpoint, tools, context) => {
   if (!endpoint.isTls) return NOT_TLS;
   const probed = await probeTls(targetOf(endpoint, tools), context.authorities ?? []);
@@ -66,7 +66,7 @@ export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS',
   return [];
 });
 
-/** The certificate is trusted, for this host, and good for a while. */
+/** The certificate is trusted, for this host, and valid for a while. */
 export const certificateCheck = endpointCheck('certificate', 'its certificate is good', ['tls_handshake'], (endpoint, { notes, clock }) => {
   const handshake = notes.handshakes.get(hostAndPort(endpoint));
   if (handshake === undefined) return NO_HANDSHAKE;
@@ -103,7 +103,7 @@ function timeFindings({ chainProblem, validFromMs, validUntilMs }: Handshake, no
   return [warning('certificate_near_end', `its certificate ends at ${end}, in ${days} days`, mend)];
 }
 
-/** It speaks HTTP/2, without which there is no gRPC (1.9), and HTTP/1.1, without which there is no WebSocket. */
+/** It offers HTTP/2, which gRPC needs (1.9), and HTTP/1.1, which WebSocket needs. */
 export const alpnCheck = endpointCheck(
   'alpn',
   'it offers the HTTP that its calls need',
@@ -123,7 +123,7 @@ function http2Findings({ protocol }: Handshake): readonly Found[] {
   return [fault('alpn_missing', `it ${spoken} and not HTTP/2 (ALPN h2), without which there is no gRPC`, mend)];
 }
 
-/** A server that agrees to no protocol speaks what it always spoke: HTTP/1.1. */
+/** A server that agrees to no protocol speaks HTTP/1.1. */
 async function http1Findings(endpoint: Endpoint, tools: CheckTools, authorities: readonly string[]): Promise<readonly Found[]> {
   const probed = await probeTls(targetOf(endpoint, tools), authorities, ['http/1.1']);
   if (probed.kind === 'connected') return [];
@@ -131,16 +131,16 @@ async function http1Findings(endpoint: Endpoint, tools: CheckTools, authorities:
   return [fault('http1_missing', what, 'let what ends TLS offer HTTP/1.1 there, beside HTTP/2 if both are needed')];
 }
 
-/** The health service, where it is asked, says that calls are taken (1.8). */
+/** The health service, if asked, says that calls are accepted (1.8). */
 export const healthCheck = endpointCheck(
   'health',
   'it says that it takes calls',
-  // Without these nobody can ask.
+  // Without these there is nothing to ask.
   ['certificate', 'alpn'],
   async (endpoint, tools, { health }) => {
     if (health === undefined) return { skipped: 'nobody asks the health service' };
     const answer = await health(endpoint, tools.signal);
-    // It is optional: a server without it takes calls as well.
+    // The health service is optional.
     if (answer === 'unknown') return { skipped: 'its health service says nothing' };
     if (answer === 'serving') return [];
     if (answer !== 'not_serving') {
@@ -153,11 +153,11 @@ export const healthCheck = endpointCheck(
   ({ isGrpc }) => isGrpc,
 );
 
-/** It opens a WebSocket for who brings a token, and refuses for the token alone who brings none (W-06). */
+/** It opens a WebSocket with a token, and refuses only for the missing token (W-06). */
 export const upgradeCheck = endpointCheck(
   'upgrade',
   'it opens WebSockets for calls',
-  // Without these nobody can ask.
+  // Without these there is nothing to ask.
   ['certificate', 'alpn'],
   async (endpoint, tools, { socketPath: path, authorities = [] }) => {
     if (path === undefined) return { skipped: 'the platform has no path for calls over WebSocket' };
@@ -168,7 +168,7 @@ export const upgradeCheck = endpointCheck(
       return [fault('upgrade_failed', `${asked} is not answered (${probed.code})`, mend)];
     }
     const { value: status } = probed;
-    // W-06. One whose token check is off opens the socket.
+    // W-06. A server without token check opens the socket.
     if (status === 401 || status === 101) return [];
     return [fault('upgrade_failed', `${asked} is answered with status ${String(status)}`, mendOfUpgrade(status))];
   },

@@ -3,7 +3,7 @@
 /** `fault`: calls cannot come in. `warning`: they can, but not for long, or not in every case. */
 export type Severity = 'fault' | 'warning';
 
-/** All that may be found. A closed set, public like the ids of checks; docs/doctor.md explains each, and a test compares both. */
+/** All possible findings. A closed set, public like the ids of checks; docs/doctor.md explains each, and a test compares both. */
 export const FINDING_CODES = [
   'check_failed',
   'check_timeout',
@@ -53,27 +53,27 @@ export const FINDING_CODES = [
 
 export type FindingCode = (typeof FINDING_CODES)[number];
 
-/** One thing that is not right. Its texts are for people, in one line, and hold no token, nonce or secret. */
+/** One problem. Its texts are for people, in one line, and hold no token, nonce or secret. */
 export interface Finding {
   readonly code: FindingCode;
   readonly severity: Severity;
-  /** What is wrong. */
+  /** The problem. */
   readonly what: string;
-  /** Where it was seen. */
+  /** Where it was found. */
   readonly where: string;
-  /** How to mend it. */
+  /** How to fix it. */
   readonly mend: string;
 }
 
-/** A finding as a check reports it. Without `where` it was seen at the subject of the check. */
+/** A finding as a check reports it. Default of `where`: the subject of the check. */
 export type Found = Omit<Finding, 'where'> & { readonly where?: string | undefined };
 
-/** Something that keeps calls from coming in. */
+/** A problem that stops calls. */
 export function fault(code: FindingCode, what: string, mend: string, where?: string): Found {
   return { code, severity: 'fault', what, mend, where };
 }
 
-/** Something that does not keep calls from coming in, or not yet. */
+/** A problem that does not stop calls, or not yet. */
 export function warning(code: FindingCode, what: string, mend: string, where?: string): Found {
   return { code, severity: 'warning', what, mend, where };
 }

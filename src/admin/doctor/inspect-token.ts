@@ -1,5 +1,5 @@
-// A token for people: what it says, unverified, and whether the server would let it in. Neither the token nor its nonce is in the
-// answer.
+// Describes a token for people: its claims, unverified, and whether the server would accept it. The result holds neither the token
+// nor its nonce.
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { TokenVerifier } from '../../auth/jws-verifier.ts';
@@ -8,22 +8,22 @@ import { REFUSAL_HINTS, refusalReason, type RefusalReason } from '../../auth/ref
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { shownText } from '../../base/shown-text.ts';
 
-/** Hex digits of a nonce's digest that are shown: enough to compare two nonces, too few to know one. */
+/** Hex digits of the nonce's digest to show: enough to compare two nonces, too few to know one. */
 const DIGEST_CHARS = 8;
 
 export interface InspectTokenOptions {
-  /** The one that the server itself uses. */
+  /** The verifier that the server uses. */
   readonly verifier: TokenVerifier;
   readonly profile: Pick<PlatformProfile, 'jws' | 'schemas'>;
-  /** Over which transport the token would come. Default: the one whose schema it names, else gRPC. */
+  /** The transport that would carry the token. Default: the one whose schema it names, else gRPC. */
   readonly transport?: TokenTransport | undefined;
 }
 
-/** What a token says of itself; undefined where it does not. Texts are fit for a terminal. */
+/** The claims of a token; undefined where absent. Texts are safe for a terminal. */
 export type ShownClaims = ReturnType<typeof shownClaims>;
 
 export interface TokenInspection {
-  /** Undefined for what cannot be read as a token. */
+  /** Undefined for an unreadable token. */
   readonly claims: ShownClaims | undefined;
   readonly transport: TokenTransport;
   readonly verdict:
@@ -31,7 +31,7 @@ export interface TokenInspection {
     | {
         readonly isAccepted: false;
         readonly reason: RefusalReason;
-        /** What to do about it, as in docs/errors.md. */
+        /** The remedy, as in docs/errors.md. */
         readonly mend: string;
       };
 }
@@ -39,8 +39,8 @@ export interface TokenInspection {
 /**
  * Inspects a token.
  *
- * @param token - compact, with or without `Bearer ` before it; spaces around it do not count.
- * @throws what the token check throws beside refusals, which is nothing.
+ * @param token - compact, with or without `Bearer ` before it; surrounding spaces are ignored.
+ * @throws unexpected errors of the token check.
  */
 export async function inspectToken(token: string, options: InspectTokenOptions): Promise<TokenInspection> {
   const compact = token.trim().replace(/^bearer +/iu, '');
@@ -68,7 +68,7 @@ function decoded(compact: string): DecodedToken | undefined {
   try {
     return { header: { ...decodeProtectedHeader(compact) }, claims: decodeJwt(compact) };
   } catch {
-    // The token check says what is wrong with its form; the message of the library could quote it.
+    // The token check reports the problem; the library's message could quote the token.
     return undefined;
   }
 }
@@ -95,7 +95,7 @@ function shownClaims({ header, claims }: DecodedToken, compact: string, { jws }:
   };
 }
 
-/** A NumericDate as an ISO time; undefined for what is none, or beyond what a date can hold. */
+/** A NumericDate as an ISO time; undefined for an invalid or too large one. */
 function isoTime(value: unknown): string | undefined {
   return typeof value === 'number' && Math.abs(value) <= 8.64e12 ? new Date(value * 1000).toISOString() : undefined;
 }

@@ -1,6 +1,6 @@
-// One connection to an address, with or without a handshake, with or without asking for a socket, as the platform would make
-// it. Says what happened; whether that is good is decided by its caller. No token is sent over it, and it is closed before
-// the answer.
+// Connects to an address once as the platform would, with or without a TLS handshake or a WebSocket request. Reports what happened;
+// the caller judges it. Sends no token, and closes the connection before it
+// resolves.
 import { randomBytes } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
@@ -8,7 +8,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, rootCertificates, type PeerCertificate, type TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 
-/** Where to connect, and how long that may take. */
+/** The address and the limit. */
 export interface ProbeTarget {
   readonly host: string;
   readonly port: number;
@@ -17,18 +17,18 @@ export interface ProbeTarget {
   readonly signal: AbortSignal;
 }
 
-/** A connection that came about, or the system's word for why it did not; `no_answer` for the deadline. */
+/** A connection, or the system's code for its failure; `no_answer` for the limit. */
 export type Probed<T> = { readonly kind: 'connected'; readonly value: T } | { readonly kind: 'failed'; readonly code: string };
 
 export interface Handshake {
-  /** Why the chain is not trusted, as the library says; undefined when it is. */
+  /** Why the chain is not trusted, in OpenSSL's word; undefined when it is. */
   readonly chainProblem: string | undefined;
   /** Whether the certificate is for the host that was dialled. */
   readonly isForHost: boolean;
   /** Ms since the epoch. */
   readonly validFromMs: number;
   readonly validUntilMs: number;
-  /** What both sides agreed to speak; undefined when nothing was. */
+  /** The negotiated protocol; undefined without one. */
   readonly protocol: string | undefined;
 }
 
@@ -43,10 +43,10 @@ export function probeTcp(target: ProbeTarget): Promise<Probed<undefined>> {
 }
 
 /**
- * Makes a handshake that goes through whatever the certificate is.
+ * Makes a handshake that succeeds with any certificate.
  *
- * @param authorities - PEM certificates that are trusted beside those of the runtime.
- * @param protocols - what is offered to be spoken (ALPN).
+ * @param authorities - PEM certificates to trust beside those of Node.
+ * @param protocols - the protocols to offer (ALPN).
  */
 export function probeTls(
   target: ProbeTarget,
@@ -57,7 +57,7 @@ export function probeTls(
   const socket = connectTls({
     ...{ host, port, ...trusting(host, authorities) },
     ALPNProtocols: [...protocols],
-    // Both are read below, each for itself.
+    // Both are evaluated below.
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,
   });
@@ -70,7 +70,7 @@ export function probeTls(
 
 function handshakeOf(socket: TLSSocket, host: string): Handshake {
   const certificate = socket.getPeerCertificate();
-  // The types promise an error; what is there is its code.
+  // The types promise an error; the value is its code.
   const problem: unknown = socket.authorized ? undefined : socket.authorizationError;
   return {
     chainProblem: problem === undefined || problem === null ? undefined : wordOf(problem),
@@ -85,16 +85,16 @@ function isFor(host: string, certificate: PeerCertificate): boolean {
   return checkServerIdentity(host, certificate) === undefined;
 }
 
-/** Where something is asked for over HTTP. */
+/** The address of an HTTP request. */
 export interface RequestTarget extends ProbeTarget {
   readonly isTls: boolean;
   readonly path: string;
 }
 
 /**
- * Asks for a WebSocket without a token.
+ * Requests a WebSocket without a token.
  *
- * @param authorities - PEM certificates that are trusted beside those of the runtime.
+ * @param authorities - PEM certificates to trust beside those of Node.
  * @returns the status of the answer; 101 when a socket was opened.
  */
 export function probeUpgrade(target: RequestTarget, authorities: readonly string[]): Promise<Probed<number>> {
@@ -108,9 +108,9 @@ export function probeUpgrade(target: RequestTarget, authorities: readonly string
 }
 
 /**
- * Sends an empty delivery without a signature.
+ * Sends an empty unsigned delivery.
  *
- * @param authorities - PEM certificates that are trusted beside those of the runtime.
+ * @param authorities - PEM certificates to trust beside those of Node.
  * @returns the status of the answer.
  */
 export function probeDelivery(target: RequestTarget, authorities: readonly string[]): Promise<Probed<number>> {
@@ -137,23 +137,23 @@ function probeRequest(
   });
 }
 
-/** Whose certificates are good for a host. */
+/** The trusted certificates for a host. */
 function trusting(host: string, authorities: readonly string[]) {
   return {
-    // A name only: an address must not be sent as one.
+    // Names only: SNI must not hold an IP address.
     ...(isIP(host) === 0 ? { servername: host } : {}),
-    // Given at all, they replace the runtime's own.
+    // If given, they replace Node's own.
     ...(authorities.length === 0 ? {} : { ca: [...rootCertificates, ...authorities] }),
   };
 }
 
-/** Something that comes about or fails. */
+/** An attempt that succeeds or fails. */
 type Attempt = Pick<EventEmitter, 'on' | 'once'> & { destroy(): unknown };
 
 /**
- * Waits for what is watched for, an error, the deadline or the end of the wait, whichever is first.
+ * Waits for the result, an error, the limit or an abort, whichever comes first.
  *
- * @param watch - gets what to call, with a way to read what came about.
+ * @param watch - registers callbacks on the connection, with a function that reads the result.
  */
 function settled<T>(
   { clock, limitMs, signal }: ProbeTarget,
@@ -164,7 +164,7 @@ function settled<T>(
     const end = (probe: () => Probed<T>): void => {
       cancel();
       signal.removeEventListener('abort', onAbort);
-      // What the closing of the connection says is of no interest any more.
+      // Errors while the connection closes do not matter any more.
       attempt.on('error', () => undefined);
       try {
         resolve(probe());
@@ -184,7 +184,7 @@ function settled<T>(
     attempt.once('error', (error: unknown) => {
       end(() => ({ kind: 'failed', code: wordOf(error) }));
     });
-    // The other side closed before anything came of it.
+    // The other side closed too early.
     attempt.once('close', () => {
       end(() => ({ kind: 'failed', code: 'ECONNRESET' }));
     });

@@ -1,13 +1,13 @@
-// Which of the platform's records are the data sources that we want, also when they are not quite as we want them: only
-// then can it be said what is wrong with them. Pure comparison.
+// Finds the platform's records of the wanted data sources, also when they differ from the configuration: only then can the doctor
+// say what is wrong with them. Pure comparison.
 import { chosenRecord, isOurs, type Match } from '../lifecycle/match.ts';
 import type { DataSource } from '../records.ts';
 import type { ExaminedDataSource } from './context.ts';
 import { compareUrls } from './url-spelling.ts';
 
 /**
- * Finds the record of each wanted data source of one organization: the one that a server takes, else one that no other
- * wanted data source fits and whose address is at least meant to be ours.
+ * Finds the record of each wanted data source of one organization: the one that a server uses, else one that fits no other
+ * wanted data source and whose address looks like ours.
  */
 export function pairRecords(items: readonly DataSource[], wanted: readonly ExaminedDataSource[]): ReadonlyMap<ExaminedDataSource, Match> {
   const pairs = new Map<ExaminedDataSource, Match>(wanted.map((each) => [each, chosenRecord(items, each, each.knownId)]));

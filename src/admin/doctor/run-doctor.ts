@@ -1,5 +1,5 @@
-// Runs checks: independent ones beside each other, each with a deadline, and none whose ground has failed. Knows no single
-// check, and never fails because one of them does.
+// Runs checks: independent ones in parallel, each with a limit, and none whose prerequisites failed. Knows no single check, and never
+// fails because a check does.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, ERROR_MENDS } from '../../base/errors.ts';
@@ -8,14 +8,14 @@ import type { DoctorContext } from './context.ts';
 import { fault, type Finding, type Found } from './finding.ts';
 
 export interface DoctorOptions {
-  /** Stops all of it; checks that are not over count as skipped. */
+  /** Aborts everything; unfinished checks count as skipped. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Longest time of one check, ms. */
+  /** Limit for one check, ms. */
   readonly perCheckMs: number;
   /** Most checks at once; default 6. */
   readonly maxParallel?: number;
-  /** Gets each check as it ends, in any order, and how many there are; must not throw. */
+  /** Called with each finished check, in any order, and the total; must not throw. */
   readonly onResult?: ((result: CheckResult, checks: number) => void) | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface CheckResult {
   readonly id: CheckId;
   /** What is right when the state is `ok`. */
   readonly title: string;
-  /** What it was about, for people. */
+  /** Its subject, for people. */
   readonly subject: string;
   readonly state: 'ok' | 'found' | 'skipped';
   /** Not empty when the state is `found`. */
@@ -36,10 +36,10 @@ const MAX_PARALLEL = 6;
 const INTERRUPTED = 'the examination was interrupted';
 
 /**
- * Makes all checks.
+ * Runs all checks.
  *
- * @param checks - in an order in which nothing needs what stands after it; another order is a defect of the caller's.
- * @returns in the order of `checks`, and within one in the order of its subjects, whatever was ready first.
+ * @param checks - each after the checks that it needs; another order is a bug of the caller.
+ * @returns the results in the order of `checks`, and within one in the order of its subjects.
  * @throws AppError `internal` for checks in a wrong order; never for a check that fails.
  */
 export async function runDoctor(checks: readonly Check[], context: DoctorContext, options: DoctorOptions): Promise<readonly CheckResult[]> {
@@ -55,7 +55,7 @@ function demandOrder(checks: readonly Check[]): void {
   }
 }
 
-/** A check of one subject, on its way. */
+/** A running check of one subject. */
 interface Running {
   readonly check: Check;
   readonly task: CheckTask;
@@ -64,17 +64,17 @@ interface Running {
 
 interface Ending {
   readonly result: CheckResult;
-  /** Whether checks that need this one can be made. */
+  /** Whether checks that need this one can run. */
   readonly isGround: boolean;
 }
 
 class Examination {
   readonly #options: DoctorOptions;
-  /** One listener on the caller's signal, however many checks there are. */
+  /** One listener on the caller's signal for all checks. */
   readonly #whole: LinkedAbort;
   readonly #notes = new CaseNotes();
   readonly #running: Running[] = [];
-  /** Places that are free. */
+  /** Free slots. */
   #free: number;
   readonly #queue: (() => void)[] = [];
 
@@ -115,7 +115,7 @@ class Examination {
     await this.#place();
     try {
       const result = resultOf(check, task, await this.#verdict(task));
-      // A warning does not take the ground away: what it warns of has not happened yet. Nor does a check that had nothing to examine.
+      // A warning does not stop later checks: what it warns of has not happened yet. Nor does a check that had nothing to examine.
       return { result, isGround: result.findings.every(({ severity }) => severity === 'warning') };
     } finally {
       this.#free += 1;
@@ -123,7 +123,7 @@ class Examination {
     }
   }
 
-  /** Resolves when there is room for one more. */
+  /** Resolves when a slot is free. */
   async #place(): Promise<void> {
     while (this.#free <= 0) {
       await new Promise<void>((resolve) => {
@@ -139,7 +139,7 @@ class Examination {
     if (signal.aborted) return { skipped: INTERRUPTED };
     const work = linkAbort(signal);
     try {
-      // Within a promise, so that a check that throws at once ends like any other.
+      // In a promise, so that a synchronous error ends the check like any other.
       const running = Promise.resolve().then(() => task.run({ signal: work.signal, clock, limitMs: perCheckMs, notes: this.#notes }));
       const waited = await waitAtMost(running, perCheckMs, clock, signal);
       if (waited.kind === 'value') return waited.value;
@@ -160,7 +160,7 @@ function isNeeded(earlier: Running, check: Check, task: CheckTask): boolean {
   return check.needs.includes(earlier.check.id) && own !== undefined && task.subject.path.includes(own);
 }
 
-/** Messages of our own errors may be shown; foreign ones could quote anything. */
+/** Messages of our own errors may be shown; others could quote anything. */
 function failureOf(thrown: unknown): Found {
   if (thrown instanceof AppError) return fault('check_failed', thrown.message, ERROR_MENDS[thrown.code]);
   const name = thrown instanceof Error ? thrown.name : typeof thrown;

@@ -1,10 +1,10 @@
-// Can the store be used that servers share, and will it still have its data after a restart?
+// Is the store that servers share usable, and will it keep its data after a restart?
 import { AppError } from '../../base/errors.ts';
 import type { Check, Verdict } from './check.ts';
 import type { ExaminedStore } from './context.ts';
 import { fault } from './finding.ts';
 
-/** It answers, lets us in, and keeps what it is given. */
+/** It answers, accepts our credentials, and keeps its data. */
 export const storeCheck: Check = {
   id: 'store',
   title: 'it can be used, and keeps its data',

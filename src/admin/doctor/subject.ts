@@ -1,26 +1,26 @@
-// What a check can be about: all of it, an organization, a data source, or an address that the platform dials.
+// The subject of a check: everything, an organization, a data source, or an address that the platform dials.
 import type { WantedDataSource } from '../lifecycle/ports.ts';
 
-/** What a check is about: all of this, an organization, a data source, or an address. */
+/** The subject of a check: everything, an organization, a data source, or an address. */
 export interface Subject {
-  /** For people, as it begins a sentence. */
+  /** For people, at the beginning of a sentence. */
   readonly text: string;
-  /** Keys from the widest to its own: a check that another one needs counts when it was about any of them. */
+  /** Keys from the widest to its own: a needed check counts when its subject was any of them. */
   readonly path: readonly string[];
 }
 
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
-  /** False for a plain http or ws address, which only the fake platform takes. */
+  /** False for a plain http or ws address, which only the fake platform accepts. */
   readonly isTls: boolean;
-  /** Whether a data source of gRPC is registered with it. */
+  /** Whether a gRPC data source is registered with it. */
   readonly isGrpc: boolean;
-  /** Whether a data source of WebSocket is registered with it. */
+  /** Whether a WebSocket data source is registered with it. */
   readonly isWebSocket: boolean;
 }
 
-/** What is about all of it. */
+/** The subject "everything". */
 export const EVERYTHING: Subject = { text: 'the platform', path: ['all'] };
 
 export function organizationSubject(id: string): Subject {
@@ -41,10 +41,10 @@ export function endpointSubject(endpoint: Endpoint): Subject {
   return { text: hostAndPort(endpoint), path: ['all', `endpoint ${hostAndPort(endpoint)}`] };
 }
 
-/** What data sources are registered with, as far as an address says where to dial. */
+/** The registered addresses of data sources, as far as they can be dialled. */
 export type RegisteredAddress = Pick<WantedDataSource, 'url' | 'transport'>;
 
-/** The addresses that the platform dials, each once. */
+/** The distinct addresses that the platform dials. */
 export function endpointsOf(registered: readonly RegisteredAddress[]): readonly Endpoint[] {
   const found = new Map<string, Endpoint>();
   for (const { url, transport } of registered) {
@@ -60,7 +60,7 @@ export function endpointsOf(registered: readonly RegisteredAddress[]): readonly 
   return [...found.values()];
 }
 
-/** Where to dial for an address, and the path behind it. @throws TypeError for what is no address. */
+/** Where to dial for an address, and its path. @throws TypeError for an invalid address. */
 export function requestTargetOf(url: string): Pick<Endpoint, 'host' | 'port' | 'isTls'> & { readonly path: string } {
   const { hostname, port, protocol, pathname, search } = new URL(url);
   const isTls = protocol !== 'http:' && protocol !== 'ws:';

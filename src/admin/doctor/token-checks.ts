@@ -1,5 +1,5 @@
-// Would the token of each data source be let in: how long it lives, whether its nonce, issuer and key are known, and in the
-// end what the very check says that calls go through (section 4). Says reasons, and nothing of the token.
+// Would the token of each data source be accepted: how long it lives, whether its nonce, issuer and key are known, and finally what
+// the token check itself says (section 4). Reports reasons, and nothing of the token.
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { digestNonce } from '../../auth/nonces.ts';
 import { REFUSAL_HINTS, refusalReason } from '../../auth/refusal.ts';
@@ -12,28 +12,28 @@ import { shownText } from '../../base/shown-text.ts';
 const MINUTE_MS = 60_000;
 const NO_TOKEN = { skipped: 'the record has no token' };
 
-/** The current token lives longer than the alarm of the renewal (L-07). */
+/** The current token is valid for longer than the renewal alarm needs (L-07). */
 export const tokenExpiryCheck = recordCheck({ id: 'token_expiry', title: 'its token is renewed in time' }, ({ record, context, tools }) => {
   const { tokenExpiresAtMs: endMs, tokenLifetimeMinutes = MAX_TOKEN_LIFETIME_MINUTES } = record;
   if (endMs === undefined) return { skipped: 'neither record nor token says when it ends' };
   const nowMs = tools.clock.nowMs();
   const end = new Date(endMs).toISOString();
   const mend = 'start the server and look in its log for why the data source was not renewed';
-  // J-03: the platform makes no new connections.
+  // J-03: the platform opens no new connections.
   if (endMs <= nowMs) return [fault('token_over', `its token ended at ${end}, and the platform makes no calls with it`, mend)];
   if (nowMs < alarmDueMs(endMs, tokenLifetimeMinutes * MINUTE_MS, context.times)) return [];
   const what = `its token ends at ${end}, in ${String(Math.floor((endMs - nowMs) / MINUTE_MS))} minutes, and should have been renewed`;
   return [warning('token_near_end', what, mend)];
 });
 
-/** The nonce of the record is one that the token check takes (J-18). */
+/** The token check knows the nonce of the record (J-18). */
 export const nonceCheck = recordCheck({ id: 'nonce', title: 'its nonce is known to the token check' }, ({ record, context }) => {
   if (record.nonce === undefined) return { skipped: 'the record has no nonce' };
   if (context.nonces.accepts(record.id, digestNonce(record.nonce))) return [];
   return [fault('nonce_unknown', 'its nonce is none that the token check takes', REFUSAL_HINTS.nonce_mismatch)];
 });
 
-/** Its token comes from an issuer that we take tokens of (J-12). */
+/** Its token comes from a trusted issuer (J-12). */
 export const issuerCheck = recordCheck({ id: 'issuer', title: 'the issuer of its token is in the list' }, ({ record, context }) => {
   const named = namesIn(record);
   if (named === undefined) return NO_TOKEN;
@@ -42,7 +42,7 @@ export const issuerCheck = recordCheck({ id: 'issuer', title: 'the issuer of its
   return [fault('issuer_unknown', `the issuer of its token is ${issuer}`, REFUSAL_HINTS.issuer_mismatch)];
 });
 
-/** The key set of the issuer can be had and holds the key of the token (J-13, J-14). */
+/** The key set of the issuer is available and holds the key of the token (J-13, J-14). */
 export const keySetCheck = recordCheck(
   { id: 'key_set', title: 'the key of its token is published and can be fetched', needs: ['issuer'] },
   async ({ record, context }) => {
@@ -63,9 +63,9 @@ export const keySetCheck = recordCheck(
   },
 );
 
-/** The token check that calls go through lets the token in. */
+/** The token check of calls accepts the token. */
 export const testTokenCheck = recordCheck(
-  // What these find would be found here again, in other words.
+  // Problems that those checks find would be repeated here in other words.
   { id: 'test_token', title: 'the token check lets its token in', needs: ['schema', 'url', 'token_expiry', 'nonce', 'key_set'] },
   async ({ wanted, record, context }) => {
     if (record.jwsToken === undefined) return NO_TOKEN;
@@ -80,13 +80,13 @@ export const testTokenCheck = recordCheck(
   },
 );
 
-/** Whom a token names, unverified; undefined when there is no token that can be read. */
+/** The claims of a token, unverified; undefined without a readable token. */
 function namesIn({ jwsToken }: DataSource): { readonly issuer: string | undefined; readonly keyId: string | undefined } | undefined {
   if (jwsToken === undefined) return undefined;
   try {
     return { issuer: decodeJwt(jwsToken).iss, keyId: decodeProtectedHeader(jwsToken).kid };
   } catch {
-    // The token check says what is wrong with its form.
+    // The token check reports the problem.
     return undefined;
   }
 }

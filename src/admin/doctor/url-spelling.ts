@@ -1,9 +1,9 @@
-// Two addresses that mean the same and are not written the same: tokens are compared character for character (J-19), so
-// that such a pair lets nobody in, although a reader sees no difference.
+// Finds addresses that mean the same but are written differently. Tokens are compared character for character (J-19), so such a pair
+// lets nobody in, although a reader sees no difference.
 
 export type UrlComparison =
   | { readonly kind: 'same' }
-  /** They lead to the same place; `differences` says in what they differ, as half sentences. */
+  /** They lead to the same place; `differences` says how they differ, as half sentences. */
   | { readonly kind: 'spelling'; readonly differences: readonly string[] }
   | { readonly kind: 'other' };
 
@@ -21,7 +21,7 @@ const FEATURES: Readonly<Record<string, (url: string) => boolean>> = {
   'upper case': (url) => url !== url.toLowerCase(),
 };
 
-/** What an address means when the spelling does not count; the text itself for what is none. */
+/** The meaning of an address without its spelling; the text itself if it is no address. */
 function meaningOf(url: string): string {
   return URL.canParse(url) ? new URL(url).href.replace(/\/+$/u, '').toLowerCase() : url;
 }

@@ -1,5 +1,5 @@
-// Would we be notified of authorizations: are the two webhooks of the app there, active, and do they lead to us, and does our receiver
-// answer there (R-23)?
+// Would we be notified of authorizations: do both webhooks of the app exist, are they active, do they lead to us, and does our
+// receiver answer there (R-23)?
 import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS, type ServiceAppEventName } from '../webhooks/delivery.ts';
 import { notifiesOf } from '../webhooks/registration.ts';
@@ -13,10 +13,10 @@ import { shownText } from '../../base/shown-text.ts';
 
 const MEND = 'start the server with webhooks switched on, which registers and mends them';
 
-/** Part of a check's time that a delivery may take: the list of webhooks is asked for, too. */
+/** Share of a check's limit for a delivery: the list of webhooks takes time, too. */
 const PROBE_PART = 0.4;
 
-/** Both webhooks are as they must be. */
+/** Both webhooks are correct. */
 export const webhooksCheck: Check = {
   id: 'webhooks',
   title: 'we are notified of authorizations of the app',
@@ -46,7 +46,7 @@ export const webhooksCheck: Check = {
   ],
 };
 
-/** Other servers may have webhooks of the same app: one that is right is enough. */
+/** Other servers may have webhooks of the same app: one correct webhook is enough. */
 function findingsOf(
   event: ServiceAppEventName,
   registered: readonly WebhookRegistration[],
@@ -61,7 +61,7 @@ function findingsOf(
   return [finding('webhook_target', event, `it leads to ${target} and not to ${shownText(targetUrl)}`)];
 }
 
-/** Deliveries get to our receiver, as seen from here: the first cause of what the platform has switched off. */
+/** Deliveries reach our receiver, as seen from here. If not, this is the likely cause of a webhook that the platform disabled. */
 async function receiverFindings(webhooks: ExaminedWebhooks, { clock, limitMs, signal }: CheckTools): Promise<readonly Found[]> {
   const probed = await webhooks.knock({ clock, signal, limitMs: limitMs * PROBE_PART });
   if (probed.kind === 'connected' && probed.value === DELIVERY_STATUS.unsigned) return [];

@@ -1,5 +1,5 @@
-// Keeps one data source alive for ever: finds, adopts, registers or repairs it, renews its token in time, and lets the
-// token check know every nonce before the platform can use it. One step at a time; whatever fails is tried again.
+// Keeps one data source registered for ever: finds, adopts, registers or repairs it, renews its token in time, and gives the token
+// check every nonce before the platform can use it. One step at a time; whatever fails is retried.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
@@ -29,23 +29,23 @@ export interface DataSourceReconcilerOptions {
   readonly times: LifecycleTimes;
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
-  /** Of the one process that renews for several. */
+  /** Set for the one process that renews for several. */
   readonly leader?: Leader | undefined;
   /** 0 to 1; default Math.random. */
   readonly draw?: () => number;
 }
 
-/** How a data source is, for people and for gauges. */
+/** The state of a data source, for people and for gauges. */
 export interface DataSourceState {
   readonly wanted: WantedDataSource;
   readonly dataSourceId: string | undefined;
-  /** End of the current token, ms since the epoch; undefined when it is not known. */
+  /** Expiry of the current token, ms since the epoch; undefined when unknown. */
   readonly expiresAtMs: number | undefined;
-  /** Calls can come in: it is registered, and its token has not ended as far as is known. */
+  /** Whether calls can come in: it is registered, and its token has not expired as far as is known. */
   readonly isServed: boolean;
-  /** Why the last step that is over failed; undefined after one that did not. */
+  /** The error of the last step; undefined after a success. */
   readonly error: AppError | undefined;
-  /** End of the last step that did not fail, or when we began, ms since the epoch. */
+  /** End of the last successful step, or when we started, ms since the epoch. */
   readonly wellAtMs: number;
 }
 
@@ -80,7 +80,7 @@ export class DataSourceReconciler {
     this.#wellAtMs = clock.nowMs();
   }
 
-  /** How it is now. */
+  /** The current state. */
   get state(): DataSourceState {
     const { wanted } = this.#options;
     const { id } = this.#served;
@@ -89,15 +89,15 @@ export class DataSourceReconciler {
     return { wanted, dataSourceId: id, expiresAtMs, isServed, error: this.#error, wellAtMs: this.#wellAtMs };
   }
 
-  /** Lets the tokens in that were good when the last process ended; asks nobody (L-15). Before the start, if at all. */
+  /** Trusts the tokens that were valid when the last process ended; sends no request (L-15). Call it before `start`, if at all. */
   serveKnown(): void {
     const { journal, wanted } = this.#options;
     if (serveKept(journal, this.#served, wanted)) this.#time.ends(journal.known.current?.validUntilMs);
   }
 
   /**
-   * Begins, and goes on until {@link DataSourceReconciler.stop}. Resolves when the data source is there, rejects when the
-   * first step fails; it is tried again all the same.
+   * Starts, and runs until {@link DataSourceReconciler.stop}. Resolves when the data source exists, rejects when the
+   * first step fails; it is retried all the same.
    *
    * @throws AppError of the platform, or `data_source_unclear`.
    */
@@ -106,24 +106,24 @@ export class DataSourceReconciler {
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** Renews at once, whatever the time. Resolves with the state after the try. */
+  /** Renews at once. Resolves with the state after the attempt. */
   async renew(): Promise<DataSourceState> {
     this.#isRenewalWanted = true;
     await this.#loop.hurry();
-    // A step that was under way does not know of it.
+    // A running step does not know of the request.
     const { error } = this.state;
     if (this.#mustRenew && error === undefined) await this.#loop.next();
     return this.state;
   }
 
-  /** Ends the work; nothing is deleted or disabled, here or there (L-13). Idempotent. */
+  /** Stops; deletes and disables nothing, here or there (L-13). Idempotent. */
   stop(): Promise<void> {
     return this.#loop.stop();
   }
 
-  /** Ends the work and forgets the data source: its tokens are refused from now on, its nonces erased (6.5). */
+  /** Stops and forgets the data source: its tokens are refused from now on, its nonces erased (6.5). */
   async forget(): Promise<void> {
-    // Refused first, because what is under way may take a while to stop, and again, because it may have ended well.
+    // Refuse before stopping, which may take a while, and again afterwards, because a running step may have succeeded.
     this.#served.drop();
     await this.stop();
     this.#served.drop();
@@ -151,10 +151,10 @@ export class DataSourceReconciler {
     const isRenewalWanted = this.#isRenewalWanted;
     const record = await this.#finder.find(this.#served.id, signal);
     const left = record === undefined ? await this.#create(signal) : await this.#keep(record, isRenewalWanted, signal);
-    // Asked for meanwhile: the next step's.
+    // A request made meanwhile belongs to the next step.
     if (isRenewalWanted) this.#isRenewalWanted = false;
     if (left.length === 0) return;
-    // A schema need not be changeable (R-02): then another data source it is, and once only, or there would be no end of them.
+    // The platform may not be able to change a schema (R-02): then register another data source, but only once.
     const isOutgrown = left.includes('schemaId') && this.#options.wanted.pinnedId === undefined && !this.#finder.passesOver;
     if (record === undefined || !isOutgrown) throw unmended(record, left);
     this.#finder.passOver(record.id);
@@ -167,7 +167,7 @@ export class DataSourceReconciler {
     }
   }
 
-  /** Follows, repairs or renews what was found, as it needs. @returns the members that are still not as we want them. */
+  /** Follows, repairs or renews the found record. @returns the members that still differ from what we want. */
   async #keep(record: DataSource, isRenewalWanted: boolean, signal: AbortSignal): Promise<readonly string[]> {
     const { wanted, journal } = this.#options;
     const isNew = this.#foundId !== record.id;
@@ -177,16 +177,16 @@ export class DataSourceReconciler {
     const drift = driftOf(record, wanted);
     const isLasting = this.#lasting.isOf(record, wanted);
     if (drift.length > 0 && !isLasting) return this.#update(record, 'repaired', signal);
-    // Without a known nonce no token would be let in (L-15).
+    // Without a known nonce no token would be accepted (L-15).
     if (isDue || journal.known.current === undefined) return this.#update(record, 'renewed', signal);
     if (isNew) this.#notify('adopted');
     return drift;
   }
 
   /**
-   * Takes over what the record says of nonce and token, which holds whatever was known before, and lets its tokens in.
+   * Takes over the nonce and token of the record, which overrides what was known, and trusts its tokens.
    *
-   * @returns whether it is a renewal of ours whose answer was lost.
+   * @returns whether this is a renewal of ours whose answer was lost.
    */
   async #follow(record: DataSource, isNew: boolean): Promise<boolean> {
     const { journal, wanted } = this.#options;
@@ -200,14 +200,14 @@ export class DataSourceReconciler {
     return isRenewed;
   }
 
-  /** When the token of a nonce ends whose record does not say it (L-06). */
+  /** When the token of a nonce expires if the record does not say it (L-06). */
   #assumedEndMs(nonce: string): number | undefined {
     const { current, announced } = this.#options.journal.known;
     if (nonce === current?.nonce) return current.validUntilMs;
     return nonce === announced?.nonce ? this.#options.clock.nowMs() + this.#lifetimeMs : undefined;
   }
 
-  /** Both make the platform know a nonce. @returns the members that it did not register as we want them. */
+  /** Both give the platform a nonce. @returns the members that it did not register as we want them. */
   async #create(signal: AbortSignal): Promise<readonly string[]> {
     const { api, journal, clock, times } = this.#options;
     const before = journal.posted;
@@ -242,35 +242,35 @@ export class DataSourceReconciler {
     return left;
   }
 
-  /** What the platform gets. */
+  /** The body of the request. */
   #registered(nonce: string): DataSourceCreate {
     const { audience, subject, schemaId, url, tokenLifetimeMinutes } = this.#options.wanted;
     return { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes };
   }
 
   /**
-   * A nonce that the token check knows. The one of a try whose fate is not known is used again: sent twice it changes
-   * nothing twice, and a registration that turns up late is known by it (R-04, R-12).
+   * A nonce that the token check knows. Reuses the nonce of an attempt with unknown outcome: sent twice it changes
+   * nothing twice, and a late registration is recognized by it (R-04, R-12).
    *
-   * @throws AppError `store_failed` when it cannot be written down and there is time for another try; where others read what is
-   *   written, in any case.
+   * @throws AppError `store_failed` when it cannot be stored and there is time for another attempt; with a shared store, in any
+   * case.
    */
   async #announced(isRegistration: boolean): Promise<string> {
     const { journal, wanted, leader } = this.#options;
     const nonce = journal.known.announced?.nonce ?? randomBytes(NONCE_BYTES).toString('base64url');
     const unsaved = await journal.announce(nonce, wanted, isRegistration);
     this.#served.show(this.#served.id, journal.known);
-    // After a restart its token would be refused; but that is better than no token at all. Not so where others would refuse it now.
+    // After a restart its token would be refused, but that is better than no token at all. With a shared store others would refuse it now.
     const hasTime = this.#served.id !== undefined && this.#time.expiresAtMs !== undefined && !this.#time.isAlarmed;
     if (unsaved !== undefined && (hasTime || leader !== undefined)) throw unsaved;
     return nonce;
   }
 
   /**
-   * The platform refused the change; a nonce that it has not taken by an earlier try is not tried again, but one that such a try
-   * may still bring is let in when it comes.
+   * The platform refused the change. A nonce that no earlier attempt may have brought is dropped; one that such an attempt may still
+   * bring stays trusted.
    *
-   * @param isSure - whether it cannot have taken it, and will not.
+   * @param isSure - whether the platform cannot have accepted it, and never will.
    */
   async #reconsider(id: string, nonce: string, isSure: boolean, signal: AbortSignal): Promise<void> {
     const record = await ifThere(this.#options.api.get(id, signal)).catch(() => undefined);
@@ -280,9 +280,9 @@ export class DataSourceReconciler {
   }
 
   /**
-   * Takes over what the platform answered to a change, which need not be what it was sent (R-02).
+   * Takes over the platform's answer to a change, which may differ from what was sent (R-02).
    *
-   * @throws AppError `platform_answer_invalid` when it has another nonce: then both are let in, and the next step asks again.
+   * @throws AppError `platform_answer_invalid` when it has another nonce: then both are trusted, and the next step asks again.
    */
   async #settle(id: string, nonce: string, record: DataSource, transition: Transition): Promise<void> {
     const { clock, journal, wanted } = this.#options;
@@ -301,7 +301,7 @@ export class DataSourceReconciler {
     this.#time.ends(expiresAtMs);
   }
 
-  /** Lets in what the journal knows after a change, which holds at once: nobody is refused until it is written. */
+  /** Trusts what the journal knows after a change. Takes effect at once: nobody is refused until it is stored. */
   async #shown(id: string, written: Promise<void>): Promise<void> {
     this.#served.show(id, this.#options.journal.known);
     await written;

@@ -1,5 +1,5 @@
-// What a server lets in: right after its start, by what the store says alone (L-15), and after its first check at the platform.
-// For the server and for commands that only want to know; nothing is written here or there.
+// Fills the trust of a server: right after its start from the store alone (L-15), and after its first check from the platform. Used
+// by the server and by commands that only inspect; writes nothing here or there.
 import type { Clock } from '../../base/clock.ts';
 import type { DataSource } from '../records.ts';
 import type { SecretStore } from '../secret-store.ts';
@@ -16,8 +16,8 @@ export interface KeptTrustParts {
 }
 
 /**
- * Lets the tokens in that were good when the last process ended, and those of a registration whose fate it did not know. A pinned
- * data source is never registered, and what is known of another one lets nobody in (L-02).
+ * Trusts the tokens that were valid when the last process ended, and those of a registration with unknown outcome. A pinned
+ * data source is never registered, and what is known of another one is not trusted (L-02).
  *
  * @returns whether the data source is known.
  */
@@ -29,7 +29,7 @@ export function serveKept(journal: NonceJournal, served: Pick<Served, 'show'>, {
   return isKnown;
 }
 
-/** Fills the trust with what the store says of a data source. @returns its id; undefined when it says nothing of use. */
+/** Fills the trust from the store. @returns the id; undefined without useful entries. */
 export async function trustKept(wanted: WantedDataSource, parts: KeptTrustParts): Promise<string | undefined> {
   const served = new ServedDataSource(wanted, parts.trust);
   serveKept(await openJournal(wanted, parts), served, wanted);
@@ -37,10 +37,10 @@ export async function trustKept(wanted: WantedDataSource, parts: KeptTrustParts)
 }
 
 /**
- * Fills the trust with what the platform says of a data source, whatever was known before (L-02 to L-04).
+ * Fills the trust from the platform's record, whatever was known before (L-02 to L-04).
  *
- * @param keptId - what {@link trustKept} found: let in no longer when the platform has another one, or none.
- * @returns its id; undefined when there is none, or more than one fits equally well.
+ * @param keptId - the result of {@link trustKept}: no longer trusted when the platform has another one, or none.
+ * @returns the id; undefined when there is none, or more than one fits equally well.
  * @throws AppError of the platform.
  */
 export async function trustAsked(
@@ -56,7 +56,7 @@ export async function trustAsked(
   serveKept(journal, served, wanted);
   const match = chosenRecord(await api.list(signal), wanted, journal.dataSourceId);
   served.drop();
-  // A server that runs meanwhile may have written another one.
+  // A running server may have written another one.
   if (keptId !== undefined) trust.sources.remove(keptId);
   if (match.kind !== 'found') return undefined;
   const { id } = match;
@@ -68,8 +68,8 @@ export async function trustAsked(
 }
 
 /**
- * The nonce of a record, with its values; what the record leaves open is as it was sent with that nonce, or as we want
- * it. Undefined when it has none.
+ * The nonce of a record, with its values. Missing values are those that were sent with that nonce, or the wanted ones. Undefined
+ * without a nonce.
  */
 export function nonceIn(record: DataSource, { current, announced }: KnownNonces, wanted: WantedDataSource): KnownNonce | undefined {
   const { nonce } = record;
@@ -78,7 +78,7 @@ export function nonceIn(record: DataSource, { current, announced }: KnownNonces,
   return { nonce, values: valuesIn(record, sent?.values ?? wanted) };
 }
 
-/** A journal that is only read: no change of it is written. */
+/** A journal for reading: its changes are not stored. */
 export function openJournal(
   wanted: WantedDataSource,
   { store, clock }: { readonly store: Pick<SecretStore, 'get'>; readonly clock: Clock },

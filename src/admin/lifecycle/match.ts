@@ -1,4 +1,4 @@
-// Which of the platform's records is our data source (L-02 to L-05)? Pure comparison; asks nobody.
+// Selects the platform's record of our data source (L-02 to L-05). Pure comparison.
 import type { DataSource } from '../records.ts';
 import { isActive } from '../records.ts';
 import type { WantedDataSource } from './ports.ts';
@@ -7,16 +7,16 @@ import { REGISTERED_VALUES } from './registered-values.ts';
 export type Match =
   | { readonly kind: 'found'; readonly id: string }
   | { readonly kind: 'none' }
-  /** The pinned one is there, and another app's: nothing is taken or registered in its place (L-02, L-11). */
+  /** The pinned one exists but belongs to another app: nothing is used or registered in its place (L-02, L-11). */
   | { readonly kind: 'foreign'; readonly id: string }
   /** More than one fits equally well: choosing would be guessing. */
   | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
 
 /**
- * The record that a server takes: the pinned one and no other (L-02), else the one it knows, else the one that fits. The one
- * place where that is decided.
+ * The record that a server uses: the pinned one and no other (L-02), else the known one, else the one that fits. The only
+ * place that decides this.
  *
- * @param knownId - of the journal.
+ * @param knownId - from the journal.
  */
 export function chosenRecord(items: readonly DataSource[], wanted: WantedDataSource, knownId: string | undefined): Match {
   const { pinnedId } = wanted;
@@ -27,8 +27,8 @@ export function chosenRecord(items: readonly DataSource[], wanted: WantedDataSou
 }
 
 /**
- * The record that fits: in url, schema, audience and subject (L-03), else in url and schema (L-04). Records of another app
- * are left aside (L-11).
+ * The record that fits: in url, schema, audience and subject (L-03), else in url and schema (L-04). Ignores records of another
+ * app (L-11).
  */
 function fittingRecord(items: readonly DataSource[], wanted: WantedDataSource): Match {
   const ours = items.filter((item) => isOurs(item, wanted) && item.url === wanted.url && item.schemaId === wanted.schemaId);
@@ -39,14 +39,14 @@ function fittingRecord(items: readonly DataSource[], wanted: WantedDataSource): 
   return more.length === 0 ? { kind: 'found', id: first.id } : { kind: 'ambiguous', ids: fitting.map(({ id }) => id) };
 }
 
-/** False for a record that says it was registered by another app. */
+/** False for a record of another app. */
 export function isOurs({ applicationId }: DataSource, wanted: Pick<WantedDataSource, 'applicationId'>): boolean {
   return applicationId === undefined || wanted.applicationId === undefined || applicationId === wanted.applicationId;
 }
 
-/** The members that are not as we want them, by name; `status` for one that gets no calls (L-05). */
+/** The names of members that differ from what we want; `status` for one that gets no calls (L-05). */
 export function driftOf(record: DataSource, wanted: WantedDataSource): readonly string[] {
-  // What the record does not say cannot be wrong, but an unknown status is not active.
+  // A missing member cannot be wrong, but an unknown status is not active.
   const drift: string[] = REGISTERED_VALUES.filter((member) => record[member] !== undefined && record[member] !== wanted[member]);
   if (record.status !== undefined && !isActive(record)) drift.push('status');
   return drift;

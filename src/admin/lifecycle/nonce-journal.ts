@@ -1,5 +1,5 @@
-// The nonces of one data source in the durable store, each with the values that its token carries: a restart must not refuse a
-// token that was good before it (L-09, L-15, J-05). What the token check believes is not its business.
+// The nonces of one data source in the durable store, each with the values of its token: after a restart, tokens that were valid before
+// must be accepted (L-09, L-15, J-05). Does not know the token check.
 import { z } from 'zod';
 import type { TokenTransport } from '../../auth/principal.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -8,20 +8,20 @@ import { parseJson } from '../../base/json.ts';
 import type { SecretStore } from '../secret-store.ts';
 import { areSameValues, valuesOf, type RegisteredValues } from './registered-values.ts';
 
-/** What the names of all journals in the store begin with; behind it stands the organization. */
+/** Prefix of all journals in the store; the organization follows. */
 export const JOURNALS = 'data-sources/';
 const TRANSPORTS: readonly TokenTransport[] = ['grpc', 'websocket'];
-/** Longest life of a token, ms (J-01): how long a replaced nonce is accepted when its token's end is not known. */
+/** Longest lifetime of a token, ms (J-01): how long a replaced nonce is accepted when its token's expiry is unknown. */
 const TOKEN_LIFE_MS = 24 * 3_600_000;
 /**
- * How much longer than its token a replaced nonce is accepted, ms: the platform goes by its own clock, which may be so much
- * behind ours (J-16). The times of the token itself are checked beside it.
+ * How much longer than its token a replaced nonce is accepted, ms: the platform's clock may be so much behind ours (J-16). The token's
+ * own times are checked separately.
  */
 const CLOCK_SKEW_MS = 30_000;
-/** Replaced nonces kept; the book keeps as many. */
+/** Most replaced nonces; the nonce book keeps as many. */
 const MAX_REPLACED = 4;
 
-/** Without values: written by a version that kept none, and they are those of the configuration. */
+/** Without values: an older version wrote it, and the configuration's values apply. */
 const noncePart = z.strictObject({
   nonce: z.string(),
   values: z.strictObject({ url: z.string(), schemaId: z.string(), audience: z.string(), subject: z.string() }).optional(),
@@ -29,63 +29,63 @@ const noncePart = z.strictObject({
 const writtenSchema = z.strictObject({
   version: z.literal(1),
   dataSourceId: z.string().optional(),
-  /** `validUntilMs` is the end of its token where it is known. */
+  /** `validUntilMs` is the expiry of its token, if known. */
   current: noncePart.extend({ validUntilMs: z.number().optional() }).optional(),
-  /** Sent to the platform, or about to be; nobody knows yet whether it took it. */
+  /** Sent to the platform, or about to be; its outcome is unknown. */
   announced: z.union([noncePart, z.string().transform((nonce): z.output<typeof noncePart> => ({ nonce }))]).optional(),
   replaced: z.array(noncePart.extend({ validUntilMs: z.number() })),
-  /** Registrations that were sent, and whose records may not all have turned up. */
+  /** Registrations that were sent, and whose records may not all have appeared. */
   posted: z.strictObject({ nonce: z.string(), lastMs: z.number(), times: z.int() }).optional(),
 });
 type Written = z.output<typeof writtenSchema>;
 
-/** A nonce and what else its token carries. A token that carries the values of another nonce is none of the platform's. */
+/** A nonce and the other values of its token. A token with the values of another nonce is not the platform's. */
 export interface KnownNonce {
   readonly nonce: string;
   readonly values: RegisteredValues;
 }
 
 export interface KnownNonces {
-  /** Of the current token; undefined when it is not known. `validUntilMs` is its end as far as the platform said it or we assumed. */
+  /** The nonce of the current token; undefined when unknown. `validUntilMs` is its expiry as the platform said or we assumed. */
   readonly current?: (KnownNonce & { readonly validUntilMs?: number | undefined }) | undefined;
-  /** One that was sent and whose fate is not known: sending the same again changes nothing twice. */
+  /** A sent nonce with unknown outcome: sending it again changes nothing twice. */
   readonly announced?: KnownNonce | undefined;
-  /** Those before, the oldest first, with the time until which they are accepted, ms since the epoch (J-05). */
+  /** Previous nonces, oldest first, with the time until which they are accepted, ms since the epoch (J-05). */
   readonly replaced: readonly (KnownNonce & { readonly validUntilMs: number })[];
 }
 
-/** Registrations that were sent with one nonce, and of which at most one has been seen (R-12). */
+/** Registrations that were sent with one nonce, at most one of which has appeared (R-12). */
 export interface Posted {
   readonly nonce: string;
   /** When the last one was sent, ms since the epoch. */
   readonly lastMs: number;
-  /** How many were sent: with more than one, as many records may turn up. */
+  /** How many were sent: with more than one, as many records may appear. */
   readonly times: number;
 }
 
-/** The name of a journal in the store: an organization, a plain UUID, has one for each transport. */
+/** The key of a journal in the store: an organization, a plain UUID, has one for each transport. */
 export function journalKey({ organizationId, transport }: { readonly organizationId: string; readonly transport: TokenTransport }): string {
   return `${JOURNALS}${organizationId}/${transport}`;
 }
 
 export interface NonceJournalOptions {
-  /** Its name in the store. */
+  /** Its key in the store. */
   readonly key: string;
   readonly store: Pick<SecretStore, 'get' | 'set' | 'delete'>;
-  /** What nonces belong to that were written without their values. */
+  /** The values of nonces that were stored without them. */
   readonly configured: RegisteredValues;
   readonly clock: Clock;
-  /** A change could not be written. It holds in memory; only a restart before the next write would forget it. */
+  /** A change could not be stored. It holds in memory; only a restart before the next write would forget it. */
   readonly onUnsaved: (error: AppError) => void;
 }
 
-/** The nonces of one data source. Every change holds in memory at once, before it is written. */
+/** The nonces of one data source. Every change holds in memory at once, before it is stored. */
 export class NonceJournal {
   readonly #options: NonceJournalOptions;
   #dataSourceId: string | undefined;
   #known: KnownNonces;
   #posted: Posted | undefined;
-  /** False while the store does not say what we know: a change could not be written, or values of a nonce are missing in it. */
+  /** False while the store is behind: a change could not be stored, or values of a nonce are missing in it. */
   #isWhole: boolean;
 
   private constructor(options: NonceJournalOptions, { dataSourceId, current, announced, replaced, posted }: Written) {
@@ -102,39 +102,39 @@ export class NonceJournal {
     };
   }
 
-  /** Reads what was written before. */
+  /** Reads the stored journal. */
   static async open(options: NonceJournalOptions): Promise<NonceJournal> {
     return new NonceJournal(options, read(await options.store.get(options.key)));
   }
 
-  /** The data source that the nonces belong to, once it is known. */
+  /** The data source of the nonces, once it is known. */
   get dataSourceId(): string | undefined {
     return this.#dataSourceId;
   }
 
-  /** All of them; those whose time is over are left out. */
+  /** All nonces except expired ones. */
   get known(): KnownNonces {
     const nowMs = this.#options.clock.nowMs();
     return { ...this.#known, replaced: this.#known.replaced.filter(({ validUntilMs }) => validUntilMs > nowMs) };
   }
 
-  /** Undefined when nothing is open: nothing was sent, or what was sent has turned up, or will not any more. */
+  /** Undefined when nothing is open: nothing was sent, or it has appeared, or will not any more. */
   get posted(): Posted | undefined {
     const isOver = this.#posted === undefined || this.#options.clock.nowMs() >= this.#posted.lastMs + TOKEN_LIFE_MS;
     return isOver ? undefined : this.#posted;
   }
 
-  /** The last registration surely had no effect: all is as it was before it. */
+  /** The last registration surely had no effect: restores the state before it. */
   async unposted(before: Posted | undefined): Promise<void> {
     this.#posted = before;
     await this.#save();
   }
 
   /**
-   * Remembers a nonce that is about to be sent to the platform, with the values that are sent with it.
+   * Records a nonce that is about to be sent to the platform, with the values that are sent with it.
    *
-   * @param isRegistration - whether it is sent by a registration, of which each may make a record of its own (R-12).
-   * @returns the error when it could not be written: a restart would not know it. Else undefined.
+   * @param isRegistration - whether a registration sends it; each one may create a record (R-12).
+   * @returns the error when it could not be stored: after a restart it would be unknown. Else undefined.
    */
   async announce(nonce: string, values: RegisteredValues, isRegistration: boolean): Promise<AppError | undefined> {
     const { announced } = this.#known;
@@ -144,7 +144,7 @@ export class NonceJournal {
       this.#posted = { nonce, lastMs: this.#options.clock.nowMs(), times: times + 1 };
     }
     if (announced !== undefined && isSame(announced, next)) return this.#isWhole && !isRegistration ? undefined : this.#save();
-    // A try with other values may still turn out to have been taken.
+    // An attempt with other values may still turn out to have been accepted.
     const replaced = announced === undefined ? [] : [{ ...announced, validUntilMs: this.#longest }];
     this.#known = { ...this.#known, announced: next, replaced: this.#replaced(replaced, next) };
     return this.#save();
@@ -153,22 +153,22 @@ export class NonceJournal {
   /**
    * The announced nonce is not sent again.
    *
-   * @param isSure - whether the platform surely did not take it and never will; else it is accepted like a replaced one.
+   * @param isSure - whether the platform surely did not accept it and never will; else it is treated like a replaced one.
    */
   async withdraw(isSure: boolean): Promise<void> {
     const { announced } = this.#known;
     if (announced === undefined && this.#isWhole) return;
     const late = announced === undefined || isSure ? [] : [{ ...announced, validUntilMs: this.#longest }];
-    // The first to be left out when there are too many: tokens with the others are there for sure.
+    // Dropped first when there are too many: tokens with the others certainly exist.
     this.#known = { ...this.#known, announced: undefined, replaced: [...late, ...this.known.replaced].slice(-MAX_REPLACED) };
     await this.#save();
   }
 
   /**
-   * The platform has this nonce: the one before is accepted, with the values of its time, until its last token ends by the
+   * The platform has this nonce. The previous one, with the values of its time, is accepted until its last token expires by the
    * platform's clock.
    *
-   * @param validUntilMs - end of the nonce's token, ms since the epoch; undefined when the platform does not say.
+   * @param validUntilMs - expiry of the nonce's token, ms since the epoch; undefined when the platform does not say.
    */
   async confirm(dataSourceId: string, confirmed: KnownNonce, validUntilMs: number | undefined): Promise<void> {
     const { current, announced } = this.#known;
@@ -185,7 +185,7 @@ export class NonceJournal {
     if (isAllThere) this.#posted = undefined;
     this.#known = {
       current: validUntilMs === undefined ? next : { ...next, validUntilMs },
-      // A nonce of ours that somebody else overtook may still have been taken: it stays known until the next renewal.
+      // A nonce of ours that was overtaken may still have been accepted: it stays known until the next renewal.
       announced: announced?.nonce === nonce ? undefined : announced,
       replaced: this.#replaced(before, next),
     };
@@ -200,17 +200,17 @@ export class NonceJournal {
     await this.#options.store.delete(this.#options.key);
   }
 
-  /** Those that are accepted besides, once `next` is known otherwise. */
+  /** The previous nonces, once `next` is known otherwise. */
   #replaced(more: KnownNonces['replaced'], next: KnownNonce): KnownNonces['replaced'] {
     return [...this.known.replaced, ...more].filter((one) => !isSame(one, next)).slice(-MAX_REPLACED);
   }
 
-  /** When a token that is made now has ended for sure, ms since the epoch. */
+  /** When a token that is issued now has expired for sure, ms since the epoch. */
   get #longest(): number {
     return this.#options.clock.nowMs() + TOKEN_LIFE_MS + CLOCK_SKEW_MS;
   }
 
-  /** @returns what kept it from being written; {@link NonceJournalOptions.onUnsaved} was called. */
+  /** @returns the error of storing it, after {@link NonceJournalOptions.onUnsaved} was called. */
   async #save(): Promise<AppError | undefined> {
     const { store, key, onUnsaved } = this.#options;
     try {
@@ -232,23 +232,23 @@ function isSame(one: KnownNonce, other: KnownNonce): boolean {
   return one.nonce === other.nonce && areSameValues(one.values, other.values);
 }
 
-/** Until when the current nonce is accepted once it is replaced; undefined when the end of its token is not known. */
+/** Until when the current nonce is accepted once it is replaced; undefined when its token's expiry is unknown. */
 function endOf({ validUntilMs }: { readonly validUntilMs?: number | undefined }): number | undefined {
   return validUntilMs === undefined ? undefined : validUntilMs + CLOCK_SKEW_MS;
 }
 
-/** The data source that a journal is of, for reading only; undefined when none is known. */
+/** The data source of a journal, for reading only; undefined when unknown. */
 export async function journalledDataSource(store: Pick<SecretStore, 'get'>, key: string): Promise<string | undefined> {
   return read(await store.get(key)).dataSourceId;
 }
 
 export interface JournalView {
   readonly transport: TokenTransport;
-  /** Undefined when none is known. */
+  /** Undefined when unknown. */
   readonly dataSourceId: string | undefined;
-  /** End of the current token, ms since the epoch, as far as it is known. */
+  /** Expiry of the current token, ms since the epoch, if known. */
   readonly tokenEndsMs: number | undefined;
-  /** A renewal was begun, and nobody knows yet what became of it. */
+  /** A renewal was started, and its outcome is unknown. */
   readonly isRenewalOpen: boolean;
 }
 
@@ -263,7 +263,7 @@ export async function journalsOf(store: Pick<SecretStore, 'get'>, organizationId
   return views;
 }
 
-/** The organization whose journal has this name, a plain UUID; undefined for the name of anything else. */
+/** The organization of a journal's key, a plain UUID; undefined for any other key. */
 export function organizationOfJournal(key: string): string | undefined {
   return key.startsWith(JOURNALS) ? key.slice(JOURNALS.length).split('/')[0] : undefined;
 }

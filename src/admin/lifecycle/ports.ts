@@ -1,4 +1,4 @@
-// What the lifecycle of data sources asks of the rooms around it. Types only.
+// What the lifecycle of data sources needs from other rooms. Types only.
 import type { NonceBook } from '../../auth/nonces.ts';
 import type { TrustedDataSources } from '../../auth/data-sources.ts';
 import type { TokenTransport } from '../../auth/principal.ts';
@@ -6,36 +6,36 @@ import type { AppError } from '../../base/errors.ts';
 import type { DataSources } from '../rest/data-sources.ts';
 import type { KnownNonces } from './nonce-journal.ts';
 
-/** The data sources of one organization, as the platform keeps them. */
+/** The data sources of one organization on the platform. */
 export type DataSourcesApi = Pick<DataSources, 'list' | 'get' | 'create' | 'update' | 'delete'>;
 
-/** The data sources and nonces that the token check believes. */
+/** The data sources and nonces that the token check trusts. */
 export interface Trust {
   readonly sources: TrustedDataSources;
   readonly nonces: NonceBook;
 }
 
-/** What the token check believes of one data source; {@link ServedDataSource} does it. */
+/** What the token check trusts of one data source, see {@link ServedDataSource}. */
 export interface Served {
-  /** The data source that is served; undefined when none is. */
+  /** The served data source; undefined without one. */
   readonly id: string | undefined;
   show(id: string | undefined, known: KnownNonces): void;
   drop(): void;
 }
 
-/** What is otherwise for the leader, where several servers share a store (L-10). */
+/** The differences for the leader, where several servers share a store (L-10). */
 export interface Leader {
-  /** What is let in: filled already from what is written down, and to be left filled. */
+  /** The trust, already filled from the store, which stays filled. */
   readonly served: (wanted: WantedDataSource) => Served;
   /**
-   * Asked before anything is changed at the platform.
+   * Called before every change at the platform.
    *
-   * @throws AppError `store_failed` when another server leads by now, or when Redis does not say so.
+   * @throws AppError `store_failed` when another server leads by now, or Redis does not confirm.
    */
   readonly confirm: () => Promise<void>;
 }
 
-/** A data source as we want it to be. */
+/** The data source that we want. */
 export interface WantedDataSource {
   readonly organizationId: string;
   readonly transport: TokenTransport;
@@ -45,19 +45,19 @@ export interface WantedDataSource {
   readonly subject: string;
   /** Whole minutes, 1 to 1440 (J-01). */
   readonly tokenLifetimeMinutes: number;
-  /** A data source that must be used and no other (L-02). */
+  /** The only data source that may be used (L-02). */
   readonly pinnedId?: string | undefined;
-  /** Client id of our app: records of another one are none of our business (L-11). */
+  /** Client id of our app: records of other apps are ignored (L-11). */
   readonly applicationId?: string | undefined;
 }
 
-/** What happened to a data source; a closed set that may be a label of a metric. */
+/** A transition of a data source; a closed set for the label of a metric. */
 export const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'removed', 'failed', 'overdue', 'forgotten'] as const;
 /**
  * `adopted`: found and used as it is; `created`: registered; `repaired`: changed back to what we want; `renewed`: a new
- * token in time; `followed`: somebody else renewed it; `removed`: a second registration of ours has turned up and is gone
- * (R-12); `failed`: an attempt failed and is repeated; `overdue`: not renewed although more than half of the lead time is
- * over; `forgotten`: no longer served.
+ * token in time; `followed`: somebody else renewed it; `removed`: a second registration of ours has appeared and was
+ * deleted (R-12); `failed`: an attempt failed and is repeated; `overdue`: not renewed although more than half of the lead time
+ * has passed; `forgotten`: no longer served.
  */
 export type Transition = (typeof TRANSITIONS)[number];
 
@@ -66,12 +66,12 @@ export interface DataSourceChanged {
   readonly transport: TokenTransport;
   readonly transition: Transition;
   readonly dataSourceId?: string | undefined;
-  /** End of the current token, ms since the epoch. */
+  /** Expiry of the current token, ms since the epoch. */
   readonly expiresAtMs?: number | undefined;
   readonly error?: AppError | undefined;
 }
 
-/** Notified of every transition; must not throw. */
+/** Called at every transition; must not throw. */
 export interface LifecycleObserver {
   readonly dataSourceChanged: (change: DataSourceChanged) => void;
 }

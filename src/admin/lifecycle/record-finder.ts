@@ -1,5 +1,5 @@
-// Which record of the platform is the data source of a reconciler: asks for it, and leaves none of it twice. What
-// is chosen is decided elsewhere; what is done with it as well.
+// Finds the platform's record for a reconciler, and deletes duplicates of ours. `match.ts` selects; the reconciler acts on
+// the result.
 import { AppError } from '../../base/errors.ts';
 import type { DataSource } from '../records.ts';
 import { shownText } from '../../base/shown-text.ts';
@@ -12,34 +12,34 @@ export interface RecordFinderOptions {
   readonly wanted: WantedDataSource;
   readonly api: DataSourcesApi;
   readonly journal: Pick<NonceJournal, 'dataSourceId' | 'posted'>;
-  /** A second record of ours is gone. */
+  /** A duplicate record of ours was deleted. */
   readonly onRemoved: () => void;
 }
 
 export class RecordFinder {
   readonly #options: RecordFinderOptions;
-  /** A record that is not taken, although it is known. */
+  /** A known record that is not used. */
   #passedOver: string | undefined;
 
   constructor(options: RecordFinderOptions) {
     this.#options = options;
   }
 
-  /** Whether a record is passed over now. */
+  /** Whether a record is ignored now. */
   get passesOver(): boolean {
     return this.#passedOver !== undefined;
   }
 
-  /** Takes another record from now on than this one; undefined: whatever fits. */
+  /** Ignores this record from now on; undefined: use whatever fits. */
   passOver(id: string | undefined): void {
     this.#passedOver = id;
   }
 
   /**
-   * Our data source as the platform has it; undefined when there is none (L-02 to L-04).
+   * Our data source on the platform; undefined without one (L-02 to L-04).
    *
-   * @param servedId - the one whose tokens are let in.
-   * @throws AppError of the platform, `data_source_unclear` when it is unclear which one it is.
+   * @param servedId - the one whose tokens are trusted.
+   * @throws AppError of the platform, or `data_source_unclear` when more than one fits.
    */
   async find(servedId: string | undefined, signal: AbortSignal): Promise<DataSource | undefined> {
     const { api, wanted, journal } = this.#options;
@@ -59,7 +59,7 @@ export class RecordFinder {
     return api.get(match.id, signal);
   }
 
-  /** What the platform lists, without records that we registered twice. @param keptId - stays in any case. */
+  /** The platform's list, without our duplicates. @param keptId - stays in any case. */
   async #listed(keptId: string | undefined, signal: AbortSignal): Promise<readonly DataSource[]> {
     const { api, journal, onRemoved } = this.#options;
     const { items, deleted } = await withoutTwins(await api.list(signal), keptId, journal.posted, api, signal);
@@ -78,12 +78,12 @@ function unclear(match: Match, pinnedId = ''): AppError {
 }
 
 /**
- * Deletes the records of all registrations but one. A registration whose answer was lost may turn up after another one was sent
+ * Deletes all records of our registrations but one. A registration whose answer was lost may appear after another one was sent
  * (R-12); both carry the same nonce, which nobody else knows: so they are ours, and one is too many.
  *
  * @param items - as the platform lists them.
- * @param keptId - the one that is kept; without it, the first.
- * @returns those that are left, and how many are gone.
+ * @param keptId - the one to keep; default: the first.
+ * @returns the remaining ones, and how many were deleted.
  * @throws AppError of the platform.
  */
 async function withoutTwins(
@@ -102,12 +102,12 @@ async function withoutTwins(
   return { items: items.filter(({ id }) => !extra.includes(id)), deleted: extra.length };
 }
 
-/** An item may say less than the single record. */
+/** A list may hold less than the single record. */
 async function nonceOf({ id, nonce }: DataSource, api: Pick<DataSourcesApi, 'get'>, signal: AbortSignal): Promise<string | undefined> {
   return nonce ?? (await ifThere(api.get(id, signal)))?.nonce;
 }
 
-/** What is asked for; undefined when the platform has no such record. @throws AppError of the platform. */
+/** The record; undefined when the platform has none. @throws AppError of the platform. */
 export async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

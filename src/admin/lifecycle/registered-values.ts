@@ -1,4 +1,4 @@
-// What a token says of its data source beside the nonce: url, schema, audience and subject, as they were registered. Pure
+// The values in a token of a data source beside the nonce: url, schema, audience and subject, as they were registered. Pure
 // comparison; knows neither the platform nor the store.
 
 /** The members of a data source that its tokens carry (J-17, J-19). */
@@ -7,12 +7,12 @@ export const REGISTERED_VALUES = ['url', 'schemaId', 'audience', 'subject'] as c
 /** The values that a data source was registered with. Each of its tokens carries those of its own time. */
 export type RegisteredValues = Readonly<Record<(typeof REGISTERED_VALUES)[number], string>>;
 
-/** What tokens carry of something that says more. */
+/** The token's values out of a larger object. */
 export function valuesOf({ url, schemaId, audience, subject }: RegisteredValues): RegisteredValues {
   return { url, schemaId, audience, subject };
 }
 
-/** What a record says, which may be less; what it leaves open is as in `known`. */
+/** The values of a record. Missing ones come from `known`. */
 export function valuesIn(
   record: { readonly [Member in keyof RegisteredValues]?: string | undefined },
   known: RegisteredValues,
@@ -21,7 +21,7 @@ export function valuesIn(
   return { url, schemaId, audience, subject };
 }
 
-/** Compared character for character, as those of a token are. */
+/** Compared character for character, like a token's. */
 export function areSameValues(one: RegisteredValues, other: RegisteredValues): boolean {
   return REGISTERED_VALUES.every((member) => one[member] === other[member]);
 }

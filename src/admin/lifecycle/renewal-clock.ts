@@ -1,11 +1,11 @@
-// When the current token of one data source ends, and what follows from it: when it is renewed, when somebody is woken, and
-// how long to pause. Counts time, does nothing.
+// The expiry of one data source's token, and what follows from it: when to renew, when to raise an alarm, and how long to pause.
+// Only computes.
 import type { Clock } from '../../base/clock.ts';
 import type { AppError, ErrorCode } from '../../base/errors.ts';
 import { retryAfterOf } from '../rest/rest-error.ts';
 import { alarmDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
 
-/** What only people mend: asking again soon is of no use, while there is time. */
+/** Errors that only people fix: asking again soon is useless, while there is time. */
 export const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'authorization_needed',
   'config_invalid',
@@ -16,14 +16,14 @@ export const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 export interface RenewalClockOptions {
   readonly times: LifecycleTimes;
-  /** Of a whole token, ms. */
+  /** The lifetime of a whole token, ms. */
   readonly lifetimeMs: number;
   readonly clock: Clock;
   /** 0 to 1. */
   readonly draw: () => number;
 }
 
-/** The time of one token after the other. */
+/** The times of one token after another. */
 export class RenewalClock {
   readonly #options: RenewalClockOptions;
   #expiresAtMs: number | undefined;
@@ -35,27 +35,27 @@ export class RenewalClock {
     this.#options = options;
   }
 
-  /** End of the current token, ms since the epoch; undefined when it is not known. */
+  /** Expiry of the current token, ms since the epoch; undefined when unknown. */
   get expiresAtMs(): number | undefined {
     return this.#expiresAtMs;
   }
 
-  /** Until the current token ends, ms; Infinity when that is not known. */
+  /** Time until the current token expires, ms; Infinity when unknown. */
   get leftMs(): number {
     return (this.#expiresAtMs ?? Infinity) - this.#options.clock.nowMs();
   }
 
-  /** It is time for another token (L-06, L-07). */
+  /** Whether another token is due (L-06, L-07). */
   get isDue(): boolean {
     return this.#expiresAtMs === undefined || this.#options.clock.nowMs() >= this.#dueMs;
   }
 
-  /** Somebody has been woken for the current token. */
+  /** Whether the alarm for the current token was raised. */
   get isAlarmed(): boolean {
     return this.#isAlarmed;
   }
 
-  /** The current token ends then, ms since the epoch. */
+  /** Sets the expiry of the current token, ms since the epoch. */
   ends(expiresAtMs: number | undefined): void {
     const { times, lifetimeMs, draw } = this.#options;
     if (expiresAtMs === this.#expiresAtMs) return;
@@ -64,13 +64,13 @@ export class RenewalClock {
     this.#isAlarmed = false;
   }
 
-  /** A token has just been made. By a clock that is hours behind ours it is due at once, and the next one, and the next. */
+  /** A token was just issued. With a platform clock hours behind ours it would be due at once, and so would the next one. */
   renewed(): void {
     const { clock, times } = this.#options;
     this.#dueMs = Math.max(this.#dueMs, clock.nowMs() + times.retryMs);
   }
 
-  /** @returns whether somebody must be woken now; once for each token. */
+  /** @returns whether to raise the alarm now; once for each token. */
   alarm(): boolean {
     const { clock, times, lifetimeMs } = this.#options;
     if (this.#expiresAtMs === undefined || this.#isAlarmed) return false;
@@ -78,20 +78,20 @@ export class RenewalClock {
     return this.#isAlarmed;
   }
 
-  /** The pause after a step that went well, ms. */
+  /** The pause after a successful step, ms. */
   get pauseMs(): number {
     const { times, clock } = this.#options;
     return Math.max(0, Math.min(times.checkMs, this.#dueMs - clock.nowMs()));
   }
 
-  /** The pause after one that failed, ms. */
+  /** The pause after a failed step, ms. */
   retryPauseMs(error: AppError): number {
     const { times, draw } = this.#options;
     const wantedMs = Math.max(retryAfterOf(error), FOR_PEOPLE.has(error.code) ? this.#peopleMs : 0);
     return retryPauseMs(times, draw(), { wantedMs, leftMs: this.leftMs });
   }
 
-  /** How long people get before the next check, ms: no longer than the token may wait for its renewal, which need not fail. */
+  /** The pause when only people can fix it, ms: no longer than the token may wait for its renewal, which need not fail. */
   get #peopleMs(): number {
     const { times, clock } = this.#options;
     const untilDueMs = this.#dueMs - clock.nowMs();

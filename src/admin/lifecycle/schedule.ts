@@ -1,29 +1,29 @@
-// When a token is renewed and when somebody must be woken. Numbers in, numbers out.
+// When a token is renewed and when an alarm is due. Pure numbers.
 
 /** The times of a lifecycle, all ms. */
 export interface LifecycleTimes {
-  /** How long before the end of a token the next one is fetched (L-07). */
+  /** How long before a token's expiry the next one is obtained (L-07). */
   readonly leadMs: number;
-  /** Between two tries that fail. */
+  /** Pause between failed attempts. */
   readonly retryMs: number;
-  /** Between two checks of a data source that is well: somebody may have changed it (H-25). */
+  /** Interval of checks of a healthy data source: somebody may have changed it (H-25). */
   readonly checkMs: number;
 }
 
-/** Part of the lead time by which servers that started together are spread. */
+/** Share of the lead time for spreading servers that started together. */
 const JITTER_PART = 0.1;
-/** Part of a pause between tries by which they are spread. */
+/** Share of a pause between attempts for spreading them. */
 const RETRY_JITTER_PART = 0.2;
-/** So many tries are made before a token ends, whatever the platform wants. */
+/** Number of attempts before a token expires, whatever the platform asks for. */
 const LAST_TRIES = 5;
-/** So many pauses between tries a registration whose answer was lost may take to turn up. */
+/** Number of pauses in which a registration with a lost answer may appear. */
 const REGISTRATION_PAUSES = 5;
-/** So many intervals without a check that went well are an alarm. */
+/** Number of intervals without a successful check that raise an alarm. */
 const ALARM_CHECKS = 3;
 
 /**
- * When to renew, ms since the epoch. A lead time that is longer than half of the token's life would renew without end; then
- * half of the life it is.
+ * When to renew, ms since the epoch. The lead time is at most half of the token's lifetime; a longer one would renew without
+ * end.
  *
  * @param drawn - 0 to 1, drawn once per token.
  */
@@ -32,32 +32,32 @@ export function renewalDueMs(expiresAtMs: number, lifetimeMs: number, { leadMs }
   return expiresAtMs - lead - lead * JITTER_PART * drawn;
 }
 
-/** When a renewal that has not come is an alarm, ms since the epoch: half of the lead time is still left then. */
+/** When a missing renewal raises the alarm, ms since the epoch: half of the lead time is still left then. */
 export function alarmDueMs(expiresAtMs: number, lifetimeMs: number, { leadMs }: LifecycleTimes): number {
   return expiresAtMs - Math.min(leadMs, lifetimeMs / 2) / 2;
 }
 
-/** Until when a registration that was sent then is waited for before another one is sent, ms since the epoch (R-12). */
+/** Until when to wait for a registration before sending another one, ms since the epoch (R-12). */
 export function registrationDueMs(sentMs: number, { retryMs }: LifecycleTimes): number {
   return sentMs + REGISTRATION_PAUSES * retryMs;
 }
 
-/** Whether another registration may be sent. One that was sent in the future was sent by a wrong clock, nobody knows when. */
+/** Whether another registration may be sent. A time of sending in the future comes from a wrong clock and does not count. */
 export function isRegistrationDue(sentMs: number, nowMs: number, times: LifecycleTimes): boolean {
   return nowMs < sentMs || nowMs >= registrationDueMs(sentMs, times);
 }
 
-/** When checks that do not succeed are an alarm, ms since the epoch. @param wellAtMs - end of the last one that did. */
+/** When failing checks raise the alarm, ms since the epoch. @param wellAtMs - end of the last successful one. */
 export function checkAlarmDueMs(wellAtMs: number, { checkMs, retryMs }: LifecycleTimes): number {
   return wellAtMs + ALARM_CHECKS * Math.max(checkMs, retryMs);
 }
 
 /**
- * The pause after a try that failed, ms. Not before the time that is wanted, such as the platform named (R-11), unless too few
- * tries were left then before the token ends.
+ * The pause after a failed attempt, ms. Respects the pause that the platform asked for (R-11), unless too few attempts would be left
+ * before the token expires.
  *
  * @param drawn - 0 to 1.
- * @param bounds - `wantedMs`: how long nobody should ask; `leftMs`: until the token ends.
+ * @param bounds - `wantedMs`: the pause that was asked for; `leftMs`: the time until the token expires.
  */
 export function retryPauseMs(
   { retryMs }: LifecycleTimes,

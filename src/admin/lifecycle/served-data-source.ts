@@ -1,17 +1,17 @@
-// What the token check believes of one data source: the values and nonce the platform has; beside them, while a change is
-// under way, those it will have, because the platform may be faster than its answer (L-09); and those it had, because it may
-// go on presenting its last token until that ends (J-05).
+// What the token check trusts of one data source: its current values and nonce; during a change also the future ones, because the
+// platform may be faster than its answer (L-09); and the previous ones, because the platform may use its last token until that
+// expires (J-05).
 import type { KnownNonces } from './nonce-journal.ts';
 import type { Trust, WantedDataSource } from './ports.ts';
 import { areSameValues, valuesOf, type RegisteredValues } from './registered-values.ts';
 
-/** Values, and the name under which the token check has them. */
+/** Values, and the token check's name for them. */
 interface Place {
   readonly name: string;
   readonly values: RegisteredValues;
 }
 
-/** A data source, undefined where there is none yet, and its nonces. */
+/** A data source, undefined while there is none, and its nonces. */
 interface Shown {
   readonly id: string | undefined;
   readonly known: KnownNonces;
@@ -21,7 +21,7 @@ export class ServedDataSource {
   readonly #wanted: WantedDataSource;
   readonly #trust: Trust;
   #places: Place[] = [];
-  /** What is let in. */
+  /** The trusted values. */
   #shown: Shown | undefined;
 
   constructor(wanted: WantedDataSource, trust: Trust) {
@@ -29,21 +29,21 @@ export class ServedDataSource {
     this.#trust = trust;
   }
 
-  /** The data source that is served; undefined when none is. */
+  /** The served data source; undefined without one. */
   get id(): string | undefined {
     return this.#shown?.id;
   }
 
   /**
-   * Lets in these tokens, each nonce with the values of its own time, and no others any more. Calls that came in are not
-   * touched.
+   * Trusts these tokens, each nonce with the values of its own time, and no others. Does not affect running
+   * calls.
    *
    * @param id - undefined when there is no data source yet.
-   * @throws AppError `overloaded` when there are too many data sources; then all is as it was before.
+   * @throws AppError `overloaded` when there are too many data sources; then nothing has changed.
    */
   show(id: string | undefined, known: KnownNonces): void {
     const before = this.#shown;
-    // Nobody is refused in between: no token is checked before this is over.
+    // Nobody is refused in between: this code is synchronous.
     this.drop();
     try {
       this.#fill({ id, known });
@@ -70,7 +70,7 @@ export class ServedDataSource {
     }
   }
 
-  /** Lets nobody in any more. */
+  /** Trusts nothing any more. */
   drop(): void {
     for (const { name } of this.#places) {
       this.#trust.sources.remove(name);
@@ -80,7 +80,7 @@ export class ServedDataSource {
     this.#shown = undefined;
   }
 
-  /** Where tokens with these values are let in. @returns its name, which is `name` when there is none yet. */
+  /** Where tokens with these values are trusted. @returns its name, which is `name` for a new one. */
   #place(values: RegisteredValues, name: string): string {
     const known = this.#places.find((place) => areSameValues(place.values, values));
     if (known !== undefined) return known.name;

@@ -1,5 +1,5 @@
-// Who is served: one reconciler for each data source of each authorized organization, begun when it authorizes, ended when it
-// takes that back. Knows how to begin and end them, not how a reconciler does its work.
+// Runs one reconciler for each data source of each authorized organization, from its authorization until it withdraws it. Does not
+// know what reconcilers do.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
@@ -11,15 +11,15 @@ import { journalKey, JOURNALS, NonceJournal } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Leader, Trust, WantedDataSource } from './ports.ts';
 import type { LifecycleTimes } from './schedule.ts';
 
-/** Organizations that are begun at the same time: the platform limits requests, and many at once would be refused. */
+/** Organizations to start at the same time: the platform limits requests. */
 const MAX_AT_ONCE = 4;
-/** Organizations whose journals are opened before anything else of this process has its turn: they lie in memory. */
+/** Organizations whose journals are read before the event loop gets a turn: they are in memory. */
 const MAX_IN_A_ROW = 50;
-/** Longest wait for the first step of an organization, ms; its reconcilers go on all the same. */
+/** Limit for the first step of an organization, ms; its reconcilers continue all the same. */
 const MAX_START_MS = 120_000;
 
 export interface OrganizationTokens {
-  /** @throws AppError `bad_message` for what is no organization. */
+  /** @throws AppError `bad_message` for an invalid organization id. */
   tokensOf(organization: string): TokenSource;
   /** Erases them. */
   forget(organization: string): Promise<void>;
@@ -28,17 +28,17 @@ export interface OrganizationTokens {
 export interface ServedOrganizationsOptions {
   readonly store: SecretStore;
   readonly tokens: OrganizationTokens;
-  /** The data sources that an organization, a plain UUID, is to have. */
+  /** The data sources that an organization, a plain UUID, must have. */
   readonly wanted: (organizationId: string) => readonly WantedDataSource[];
   /** The data sources of one organization at the platform. */
   readonly openApi: (tokens: TokenSource) => DataSourcesApi;
   readonly trust: Trust;
-  /** Of the one process that renews for several. */
+  /** Set for the one process that renews for several. */
   readonly leader?: Leader | undefined;
   readonly times: LifecycleTimes;
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
-  /** As {@link NonceJournal} has it. */
+  /** See {@link NonceJournal}. */
   readonly onUnsaved: (error: AppError) => void;
 }
 
@@ -47,35 +47,35 @@ export interface StartFailure {
   readonly error: AppError;
 }
 
-/** All organizations that are served. `close` must be called. */
+/** All served organizations. Call `close`. */
 export class ServedOrganizations implements AuthorizationHandler {
   readonly #options: ServedOrganizationsOptions;
   readonly #served = new Map<string, Promise<readonly DataSourceReconciler[]>>();
-  /** Reconcilers that let in what is known of their data source. */
+  /** Reconcilers that trust what is known of their data source. */
   readonly #reconcilers = new Map<string, readonly DataSourceReconciler[]>();
-  /** Deauthorized since the start: a start that is still under way must not bring them back (H-23). */
+  /** Deauthorized since the start: a running start must not bring them back (H-23). */
   readonly #gone = new Set<string>();
   readonly #over: LinkedAbort = linkAbort();
-  /** Opened, and not begun yet; or why it could not be opened. */
+  /** Opened, and not started yet; or the error of opening. */
   readonly #waiting: {
     readonly organization: AuthorizingOrganization;
     readonly reconcilers: readonly DataSourceReconciler[] | AppError;
   }[] = [];
-  /** The first steps that are under way or to come. */
+  /** First steps that are running or waiting. */
   #starting: Promise<unknown> | undefined;
 
   constructor(options: ServedOrganizationsOptions) {
     this.#options = options;
   }
 
-  /** Every data source that is managed, for people and for gauges. */
+  /** All managed data sources, for people and for gauges. */
   get states(): readonly DataSourceState[] {
     return [...this.#reconcilers.values()].flatMap((reconcilers) => reconcilers.map(({ state }) => state));
   }
 
   /**
-   * Lets in what was good before a restart of organizations that are known to be authorized; asks nobody (L-15). Their first
-   * steps come with {@link ServedOrganizations.start}.
+   * Trusts what was valid before a restart, for organizations known to be authorized; sends no request (L-15). Their first
+   * steps follow with {@link ServedOrganizations.start}.
    */
   async serveKept(organizations: readonly AuthorizingOrganization[]): Promise<void> {
     for (const [index, organization] of organizations.entries()) {
@@ -85,8 +85,8 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * Begins those that wait, a few at a time. Resolves when each has had its first step, or when `signal` aborts, with those
-   * that failed until then; nothing of it is given up.
+   * Starts the waiting ones, a few at a time. Resolves after the first step of each, or when `signal` aborts, with those that failed
+   * until then; the others continue.
    */
   async start(signal: AbortSignal): Promise<readonly StartFailure[]> {
     const failures: StartFailure[] = [];
@@ -106,8 +106,8 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * An organization has authorized the app. Resolves when its tokens are there and its data sources have been checked
-   * once; what fails of these is tried again without end.
+   * An organization has authorized the app. Resolves when its tokens are available and its data sources were checked
+   * once; failed checks are retried for ever.
    *
    * @throws AppError as the tokens do: `org_not_registered` while the authorization is not known everywhere (H-26); of the
    *   store.
@@ -122,27 +122,27 @@ export class ServedOrganizations implements AuthorizationHandler {
       if (reconcilers instanceof AppError) throw reconcilers;
       await this.#begin(organization, reconcilers, signal);
     }
-    // Authorized anew, it has another machine account (6.5): what was registered by the one before is found or replaced.
+    // A new authorization comes with another machine account (6.5): what the previous one registered is found or replaced.
     else await this.#wait(Promise.all(known.map((reconciler) => reconciler.renew())), signal);
   }
 
-  /** An organization has taken its authorization back: nobody is let in for it any more, and nothing of it is kept (6.5). */
+  /** An organization has withdrawn its authorization: its tokens are refused, and everything of it is erased (6.5). */
   async deauthorized({ organizationId }: AuthorizingOrganization): Promise<void> {
     const { store, tokens } = this.#options;
     this.#gone.add(organizationId);
     const reconcilers = (await this.#served.get(organizationId)?.catch(() => [])) ?? [];
-    // All of them, whatever becomes of one: the trust in each is gone at once.
+    // All at once, whatever one of them throws: the trust in each ends immediately.
     const forgotten = await Promise.allSettled(reconcilers.map((reconciler) => reconciler.forget()));
     this.#served.delete(organizationId);
     this.#reconcilers.delete(organizationId);
     const failed = forgotten.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw toAppError(failed.reason, 'store_failed', 'the nonces of an organization could not be erased');
-    // Of data sources that are no longer wanted, or were never begun in this process.
+    // Journals of data sources that are no longer wanted, or were never started in this process.
     for (const key of await store.keys(`${JOURNALS}${organizationId}/`)) await store.delete(key);
     await tokens.forget(organizationId);
   }
 
-  /** Ends all work; nothing is deleted or disabled, here or there (L-13). */
+  /** Stops all work; deletes and disables nothing, here or there (L-13). */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
     const opened = await Promise.allSettled([...this.#served.values()]);
@@ -152,9 +152,9 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * The reconcilers of an organization, which let in what is known of it. None for one that has them already, or has left.
+   * Creates the reconcilers of an organization, which trust what is known of it. None if it has them already, or has left.
    *
-   * @returns the error that keeps it from being begun. Never throws.
+   * @returns the error of starting it. Never throws.
    */
   async #opened(organization: AuthorizingOrganization): Promise<readonly DataSourceReconciler[] | AppError> {
     const { organizationId } = organization;
@@ -173,7 +173,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     }
   }
 
-  /** The first step of its reconcilers. @returns what failed at it. */
+  /** The first step of its reconcilers. @returns its error. */
   async #begin(
     { organizationId }: AuthorizingOrganization,
     reconcilers: readonly DataSourceReconciler[],
@@ -191,7 +191,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     return errors;
   }
 
-  /** While its journals were read it may have left, or we. */
+  /** Both may have happened while its journals were read. */
   #hasEnded(organizationId: string): boolean {
     return this.#over.isAborted || this.#gone.has(organizationId);
   }
@@ -207,7 +207,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     );
   }
 
-  /** Whether `work` was over before anybody stopped waiting. */
+  /** Whether `work` ended before the limit. */
   async #wait(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
     return (await waitAtMost(work, MAX_START_MS, this.#options.clock, signal)).kind === 'value';
   }

@@ -1,37 +1,37 @@
-// Steps one after the other, each with the pause after it that it asks for, until the end. Knows nothing of what they do.
+// Runs steps one after another, each followed by the pause that it returns, until stopped. Does not know the steps.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** The loop of one reconciler. `stop` must be called. */
+/** The loop of one reconciler. Call `stop`. */
 export class StepLoop {
   readonly #step: (signal: AbortSignal) => Promise<number>;
   readonly #clock: Clock;
   readonly #over: LinkedAbort = linkAbort();
-  /** Whoever waits for the end of the next step. */
+  /** Callers that wait for the end of the next step. */
   readonly #waiting: (() => void)[] = [];
   #wake: () => void = () => undefined;
   #running: Promise<void> | undefined;
 
-  /** @param step - one step; never throws, and gives the pause until the next one, ms. */
+  /** @param step - one step; never throws, and returns the pause until the next one, ms. */
   constructor(step: (signal: AbortSignal) => Promise<number>, clock: Clock) {
     this.#step = step;
     this.#clock = clock;
   }
 
-  /** Begins, unless it has. Resolves when the next step is over, or everything is. */
+  /** Starts, unless started. Resolves after the next step, or when the loop has stopped. */
   begin(): Promise<void> {
     const stepped = this.next();
     this.#running ??= this.#run();
     return stepped;
   }
 
-  /** Ends the pause that is under way, if one is. Resolves when the next step is over, or everything is. */
+  /** Ends the current pause, if there is one. Resolves after the next step, or when the loop has stopped. */
   hurry(): Promise<void> {
     this.#wake();
     return this.next();
   }
 
-  /** Resolves when the next step is over, or everything is. */
+  /** Resolves after the next step, or when the loop has stopped. */
   next(): Promise<void> {
     if (this.#over.isAborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -39,7 +39,7 @@ export class StepLoop {
     });
   }
 
-  /** Resolves when nothing goes on any more. Idempotent. */
+  /** Resolves when nothing runs any more. Idempotent. */
   async stop(): Promise<void> {
     this.#over.abort('shutdown');
     await this.#running;

@@ -1,6 +1,6 @@
-// What a server lets in while another one renews: what that one has written down, at the start and after every change (L-10,
-// L-15). While it leads itself, its reconcilers fill the same data sources, so that nobody is refused when the lease changes hands.
-// Asks the platform for nothing and writes nothing.
+// Trusts what another server that renews has stored, at the start and after every change (L-10, L-15). While this server leads, its
+// reconcilers fill the same data sources, so that nobody is refused when the lease changes hands. Sends no request and writes
+// nothing.
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type AppError } from '../../base/errors.ts';
 import type { SecretStore } from '../secret-store.ts';
@@ -11,23 +11,23 @@ import { journalKey, organizationOfJournal, type NonceJournal } from './nonce-jo
 import type { Served, Trust, WantedDataSource } from './ports.ts';
 import { ServedDataSource } from './served-data-source.ts';
 
-/** Organizations that are followed before anything else of this process has its turn. */
+/** Organizations to process before the event loop gets a turn. */
 const MAX_IN_A_ROW = 20;
 
 export interface TrustFollowerOptions {
-  /** As others write it. */
+  /** The texts that others write. */
   readonly store: Pick<SecretStore, 'get' | 'keys'>;
   readonly trust: Trust;
   /** UUIDs of the organizations of the settings. */
   readonly organizations: readonly string[];
-  /** Whether an organization of the settings can take its authorization back: there is a service app. */
+  /** Whether an organization of the settings can withdraw its authorization: there is a service app. */
   readonly mayLeave: boolean;
   /** Whether webhooks notify us of organizations that authorize us. */
   readonly hasEvents: boolean;
-  /** The data sources that an organization, a plain UUID, is to have. */
+  /** The data sources that an organization, a plain UUID, must have. */
   readonly wanted: (organizationId: string) => readonly WantedDataSource[];
   readonly clock: Clock;
-  /** What is known of an organization could not be let in. */
+  /** The stored data of an organization could not be trusted. */
   readonly onFailed: (organizationId: string, error: AppError) => void;
 }
 
@@ -46,7 +46,7 @@ export class TrustFollower {
     this.#options = options;
   }
 
-  /** Every data source of the organizations that are authorized. */
+  /** All data sources of authorized organizations. */
   get states(): readonly DataSourceState[] {
     const nowMs = this.#options.clock.nowMs();
     return [...this.#followed.values()].flat().map(({ wanted, journal }) => {
@@ -57,7 +57,7 @@ export class TrustFollower {
     });
   }
 
-  /** What a reconciler of the leader fills. @param leads - nothing that the reconciler says counts any more when this gives false. */
+  /** The data source that a leader's reconciler fills. @param leads - once it returns false, the reconciler's changes are ignored. */
   served(wanted: WantedDataSource, leads: () => boolean): Served {
     const source = this.#sourceOf(wanted);
     return {
@@ -73,19 +73,19 @@ export class TrustFollower {
     };
   }
 
-  /** Lets in everything that is written down. Never throws. */
+  /** Trusts everything in the store. Never throws. */
   async followAll(): Promise<void> {
     const { store, organizations, hasEvents } = this.#options;
     const known = hasEvents ? await organizationsWithEvents(store) : [];
     await this.#followEach([...organizations, ...known, ...this.#followed.keys()]);
   }
 
-  /** Follows a change. Never throws. @param names - of the texts in the store that are others now, or gone. */
+  /** Follows a change. Never throws. @param names - the texts in the store that have changed or are gone. */
   async follow(names: readonly string[]): Promise<void> {
     await this.#followEach(names.flatMap((name) => organizationOfEvent(name) ?? organizationOfJournal(name) ?? []));
   }
 
-  /** One after the other, so that what was read last is what is let in. */
+  /** One after another, so that the last read wins. */
   #followEach(organizationIds: readonly string[]): Promise<void> {
     this.#following = this.#following.then(() => this.#followThem(organizationIds));
     return this.#following;
@@ -93,7 +93,7 @@ export class TrustFollower {
 
   async #followThem(organizationIds: readonly string[]): Promise<void> {
     for (const [index, organizationId] of [...new Set(organizationIds)].entries()) {
-      // What is read lies in memory: thousands in a row would keep calls waiting.
+      // The texts are in memory: thousands in a row would delay calls.
       if (index % MAX_IN_A_ROW === MAX_IN_A_ROW - 1) await new Promise(setImmediate);
       try {
         await this.#followOne(organizationId);

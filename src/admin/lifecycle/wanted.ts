@@ -1,13 +1,13 @@
-// The data sources that one organization is to have: those of every organization, with what is said of this one alone.
-// Reads no settings and asks nobody.
+// The data sources that one organization must have: the common ones, and those for this organization alone. Reads no settings and
+// sends no request.
 import type { WantedDataSource } from './ports.ts';
 
-/** What is wanted in every organization alike, and the exceptions. */
+/** What every organization must have, and the exceptions. */
 export interface WantedEverywhere {
   readonly wanted: readonly Omit<WantedDataSource, 'organizationId' | 'applicationId' | 'pinnedId'>[];
-  /** Data sources that must be used and no others (L-02). */
+  /** The only data sources that may be used (L-02). */
   readonly pinned: readonly Required<Pick<WantedDataSource, 'organizationId' | 'transport' | 'pinnedId'>>[];
-  /** Client id of our app; undefined where there is none (L-11). */
+  /** Client id of our app; undefined without one (L-11). */
   readonly applicationId: string | undefined;
 }
 

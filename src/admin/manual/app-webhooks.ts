@@ -1,5 +1,5 @@
-// The webhooks of a service app, for the manual commands: lists which of them are ours, mends them, and deletes
-// one together with its secret. Prints nothing, and shows no secret.
+// The webhooks of a service app, for the manual commands: lists which of them are ours, repairs them, and deletes one together with
+// its secret. Prints nothing, and shows no secret.
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ServiceAppSide } from '../access.ts';
@@ -12,18 +12,18 @@ import { isMadeByUs, Registrations, notifiesOf, type RegistrationChange } from '
 import { shownRecord } from './shown-record.ts';
 
 /**
- * Whose a webhook is. `ours`: this store has its secret, or it has the name and address that we give; `same_app`: it is about the
- * same app, but elsewhere or under another name; `other`: it is about something else.
+ * Who owns a webhook. `ours`: this store has its secret, or it has our name and address; `same_app`: it is about the same
+ * app, but elsewhere or under another name; `other`: it is about something else.
  */
 export type WebhookOwner = 'ours' | 'same_app' | 'other';
 
-/** What may be shown of a webhook. Members that the platform does not name are missing. */
+/** The printable members of a webhook. Missing where the platform does not send them. */
 export type WebhookView = Omit<WebhookRegistration, 'secret'> & { readonly owner: WebhookOwner };
 
 export interface AppWebhooksOptions {
   readonly app: ServiceAppSide;
   readonly store: SecretStore;
-  /** Where the platform delivers to; undefined when the configuration wants no deliveries. */
+  /** The target of deliveries; undefined when the configuration wants none. */
   readonly targetUrl: string | undefined;
   /** Whether a running server holds the store. */
   readonly isHeldElsewhere: boolean;
@@ -37,16 +37,16 @@ export class AppWebhooks {
     this.#options = options;
   }
 
-  /** All that the integration sees. */
+  /** All that the integration can see. */
   async list(signal: AbortSignal): Promise<readonly WebhookView[]> {
     const keptIds = await this.#keptIds();
     return (await this.#options.app.api.list(signal)).map((webhook) => viewOf(webhook, this.#ownerOf(webhook, keptIds)));
   }
 
   /**
-   * Registers and mends both webhooks of the app.
+   * Registers and repairs both webhooks of the app.
    *
-   * @param onDone - gets each, also those that fail.
+   * @param onDone - called with each, also those that fail.
    * @throws AppError `config_invalid` when none are wanted, and the first failure.
    */
   async ensure(onDone: (change: RegistrationChange) => void, signal: AbortSignal): Promise<void> {
@@ -59,10 +59,10 @@ export class AppWebhooks {
   }
 
   /**
-   * Takes a webhook away, and forgets its secret when it was ours.
+   * Deletes a webhook, and erases its secret if it was ours.
    *
    * @param id - in any spelling.
-   * @returns how it was.
+   * @returns the deleted webhook.
    * @throws AppError `platform_refused` when there is none, `store_failed` for one of ours while a server keeps it.
    */
   async delete(id: string, signal: AbortSignal): Promise<WebhookView> {
@@ -82,7 +82,7 @@ export class AppWebhooks {
     return view;
   }
 
-  /** Ids of the webhooks whose secrets are kept. */
+  /** Ids of the webhooks with stored secrets. */
   async #keptIds(): Promise<ReadonlySet<string | undefined>> {
     const kept = await keptRegistrations(this.#options.store);
     return new Set(SERVICE_APP_EVENTS.map((event) => kept[event]?.webhookId));

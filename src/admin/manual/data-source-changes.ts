@@ -1,13 +1,13 @@
-// The changes of a data source that the manual commands offer, as the platform takes them (R-02 to R-04). Pure.
+// The changes of a data source that the manual commands offer, in the platform's form (R-02 to R-04). Pure.
 import { AppError } from '../../base/errors.ts';
 import type { WantedDataSource } from '../lifecycle/ports.ts';
 import { isActive, MAX_TOKEN_LIFETIME_MINUTES, type DataSource, type DataSourceCreate, type DataSourceUpdate } from '../records.ts';
 
-/** Only what is given is changed. */
+/** Only given members are changed. */
 export interface DataSourceChanges {
-  /** UUID. Another one makes it a data source for something else. */
+  /** UUID. Another one changes the purpose of the data source. */
   readonly schemaId?: string | undefined;
-  /** A secret; default for what brings a fresh token: a random one. */
+  /** A secret; default for a change with a new token: a random one. */
   readonly nonce?: string | undefined;
   readonly url?: string | undefined;
   readonly audience?: string | undefined;
@@ -20,12 +20,12 @@ export interface DataSourceChanges {
   readonly errorMessage?: string | undefined;
 }
 
-/** Whether a change needs a fresh token: a token says everything but the status (R-04). */
+/** Whether a change needs a new token: a token holds everything but the status (R-04). */
 export function bringsToken({ url, audience, subject, tokenLifetimeMinutes, schemaId, nonce }: DataSourceChanges): boolean {
   return [url, audience, subject, tokenLifetimeMinutes, schemaId, nonce].some((value) => value !== undefined);
 }
 
-/** Refuses changes that do not go together. @throws AppError `config_invalid`. */
+/** Refuses contradictory changes. @throws AppError `config_invalid`. */
 export function demandSound(changes: DataSourceChanges): void {
   const { status, errorMessage } = changes;
   const refuse = (why: string): never => {
@@ -37,7 +37,7 @@ export function demandSound(changes: DataSourceChanges): void {
   if (status === 'disabled' && bringsToken(changes)) refuse('a data source that is disabled needs no fresh token: change the rest first');
 }
 
-/** The whole body of a change of the status alone: with the nonce as it is, so that the token stays (R-02, R-04). */
+/** The complete body of a change of the status alone: with the current nonce, so that the token stays (R-02, R-04). */
 export function statusUpdate(record: DataSource, { status, errorMessage }: DataSourceChanges): DataSourceUpdate {
   const { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes } = record;
   const body = { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes, status, errorMessage };
@@ -45,10 +45,10 @@ export function statusUpdate(record: DataSource, { status, errorMessage }: DataS
 }
 
 /**
- * The data source as it is to be.
+ * The data source after the change.
  *
- * @throws AppError `config_invalid` when the record lacks what is not given, and for one that is disabled and would become
- *   active without being asked to: only an active one has a token.
+ * @throws AppError `config_invalid` when the record lacks a member that is not given, and for a disabled one that would become
+ * active unasked: only an active one has a token.
  */
 export function changedWanted(
   record: DataSource,
@@ -69,7 +69,7 @@ export function changedWanted(
   };
 }
 
-/** What registers a data source. @throws AppError `config_invalid` when a member is neither given nor configured. */
+/** The body of a registration. @throws AppError `config_invalid` when a member is neither given nor configured. */
 export function createBody(
   given: Omit<DataSourceChanges, 'status' | 'errorMessage'> & Pick<DataSourceCreate, 'schemaId' | 'nonce'>,
   configured: WantedDataSource | undefined,

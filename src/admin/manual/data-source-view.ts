@@ -1,5 +1,5 @@
-// Data sources and schemas as people may see them: without nonce and token, every text of the platform fit for a terminal, and data
-// sources compared with what the configuration wants.
+// Printable data sources and schemas: without nonce and token, every text of the platform safe for a terminal, and compared with what
+// the configuration wants.
 import type { TokenTransport } from '../../auth/principal.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { shownText } from '../../base/shown-text.ts';
@@ -8,35 +8,35 @@ import type { WantedDataSource } from '../lifecycle/ports.ts';
 import type { DataSource, Schema } from '../records.ts';
 import { shownRecord } from './shown-record.ts';
 
-/** Whose a record is, as far as it says so (L-11). */
+/** Who registered a record, if it says so (L-11). */
 export type RecordOwner = 'ours' | 'other_app' | 'unknown';
 
-/** A member of a record that is not as the configuration wants it. */
+/** A member of a record that differs from the configuration. */
 export interface Difference {
   readonly member: string;
-  /** What the platform has. */
+  /** The platform's value. */
   readonly is: string;
   readonly wanted: string;
 }
 
-/** What may be shown of a data source. Members that the platform does not name are missing. */
+/** The printable members of a data source. Missing where the platform does not send them. */
 export interface DataSourceView extends Omit<DataSource, 'nonce' | 'jwsToken' | 'orgId' | 'tokenExpiresAtMs'> {
   readonly organizationId: string;
-  /** The transport whose schema it has; undefined for a schema that the profile does not name. */
+  /** The transport of its schema; undefined for a schema that is not in the profile. */
   readonly transport: TokenTransport | undefined;
-  /** End of its current token, ISO time. */
+  /** Expiry of its current token, ISO time. */
   readonly tokenExpiresAt: string | undefined;
   readonly owner: RecordOwner;
-  /** Whether a server with this configuration takes this one. */
+  /** Whether a server with this configuration uses it. */
   readonly isInUse: boolean;
   /** Undefined when the configuration wants none of this transport. */
   readonly differences: readonly Difference[] | undefined;
 }
 
-/** What may be shown of a schema. Members that the platform does not name are missing. */
+/** The printable members of a schema. Missing where the platform does not send them. */
 export interface SchemaView extends Omit<Schema, 'description'> {
   readonly name: string | undefined;
-  /** Undefined for one that the profile does not name. */
+  /** Undefined for one that is not in the profile. */
   readonly transport: TokenTransport | undefined;
 }
 
@@ -48,10 +48,10 @@ export function schemaView(schema: Schema, { schemas }: Pick<PlatformProfile, 's
 export interface Seeing {
   readonly organizationId: string;
   readonly schemas: PlatformProfile['schemas'];
-  /** Client id of our app; undefined where there is none. */
+  /** Client id of our app; undefined without one. */
   readonly applicationId: string | undefined;
   readonly wanted: readonly WantedDataSource[];
-  /** The wanted data source that this record is taken for; undefined when it is for none. */
+  /** The wanted data source that this record serves; undefined without one. */
   readonly takenFor: WantedDataSource | undefined;
 }
 
@@ -69,7 +69,7 @@ export function dataSourceView(record: DataSource, seeing: Seeing): DataSourceVi
   };
 }
 
-/** The transport whose schema a record has. */
+/** The transport of a record's schema. */
 export function transportOf({ schemaId }: Pick<DataSource, 'schemaId'>, schemas: PlatformProfile['schemas']): TokenTransport | undefined {
   if (schemaId === schemas.grpc) return 'grpc';
   return schemaId === schemas.websocket ? 'websocket' : undefined;

@@ -1,5 +1,5 @@
-// One step of the reconciler of a data source, for a command that ends after it. The nonce is in the journal before the request
-// is sent; an attempt whose outcome is unknown is continued by the next command or server.
+// One step of a reconciler, for a command that ends after it. The nonce is in the journal before the request is sent; the next command
+// or server continues an attempt whose outcome is unknown.
 import { TrustedDataSources } from '../../auth/data-sources.ts';
 import { NonceBook } from '../../auth/nonces.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -11,25 +11,25 @@ import type { LifecycleTimes } from '../lifecycle/schedule.ts';
 import { ServedDataSource } from '../lifecycle/served-data-source.ts';
 import type { SecretStore } from '../secret-store.ts';
 
-/** What became of the data source; `repaired` is renewed, and changed as well. */
+/** The outcome; `repaired` is both renewed and changed. */
 export type KeptOutcome = Extract<Transition, 'created' | 'adopted' | 'repaired' | 'renewed'>;
 
 export interface KeepOnceParts {
   readonly api: DataSourcesApi;
-  /** Held by this process alone. */
+  /** Locked by this process. */
   readonly store: SecretStore;
   readonly times: LifecycleTimes;
   readonly clock: Clock;
-  /** Whether a fresh token is made in any case. */
+  /** Whether to obtain a new token in any case. */
   readonly isRenewed: boolean;
-  /** False for a data source that this store keeps nothing of; default true. */
+  /** False for a data source that is not in this store. Default true. */
   readonly isJournalled?: boolean;
 }
 
 /**
- * Does it.
+ * Runs the step.
  *
- * @throws AppError of the platform, `data_source_unclear`, and `store_failed` when it was done and could not be written down.
+ * @throws AppError of the platform, `data_source_unclear`, and `store_failed` when it was done and could not be stored.
  */
 export async function keepOnce(
   wanted: WantedDataSource,
@@ -45,7 +45,7 @@ export async function keepOnce(
   const seen = new Set<Transition>();
   const reconciler = new DataSourceReconciler({
     ...{ wanted, api, journal, times, clock, trust },
-    // A nonce that is not written down is not sent: a server that is started after this would refuse its calls.
+    // Never send a nonce that is not stored: a server that starts later would refuse its calls.
     leader: { served: () => new ServedDataSource(wanted, trust), confirm: () => Promise.resolve() },
     observer: { dataSourceChanged: ({ transition }) => void seen.add(transition) },
   });
@@ -53,11 +53,11 @@ export async function keepOnce(
   signal.addEventListener('abort', stop, { once: true });
   try {
     if (signal.aborted) await reconciler.stop();
-    // Wanted before the first step, so that one change does for both.
+    // Requested before the first step, so that one change does both.
     const renewed = isRenewed ? reconciler.renew() : undefined;
     await reconciler.start();
     await renewed;
-    // What it found was the renewal of an earlier try, whose answer was lost: not what is asked for now.
+    // It found the renewal of an earlier attempt, whose answer was lost: not the renewal that was requested now.
     if (isRenewed && outcomeOf(seen) === 'adopted' && !signal.aborted) {
       const { error } = await reconciler.renew();
       if (error !== undefined) throw error;
@@ -79,7 +79,7 @@ export async function keepOnce(
   return { id, outcome };
 }
 
-/** The most important of what happened. */
+/** The most important transition. */
 function outcomeOf(seen: ReadonlySet<Transition>): KeptOutcome | undefined {
   return (['created', 'repaired', 'renewed', 'adopted'] as const).find((outcome) => seen.has(outcome));
 }

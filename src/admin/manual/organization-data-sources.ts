@@ -1,5 +1,5 @@
-// The data sources of one organization, for the manual commands. What brings a fresh token goes through the reconciler, as
-// in a server, so that the journal knows its nonce before the platform does (L-09). Prints nothing.
+// The data sources of one organization, for the manual commands. Changes with a new token go through the reconciler, as in a server,
+// so that the journal knows the nonce before the platform does (L-09). Prints nothing.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -21,9 +21,9 @@ export interface OrganizationDataSourcesOptions {
   /** A plain UUID. */
   readonly organizationId: string;
   readonly api: Pick<DataSources, 'list' | 'get' | 'create' | 'update' | 'delete'>;
-  /** What the organization is to have. */
+  /** The data sources that the organization must have. */
   readonly wanted: readonly WantedDataSource[];
-  /** Client id of our app; undefined where there is none. */
+  /** Client id of our app; undefined without one. */
   readonly applicationId: string | undefined;
   readonly schemas: PlatformProfile['schemas'];
   readonly store: SecretStore;
@@ -31,20 +31,20 @@ export interface OrganizationDataSourcesOptions {
   readonly clock: Clock;
 }
 
-/** What was done to a data source, and how it is now. */
+/** What was done to a data source, and its new state. */
 export interface DataSourceChange {
   readonly outcome: KeptOutcome | 'updated' | 'deleted';
   readonly dataSource: DataSourceView;
 }
 
-/** The record that a server would take for a wanted data source. */
+/** The record that a server would use for a wanted data source. */
 interface Taken {
   readonly wanted: WantedDataSource;
-  /** More than one where the platform has several that fit equally well. */
+  /** More than one where several fit equally well. */
   readonly ids: readonly string[];
 }
 
-/** Every method rejects as {@link DataSources} does; one that changes a nonce needs a store that nobody else holds. */
+/** Every method rejects as {@link DataSources} does; one that changes a nonce needs a store that is locked by this process. */
 export class OrganizationDataSources {
   readonly #options: OrganizationDataSourcesOptions;
 
@@ -58,18 +58,18 @@ export class OrganizationDataSources {
     const items = await api.list(signal);
     const taken = await this.#taken(items);
     const views: DataSourceView[] = [];
-    // An item may say less than the single record; one after the other, because requests are limited.
+    // A list may hold less than the single record. One after another, because requests are limited.
     for (const item of items) views.push(this.#view(item.status === undefined ? await api.get(item.id, signal) : item, taken));
     return views;
   }
 
-  /** @throws AppError `platform_refused` when the organization has none of this id. */
+  /** @throws AppError `platform_refused` when the organization has none with this id. */
   async get(id: string, signal: AbortSignal): Promise<DataSourceView> {
     const record = await this.#record(id, signal);
     return this.#view(record, await this.#taken(await this.#options.api.list(signal)));
   }
 
-  /** The nonce of one, a secret; undefined when the platform does not name it. @throws as `get`. */
+  /** The nonce of one, a secret; undefined when the platform does not send it. @throws as `get`. */
   async nonceOf(id: string, signal: AbortSignal): Promise<string | undefined> {
     const { nonce } = await this.#record(id, signal);
     return nonce === undefined ? undefined : shownText(nonce);
@@ -95,12 +95,12 @@ export class OrganizationDataSources {
   }
 
   /**
-   * Registers a data source as it is given, of any schema of the platform; what is missing is as the configuration has it.
-   * Its nonce is not in the journal: a server that takes it learns it from the record.
+   * Registers a data source as given, with any schema of the platform; the configuration fills missing members.
+   * Its nonce is not in the journal: a server that uses it learns the nonce from the record.
    *
-   * @param transport - whose schema stands in for one that is missing.
-   * @throws AppError `config_invalid` for a member that nobody gives, `data_source_unclear` when one with this schema and address
-   *   is there.
+   * @param transport - its schema is the default.
+   * @throws AppError `config_invalid` for a missing member, `data_source_unclear` when one with this schema and address
+   * exists.
    */
   async createAs(transport: WantedDataSource['transport'], given: DataSourceChanges, signal: AbortSignal): Promise<DataSourceChange> {
     const { api, organizationId, wanted, schemas, applicationId } = this.#options;
@@ -124,11 +124,11 @@ export class OrganizationDataSources {
   }
 
   /**
-   * Makes fresh tokens for the data sources that a server with this configuration takes, and changes back what is not as
-   * the configuration wants it.
+   * Obtains new tokens for the data sources that a server with this configuration uses, and changes back what differs from
+   * the configuration.
    *
    * @param id - only this one.
-   * @throws AppError `data_source_unclear` when there is none, more than one, or another one than `id`.
+   * @throws AppError `data_source_unclear` when there is none, more than one, or a different one than `id`.
    */
   async renew(id: string | undefined, signal: AbortSignal): Promise<readonly DataSourceChange[]> {
     const { organizationId } = this.#options;
@@ -151,13 +151,13 @@ export class OrganizationDataSources {
   }
 
   /**
-   * Changes what is given and nothing else. A token says all of it but the status, so that a change of the rest brings a
-   * fresh nonce (R-04).
+   * Changes only the given members. A token holds all of it but the status, so that a change of the rest brings a
+   * new nonce (R-04).
    *
-   * @param isLoose - whether a data source that this configuration does not use may get a fresh nonce: a server elsewhere,
-   *   which does not know it, would refuse its calls until its next check.
-   * @throws AppError `data_source_unclear` for another app's, and for what `isLoose` would allow; `config_invalid` for a nonce
-   *   or schema of one that the configuration uses: a server gives it others.
+   * @param isLoose - whether a data source that this configuration does not use may get a new nonce: a server elsewhere,
+   * which does not know it, would refuse its calls until its next check.
+   * @throws AppError `data_source_unclear` for another app's, and without `isLoose` as above; `config_invalid` for a nonce
+   * or schema of one that the configuration uses: a server would change it back.
    */
   async update(id: string, changes: DataSourceChanges, isLoose: boolean, signal: AbortSignal): Promise<DataSourceChange> {
     const { api, organizationId } = this.#options;
@@ -181,7 +181,7 @@ export class OrganizationDataSources {
     const changed = changedWanted(record, changes);
     const transport = taken?.wanted.transport ?? transportOf(changed, this.#options.schemas);
     if (transport === undefined || nonce !== undefined) {
-      // For no calls of ours, or as somebody else wants it: nothing about it is written down here.
+      // It serves no calls of ours, or another configuration's: this store records nothing about it.
       await api.update(id, { ...changed, nonce: nonce ?? randomUUID(), status: 'active' }, signal);
       return this.#changed({ id, outcome: 'updated' }, signal);
     }
@@ -190,7 +190,7 @@ export class OrganizationDataSources {
     return this.#changed({ ...kept, outcome: 'updated' }, signal);
   }
 
-  /** Removes it. @returns how it was. @throws AppError `data_source_unclear` for another app's. */
+  /** Deletes it. @returns the deleted one. @throws AppError `data_source_unclear` for another app's. */
   async delete(id: string, signal: AbortSignal): Promise<DataSourceChange> {
     const { api } = this.#options;
     const record = await this.#ownRecord(id, signal);
@@ -204,7 +204,7 @@ export class OrganizationDataSources {
       return { outcome, dataSource: await this.get(id, signal) };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
-      // Nobody may take a change for one that was not made.
+      // A change that was not made must not look like one.
       throw new AppError(thrown.code, `the data source ${id} was ${outcome}, but then: ${thrown.message}`, {
         details: thrown.details,
         cause: thrown,
@@ -233,7 +233,7 @@ export class OrganizationDataSources {
     throw new AppError('data_source_unclear', `the data source ${id} belongs to another app: nothing of it is changed`);
   }
 
-  /** What a server would take, for each wanted data source. */
+  /** The record that a server would use, for each wanted data source. */
   #taken(items: readonly DataSource[]): Promise<readonly Taken[]> {
     return Promise.all(this.#options.wanted.map((wanted) => this.#takenFor(wanted, items)));
   }

@@ -1,19 +1,19 @@
-// The tokens of the integration: there after a login, refreshed in time, and gone when the platform no longer takes them.
+// The integration's tokens: they exist after a login, are refreshed in time, and end when the platform refuses them.
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { KeptTokens, type KeepingParts, type KeptTokensOptions } from '../kept-tokens.ts';
 import { oauthTokens, type OAuthTokens } from '../tokens.ts';
 import type { TokenRequests } from './token-request.ts';
 
-/** How long a refusal of the refresh token is believed before it is tried again, ms. */
+/** How long to trust a refusal of the refresh token before the next attempt, ms. */
 const REFUSED_MS = 600_000;
 
-/** Where the pair lies in the store. */
+/** The pair's key in the store. */
 export const INTEGRATION_KEY = 'integration/tokens';
 
 /**
  * Tokens of the integration. `current`, `refreshed` and `keepAlive` throw AppError `login_needed` when nobody has logged in, or the
- * refresh token is no longer taken; `keepAlive` also while the access token serves for a while yet. Whoever created it closes it.
+ * refresh token is refused; `keepAlive` also while the access token is valid for a while yet. Call `close`.
  */
 export class IntegrationTokens extends KeptTokens<OAuthTokens> {
   /** @param requests - for the integration. */
@@ -26,7 +26,7 @@ export class IntegrationTokens extends KeptTokens<OAuthTokens> {
   }
 }
 
-/** The platform need not be asked by every request that wants a token. But a refusal may have been its mistake. */
+/** Not every request that wants a token needs to ask again. But the refusal may have been a mistake. */
 function refreshing(requests: Pick<TokenRequests, 'refresh'>, clock: Clock): KeptTokensOptions<OAuthTokens>['obtain'] {
   /** `untilMs` is monotonic. */
   let refusal: { readonly refreshToken: string | undefined; readonly error: AppError; readonly untilMs: number } | undefined;

@@ -1,5 +1,5 @@
-// The page that somebody sees in the browser when a login ends. Plain, without script and style, and without a word of what
-// came in the address.
+// The page that a browser shows at the end of a login. Plain, without script and style, and without any text of the
+// address.
 import { escaped } from '../../base/html-text.ts';
 
 export interface LoginEnd {
@@ -9,7 +9,7 @@ export interface LoginEnd {
   readonly text: string;
 }
 
-/** Headers of every page: nothing is kept, loaded, framed or sent to anybody. */
+/** Headers of every page: nothing is cached, loaded, framed or sent to anybody. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',

@@ -1,5 +1,5 @@
-// A login of the integration: somebody agrees in a browser, which comes back to this machine with a code, which becomes
-// tokens. State and, where the platform takes it, PKCE bind the three together. Keeps nothing.
+// A login of the integration: a person authorizes it in a browser, which returns to this machine with a code, which is exchanged for
+// tokens. State and, where the platform supports it, PKCE bind the three together. Stores nothing.
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState, validateAuthResponse } from 'oauth4webapi';
 import { linkAbort, waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -14,29 +14,29 @@ import type { TokenRequests } from './token-request.ts';
 const LIMIT_MS = 5 * 60_000;
 
 export interface LoginOptions {
-  /** For the integration. */
+  /** Requests for the integration. */
   readonly requests: TokenRequests;
   /** Exactly as registered with the platform; https, or http on loopback with a port. */
   readonly redirectUri: string;
-  /** `HOST:PORT` where the browser's return arrives when a proxy passes it on; default: that of an http redirect address. */
+  /** `HOST:PORT` to listen on when a proxy passes the redirect on; default: that of an http redirect address. */
   readonly listen?: string | undefined;
-  /** Given: nobody listens, and somebody is asked for where the browser ended. */
+  /** If given, nothing listens, and a person is asked for the address where the browser ended. */
   readonly paste?: AskForReturn | undefined;
-  /** To ask for, and no others. */
+  /** The scopes to request. */
   readonly scopes: readonly string[];
-  /** Whether the platform takes PKCE; default true. */
+  /** Whether the platform supports PKCE. Default true. */
   readonly pkce?: boolean | undefined;
   readonly clock: Clock;
-  /** Shows the address to somebody, or opens a browser at it. What it throws ends the login, as `login_failed`. */
+  /** Shows the address to a person, or opens a browser. An error ends the login as `login_failed`. */
   readonly show: (url: string) => void | Promise<void>;
-  /** Longest time from the first to the last step, ms; default five minutes. */
+  /** Limit for all steps, ms. Default five minutes. */
   readonly limitMs?: number | undefined;
 }
 
 /**
- * Asks somebody for the address that the browser ended at, or for the code in it; empty when nobody is there.
+ * Asks for the address where the browser ended, or for the code in it; empty when nobody is there.
  *
- * @param isAgain - what was given before does not belong to this login.
+ * @param isAgain - the previous input does not belong to this login.
  */
 export type AskForReturn = (isAgain: boolean, signal: AbortSignal) => Promise<string>;
 
@@ -47,10 +47,10 @@ const STALE: LoginEnd = {
 };
 
 /**
- * Logs in. Listens only as long as it takes, or asks somebody for where the browser ended.
+ * Logs in. Listens only as long as necessary, or asks a person for the address where the browser ended.
  *
- * @throws AppError `login_failed` (refused, too late, given up, nobody can listen), `config_invalid` for a redirect address
- *   that is none, or an https one that nobody receives, and what {@link TokenRequests.exchange} throws.
+ * @throws AppError `login_failed` (refused, too late, aborted, cannot listen), `config_invalid` for an invalid redirect
+ * address, or an https one that nobody receives, and what {@link TokenRequests.exchange} throws.
  */
 export async function login(options: LoginOptions, signal: AbortSignal): Promise<OAuthTokens> {
   const { requests, clock, show, paste, limitMs = LIMIT_MS } = options;
@@ -88,7 +88,7 @@ export async function login(options: LoginOptions, signal: AbortSignal): Promise
   }
 }
 
-/** Where the browser's return arrives. */
+/** Where the browser's redirect arrives. */
 function listeningAt(address: URL, { listen }: Pick<LoginOptions, 'listen'>): URL {
   const written = `http://${listen ?? ''}${address.pathname}`;
   if (listen !== undefined && URL.canParse(written)) return new URL(written);
@@ -100,10 +100,10 @@ async function pasted(attempt: LoginAttempt, address: URL, paste: AskForReturn, 
   for (let isAgain = false; !attempt.isTaken; isAgain = true) {
     const text = (await paste(isAgain, signal)).trim();
     if (text === '') throw new AppError('login_failed', 'nobody gave the address that the browser ended at');
-    // A code may have a colon, and would be an address of its own scheme.
+    // A code may have a colon, and then parses as an address with its own scheme.
     const isAddress = /^https?:\/\//iu.test(text) && URL.canParse(text);
     const url = new URL(isAddress ? text : address);
-    // The code alone: PKCE says whether it is of this login.
+    // The code alone: PKCE proves that it belongs to this login.
     if (!isAddress && attempt.codeVerifier !== undefined) {
       url.searchParams.set('code', text);
       url.searchParams.set('state', attempt.state);
@@ -113,7 +113,7 @@ async function pasted(attempt: LoginAttempt, address: URL, paste: AskForReturn, 
   return attempt.tokens;
 }
 
-/** What the platform is to hold the exchange of the code against. */
+/** What the platform compares the exchange of the code with. */
 async function challengeOf({ codeVerifier }: LoginAttempt): Promise<Readonly<Record<string, string>>> {
   if (codeVerifier === undefined) return {};
   return { code_challenge: await calculatePKCECodeChallenge(codeVerifier), code_challenge_method: 'S256' };
@@ -123,12 +123,12 @@ async function shown(show: LoginOptions['show'], url: string): Promise<void> {
   try {
     await show(url);
   } catch (thrown) {
-    // Who opens browsers may quote the address, and with it the state.
+    // Whoever opens browsers may quote the address, and with it the state.
     throw thrown instanceof AppError ? thrown : new AppError('login_failed', 'the address of the login could not be shown');
   }
 }
 
-/** One login: the first answer that knows its state decides it. */
+/** One login: the first answer with its state decides it. */
 class LoginAttempt {
   readonly state = generateRandomState();
   /** Undefined without PKCE. */

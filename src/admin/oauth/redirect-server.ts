@@ -1,5 +1,5 @@
-// The small server on this machine that a browser comes back to after a login. Answers one address with what its owner
-// makes of it, and everything else with a refusal.
+// The small local server that a browser returns to after a login. Passes requests to one address to its owner, and refuses everything
+// else.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -9,18 +9,18 @@ import { loginPage, PAGE_HEADERS, type LoginEnd } from './login-page.ts';
 
 /** Browsers open connections that they may never use. */
 const MAX_CONNECTIONS = 20;
-/** Longest wait for a request's head and body, ms; checked by the server itself. */
+/** Limit for a request's head and body, ms; enforced by Node. */
 const REQUEST_MS = 10_000;
-/** How long connections get to take their page when the server closes, ms. */
+/** How long connections may take to receive their page when the server closes, ms. */
 const CLOSE_MS = 2000;
 
-/** A running server; must be closed. */
+/** A running server. Call `close`. */
 export interface RedirectServer {
   close(): Promise<void>;
 }
 
 /**
- * The address as a URL.
+ * Parses the redirect address.
  *
  * @throws AppError `config_invalid` unless it is https, or http on loopback with a port, and without user, query and fragment.
  */
@@ -42,8 +42,8 @@ function isFit({ protocol, hostname, port, username, password, search, hash }: U
 /**
  * Listens at a redirect address.
  *
- * @param take - what a request to it leads to; never rejects. Called once per request.
- * @throws AppError `login_failed` when nobody can listen there.
+ * @param take - handles a request to it and returns the page; never rejects. Called once per request.
+ * @throws AppError `login_failed` when the address cannot be listened on.
  */
 export async function openRedirectServer(address: URL, clock: Clock, take: (url: URL) => Promise<LoginEnd>): Promise<RedirectServer> {
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, maxHeaderSize: 16_384 }, (request, response) => {

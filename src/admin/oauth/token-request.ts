@@ -1,5 +1,5 @@
-// Requests to the token endpoint (5.1): a code for tokens, a refresh token for tokens. The protocol is oauth4webapi's, the
-// requests are those of every other address of the platform. Knows nothing of where tokens are kept.
+// Requests to the token endpoint (5.1): a code for tokens, a refresh token for tokens. The protocol is oauth4webapi's, the HTTP client
+// is that of all other requests. Stores no tokens.
 import {
   allowInsecureRequests,
   authorizationCodeGrantRequest,
@@ -21,20 +21,20 @@ export interface TokenRequestsOptions extends Omit<RestClientOptions, 'tokens'> 
   readonly credentials: IntegrationCredentials | ServiceAppCredentials;
 }
 
-/** What the browser brought back: checked by the library, which takes nothing else. */
+/** The browser's answer, validated by the library, which accepts nothing else. */
 export interface CodeGrant {
   readonly callback: URLSearchParams;
   readonly redirectUri: string;
-  /** Of which the challenge was sent with the login (PKCE); undefined for a login without. */
+  /** The PKCE verifier of the login; undefined for a login without. */
   readonly codeVerifier: string | undefined;
 }
 
-/** Errors that are not the fault of the token that is refreshed. */
+/** Errors that say nothing about the refreshed token. */
 const OTHER_FAULTS = /\b(?:invalid_request|invalid_client|unauthorized_client|unsupported_grant_type|invalid_scope)\b/u;
 
-/** Asks the token endpoint for one client: the integration, or a service app. */
+/** Sends requests to the token endpoint for one client: the integration, or a service app. */
 export class TokenRequests {
-  /** How the platform is described to the library. */
+  /** The platform's description for the library. */
   readonly server: AuthorizationServer;
   readonly client: Client;
   readonly #options: TokenRequestsOptions;
@@ -51,7 +51,7 @@ export class TokenRequests {
   /**
    * Exchanges a code.
    *
-   * @throws AppError `login_failed` when the platform does not take the code, `platform_refused` when it does not take the
+   * @throws AppError `login_failed` when the platform refuses the code, `platform_refused` when it refuses the
    *   client, `platform_unavailable`, or `platform_answer_invalid`.
    */
   exchange({ callback, redirectUri, codeVerifier }: CodeGrant, signal: AbortSignal): Promise<OAuthTokens> {
@@ -65,9 +65,9 @@ export class TokenRequests {
   }
 
   /**
-   * Refreshes tokens. A reply without a refresh token leaves the one before in force.
+   * Refreshes tokens. A reply without a refresh token leaves the previous one valid.
    *
-   * @throws AppError `login_needed` when the platform no longer takes the refresh token or gave none, and as {@link exchange}.
+   * @throws AppError `login_needed` when the platform refuses the refresh token or gave none, and as {@link exchange}.
    */
   refresh(before: OAuthTokens, signal: AbortSignal): Promise<OAuthTokens> {
     return this.#asked('login_needed', async (secret, askedAtMs) => {
@@ -78,7 +78,7 @@ export class TokenRequests {
     });
   }
 
-  /** @param refused - the code of the error when the platform does not take the code or token. */
+  /** @param refused - the code of the error when the platform refuses the code or token. */
   async #asked(
     refused: 'login_failed' | 'login_needed',
     ask: (secret: ReturnType<typeof ClientSecretPost>, askedAtMs: number) => Promise<OAuthTokens>,
@@ -105,14 +105,14 @@ export class TokenRequests {
   }
 }
 
-/** Whether the platform refused the code or token itself: `invalid_grant`, or 400 without a word that says otherwise. */
+/** Whether the platform refused the code or token itself: `invalid_grant`, or 400 without another error code. */
 function isGrantRefused(error: AppError): error is RestError {
   if (!(error instanceof RestError)) return false;
   const said = error.platformMessage ?? '';
   return /\binvalid_grant\b/u.test(said) || (error.status === 400 && !OTHER_FAULTS.test(said));
 }
 
-/** The library's errors carry the answer, tokens included: of them only the code is kept. */
+/** The library's errors carry the answer, tokens included; only their code is kept. */
 function ownError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   const code: unknown = thrown instanceof Error ? Reflect.get(thrown, 'code') : undefined;

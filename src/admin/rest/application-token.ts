@@ -1,4 +1,4 @@
-// The token that a service app has in one organization, asked for by the integration (5.2).
+// Requests a service app's token in one organization through the integration (5.2).
 import type { Clock } from '../../base/clock.ts';
 import { decodeId, encodeId, otherOrganizationForm } from '../platform-id.ts';
 import { readTokenReply, type ServiceAppCredentials, type ServiceAppTokens } from '../tokens.ts';
@@ -6,7 +6,7 @@ import type { RestClient } from './rest-client.ts';
 import { RestError } from './rest-error.ts';
 
 export interface ApplicationTokensOptions {
-  /** With the tokens of the integration, which must be of the same developer as the app. */
+  /** Requests with the tokens of the integration, which must belong to the developer of the app. */
   readonly rest: RestClient;
   readonly app: ServiceAppCredentials;
   /** Scheme of the platform's ids, of the profile. */
@@ -19,7 +19,7 @@ export class ApplicationTokens {
   readonly #clientId: string;
   readonly #path: string;
 
-  /** @throws AppError `bad_message` when the client id of the app is none. */
+  /** @throws AppError `bad_message` for an invalid client id. */
   constructor(options: ApplicationTokensOptions) {
     this.#options = options;
     this.#clientId = decodeId(options.app.clientId, 'APPLICATION', options.idScheme);
@@ -27,11 +27,11 @@ export class ApplicationTokens {
   }
 
   /**
-   * Asks for the tokens of an organization. Its id is passed on as it is spelt; where the platform does not know it so, the
-   * other spelling is tried once (U-14).
+   * Requests the tokens of an organization. Sends its id as given; if the platform does not know that spelling, tries the other one
+   * once (U-14).
    *
    * @param organization - id in any spelling.
-   * @throws AppError `bad_message` for what is no organization, and what {@link RestClient.send} throws: the status 403 when
+   * @throws AppError `bad_message` for an invalid organization id, and what {@link RestClient.send} throws: the status 403 when
    *   the organization has not authorized the app.
    */
   async obtain(organization: string, signal: AbortSignal): Promise<ServiceAppTokens> {

@@ -1,5 +1,5 @@
-// Data sources of one organization at the administration interface (5.3): the five requests and nothing else. What to do
-// with them is the lifecycle's.
+// Requests for the data sources of one organization (5.3). The lifecycle decides what to do with
+// them.
 import {
   readDataSource,
   readList,
@@ -14,7 +14,7 @@ import { pathSegment, type RestClient } from './rest-client.ts';
 import { RestError } from './rest-error.ts';
 
 const PATH = '/dataSources';
-/** What an interface says that knows only the other spelling of the list's path. */
+/** The answer of an interface that knows only the other spelling of the list's path. */
 const WRONG_PATH = new Set([301, 302, 307, 308, 404, 405]);
 
 /** Each method rejects as {@link RestClient.send} does. */
@@ -22,23 +22,23 @@ export class DataSources {
   readonly #rest: RestClient;
   readonly #claims: ClaimNames;
 
-  /** @param rest - with the tokens that the app has in the organization. */
+  /** @param rest - with the app's tokens in the organization. */
   constructor(rest: RestClient, claims: ClaimNames) {
     this.#rest = rest;
     this.#claims = claims;
   }
 
   /**
-   * Registers a data source. Never sent again when it may have been done: list and match first (R-12).
+   * Registers a data source. Never sent again when it may have succeeded: list and match first (R-12).
    *
-   * @throws RestError with `mayHaveHappened`; AppError `config_invalid` for what cannot be registered (R-01).
+   * @throws RestError with `mayHaveHappened`; AppError `config_invalid` for an invalid data source (R-01).
    */
   async create(create: DataSourceCreate, signal: AbortSignal): Promise<DataSource> {
     const body = { ...writeDataSource(create) };
     return this.#rest.send({ method: 'POST', path: PATH, body }, signal, ({ body: answer }) => this.#read(answer));
   }
 
-  /** All of them. The path ends in a slash; where that is unknown, it does not (5.3). */
+  /** Lists all of them. The path ends in a slash; if that is unknown, retries without (5.3). */
   async list(signal: AbortSignal): Promise<readonly DataSource[]> {
     const list = (path: string): Promise<readonly DataSource[]> =>
       this.#rest.send({ method: 'GET', path }, signal, ({ body }) => readList(body, (item) => this.#read(item)));
@@ -48,18 +48,18 @@ export class DataSources {
     });
   }
 
-  /** @throws RestError `platform_refused` with the status 404 for one that is not there. */
+  /** @throws RestError `platform_refused` with the status 404 for a missing one. */
   async get(id: string, signal: AbortSignal): Promise<DataSource> {
     return this.#rest.send({ method: 'GET', path: `${PATH}/${pathSegment(id)}` }, signal, ({ body }) => this.#read(body));
   }
 
-  /** Sends what is given and nothing else (R-02). @throws AppError `config_invalid` for what cannot be sent. */
+  /** Sends only the given members (R-02). @throws AppError `config_invalid` for an invalid change. */
   async update(id: string, update: DataSourceUpdate, signal: AbortSignal): Promise<DataSource> {
     const body = { ...writeDataSourceUpdate(update) };
     return this.#rest.send({ method: 'PUT', path: `${PATH}/${pathSegment(id)}`, body }, signal, ({ body: answer }) => this.#read(answer));
   }
 
-  /** Resolves when it is gone, also when an earlier try of the same request removed it. */
+  /** Deletes one. Succeeds also when an earlier attempt of the same request has deleted it. */
   async delete(id: string, signal: AbortSignal): Promise<void> {
     await this.#rest.delete(`${PATH}/${pathSegment(id)}`, signal);
   }

@@ -1,7 +1,7 @@
 // The next page of a list, from the Link header (RFC 8288).
 import { AppError } from '../../base/errors.ts';
 
-/** `<address>; parameters`, as often as there are links; parameters may be quoted. */
+/** `<address>; parameters`, repeated for each link; parameters may be quoted. */
 const LINK = /<([^<>]*)>((?:\s*;\s*[\w*-]+\s*(?:=\s*(?:"[^"]*"|[^\s",;]+))?)*)/gu;
 const IS_NEXT = /;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next(?=\s*(?:;|$)))/iu;
 const MAX_CHARS = 4000;

@@ -1,5 +1,5 @@
-// An answer of the administration interface, read whole: JSON, or a refusal with the platform's words. Nothing is decided
-// about it here.
+// Reads a whole answer of the administration interface: JSON, or a refusal with the platform's words. Does not decide about
+// it.
 import type { Clock } from '../../base/clock.ts';
 import { isGoodStatus, refusalOf, RequestFailure, type HttpAnswer } from '../../base/http-exchange.ts';
 import { platformWords, Refusal, trackingIdOf } from './rest-error.ts';
@@ -16,9 +16,9 @@ export interface RestAnswer {
 /**
  * Reads an answer to its end.
  *
- * @param secrets - what was sent and may not be repeated in the words of a refusal.
+ * @param secrets - values that we sent and a refusal's words may not repeat.
  * @returns a refusal as a value, because its status counts even when its body breaks off.
- * @throws RequestFailure `bad_answer` for good answers that are no JSON or too long, `unreachable` for those that break off.
+ * @throws RequestFailure `bad_answer` for a successful answer that is no JSON or too long, `unreachable` for one that breaks off.
  */
 export async function takeAnswer(
   answer: HttpAnswer,
@@ -27,7 +27,7 @@ export async function takeAnswer(
   const { status, headers } = answer;
   const header = headers.get(trackingHeader);
   if (!isGoodStatus(status)) {
-    // What cannot be read whole is not quoted: a secret that was cut in half would not be found.
+    // An incomplete body is not quoted: a secret that was cut in half would not be found.
     const text = await textOf(answer).catch(() => undefined);
     return new Refusal(refusalOf(answer, clock), platformWords(text, header, secrets));
   }

@@ -1,5 +1,5 @@
-// Requests to the administration interface: a bearer token, a tracking id, limits of time and size, tries again where that
-// is safe, and one refresh of the token. Knows no resource and keeps nothing between requests.
+// HTTP client for the administration interface: a bearer token, a tracking id, limits of time and size, retries where that is safe,
+// and one refresh of the token. Knows no resource and keeps nothing between requests.
 import { randomUUID } from 'node:crypto';
 import { abortAfter, linkAbort, pause, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -13,11 +13,11 @@ import { codeOf, isNotThere, Refusal, RestError, type PlatformWords } from './re
 import { mayHaveHappened, pauseBeforeRetry, RETRY_LIMITS, type RetryLimits } from './retry.ts';
 import { secretsIn } from '../../base/scrub.ts';
 
-/** How much time and memory requests may take. */
+/** Limits of time and memory. */
 export interface RestLimits {
-  /** Longest wait for one answer, to its end, ms. */
+  /** Limit for one complete answer, ms. */
   readonly tryMs: number;
-  /** Longest time of a request with all its tries, pauses and tokens, ms. */
+  /** Limit for a request with all its attempts, pauses and tokens, ms. */
   readonly wholeMs: number;
   /** Largest answer, bytes. */
   readonly maxAnswerBytes: number;
@@ -36,19 +36,19 @@ export interface RestClientOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly limits?: RestLimits;
-  /** Default: the fetch of the runtime. */
+  /** Default: Node's fetch. */
   readonly send?: SendRequest;
-  /** Draws the pauses, from 0 up to 1; default Math.random. */
+  /** Random numbers for the pauses, from 0 up to 1. Default Math.random. */
   readonly random?: () => number;
-  /** Asked before each request that changes something; what it rejects with keeps the request from being sent. */
+  /** Called before each request that changes something; when it rejects, the request is not sent. */
   readonly confirm?: (() => Promise<void>) | undefined;
-  /** Aborted: nothing is sent any more, not again either; what has been sent is waited for. Undefined: never. */
+  /** When aborted, sends nothing more and retries nothing, but waits for what was sent. Undefined: never. */
   readonly resting?: AbortSignal | undefined;
 }
 
 export interface RestRequest {
   readonly method: HttpMethod;
-  /** Below the base address, beginning with a slash; may have a query. */
+  /** The path below the base address, beginning with a slash; may have a query. */
   readonly path: string;
   /** Sent as JSON, or as a form. */
   readonly body?: Readonly<Record<string, unknown>> | URLSearchParams;
@@ -56,7 +56,7 @@ export interface RestRequest {
 
 type Settled = RestClientOptions & Required<Pick<RestClientOptions, 'limits' | 'send' | 'random'>>;
 
-/** Sends requests with the tokens of one source. Nothing is left behind when a request is over; there is nothing to close. */
+/** Sends requests with the tokens of one source. Keeps nothing open. */
 export class RestClient {
   readonly address: PlatformAddress;
   readonly #options: Settled;
@@ -67,9 +67,9 @@ export class RestClient {
   }
 
   /**
-   * Sends a request until it has a good answer, as often as is safe (R-10, R-11, R-12).
+   * Sends a request until it succeeds, as often as is safe (R-10, R-11, R-12).
    *
-   * @param read - makes something of the answer; throws AppError `platform_answer_invalid` for content it cannot use.
+   * @param read - converts the answer; throws AppError `platform_answer_invalid` for unusable content.
    * @throws RestError `platform_refused`, `platform_unavailable` (also when `signal` aborts), `platform_answer_invalid`, or
    *   `authorization_needed` for a second 401; and what the token source and `confirm` throw.
    */
@@ -84,7 +84,7 @@ export class RestClient {
     }
   }
 
-  /** Removes what is at `path`. That it is no longer there is a success when an earlier try may have removed it. */
+  /** Deletes the resource at `path`. A missing one is a success when an earlier attempt may have deleted it. */
   async delete(path: string, signal: AbortSignal): Promise<void> {
     await this.send({ method: 'DELETE', path }, signal, () => undefined).catch((thrown: unknown) => {
       if (!(thrown instanceof RestError && isNotThere(thrown) && thrown.mayHaveHappened)) throw thrown;
@@ -104,13 +104,13 @@ export function pathSegment(id: string): string {
   return encodeURIComponent(id);
 }
 
-/** One request with all its tries. */
+/** One request with all its attempts. */
 class Asking {
   readonly #options: Settled;
   readonly #request: RestRequest;
   readonly #whole: LinkedAbort;
   readonly #startedMs: number;
-  /** Ours, with the number of the try behind it. */
+  /** Our id, followed by the number of the attempt. */
   readonly #trackingId = `parley_${randomUUID()}`;
   /** What was sent and must not be repeated in any message. */
   #secrets: readonly string[];
@@ -182,7 +182,7 @@ class Asking {
     }
   }
 
-  /** Waits for a token no longer than for everything else. */
+  /** Waits for a token within the limit of the whole request. */
   async #useToken(token: Promise<string>): Promise<void> {
     const waited = await waitAtMost(token, Math.max(0, this.#leftMs), this.#options.clock, this.#whole.signal);
     if (waited.kind !== 'value') throw this.#error(this.#stopped());
@@ -190,7 +190,7 @@ class Asking {
     this.#secrets = [...this.#secrets, waited.value];
   }
 
-  /** Sends it once. @returns the failure instead of an answer, where there is one. */
+  /** Sends it once. @returns the failure instead of an answer, if there is one. */
   async #try(): Promise<RestAnswer | RequestFailure> {
     const { address, clock, limits, send, log } = this.#options;
     const { method, path, body } = this.#request;
@@ -222,7 +222,7 @@ class Asking {
     }
   }
 
-  /** Why it ends before its time: the whole limit, or nobody waits any more. */
+  /** Why it ended early: the whole limit, or nobody waits any more. */
   #stopped(): RequestFailure {
     const { wholeMs } = this.#options.limits;
     return this.#leftMs <= 0
@@ -232,7 +232,7 @@ class Asking {
 
   #error(failure: RequestFailure, words?: PlatformWords): RestError {
     const said = words ?? (failure instanceof Refusal ? failure.words : { message: undefined, trackingId: undefined });
-    // An answer that cannot be read is an answer: what changes something has changed it.
+    // An unreadable answer is an answer: the change has been made.
     const happened = this.#mayHaveHappened || (this.#request.method !== 'GET' && failure.outcome === 'bad_answer');
     return new RestError(codeOf(failure, this.#options.tokens !== undefined), this.#name, failure, said, happened);
   }
@@ -241,7 +241,7 @@ class Asking {
     return this.#startedMs + this.#options.limits.wholeMs - this.#options.clock.monotonicMs();
   }
 
-  /** What was asked, without the query. */
+  /** The request for messages, without the query. */
   get #name(): string {
     return `${this.#request.method} ${this.#request.path.split('?')[0] ?? ''}`;
   }

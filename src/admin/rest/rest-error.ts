@@ -1,23 +1,23 @@
-// What the platform says when it refuses, and the error that a failed request becomes. Texts of the platform enter here,
-// scrubbed; nothing else of request or answer does.
+// The platform's refusals, and the error of a failed request. Texts of the platform enter here, scrubbed; nothing else of request or
+// answer does.
 import { z } from 'zod';
 import { AppError, type ErrorCode, type ErrorDetails } from '../../base/errors.ts';
 import { parseJson } from '../../base/json.ts';
 import { RequestFailure, type RequestOutcome } from '../../base/http-exchange.ts';
 import { scrub } from '../../base/scrub.ts';
 
-/** Longest wait that is believed, ms: a wrong header must not silence us for days. */
+/** Longest pause we accept, ms: a wrong header must not silence us for days. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** What the platform said beside the status. */
 export interface PlatformWords {
-  /** One line without secrets; undefined when it said nothing that can be read. */
+  /** One line without secrets; undefined without readable text. */
   readonly message: string | undefined;
   /** To quote to its support. */
   readonly trackingId: string | undefined;
 }
 
-/** A request that the platform answered, but not as we wished. */
+/** An answer of the platform that is no success. */
 export class Refusal extends RequestFailure {
   readonly words: PlatformWords;
 
@@ -30,17 +30,17 @@ export class Refusal extends RequestFailure {
 /** A request to the administration interface that failed. Its message and details may be logged. */
 export class RestError extends AppError {
   readonly outcome: RequestOutcome;
-  /** Of the last answer; undefined when none came. */
+  /** Of the last answer; undefined without one. */
   readonly status: number | undefined;
   readonly trackingId: string | undefined;
-  /** The platform's own words; undefined when it said nothing. */
+  /** The platform's own words; undefined without any. */
   readonly platformMessage: string | undefined;
-  /** When the platform wants to be asked again, ms from the failure. */
+  /** When the platform wants the next request, ms from the failure. */
   readonly retryAfterMs: number | undefined;
-  /** True when this try, or one before it, may have had its effect: read what is there before asking again (R-12). */
+  /** True when this attempt, or an earlier one, may have had its effect: read the current state before trying again (R-12). */
   readonly mayHaveHappened: boolean;
 
-  /** @param request - what was asked, such as `GET /things`: without query and without secrets. */
+  /** @param request - for messages, such as `GET /things`: without query and secrets. */
   constructor(code: ErrorCode, request: string, failure: RequestFailure, words: PlatformWords, happened: boolean) {
     const { outcome, status, retryAfterMs } = failure;
     const { message, trackingId } = words;
@@ -65,9 +65,9 @@ export class RestError extends AppError {
 }
 
 /**
- * The code of a failure that is final.
+ * The error code of a final failure.
  *
- * @param isAuthorized - whether a token was sent, which can then be what the platform refuses.
+ * @param isAuthorized - whether a token was sent, which the platform may then be refusing.
  */
 export function codeOf({ outcome, status }: RequestFailure, isAuthorized: boolean): ErrorCode {
   if (outcome === 'bad_answer') return 'platform_answer_invalid';
@@ -89,11 +89,11 @@ const errorBody = z.object({
 });
 
 /**
- * What a refusal says: the platform's form (5.4), or that of OAuth.
+ * Reads a refusal: in the platform's form (5.4), or OAuth's.
  *
- * @param body - as it came; undefined when it could not be read whole.
+ * @param body - as it came; undefined when it could not be read completely.
  * @param header - the correlation id of the answer's header.
- * @param secrets - what we sent and the words may not repeat.
+ * @param secrets - values that we sent and the words may not repeat.
  */
 export function platformWords(body: string | undefined, header: string | null, secrets: readonly string[]): PlatformWords {
   const read = errorBody.safeParse(parseJson(body ?? '')).data;
@@ -103,26 +103,26 @@ export function platformWords(body: string | undefined, header: string | null, s
   return { message: message === '' ? undefined : message, trackingId: trackingIdOf(header ?? read?.trackingId, secrets) };
 }
 
-/** An id that can be quoted; undefined for anything of another form, or that repeats a secret. */
+/** An id that can be quoted; undefined for any other form, or one that repeats a secret. */
 export function trackingIdOf(id: string | null | undefined, secrets: readonly string[]): string | undefined {
   return typeof id === 'string' && /^[\w.:/-]{1,128}$/u.test(id) && scrub(id, secrets) === id ? id : undefined;
 }
 
-/** How long the platform wants to be left alone after this failure, ms; 0 when it did not say (R-11). */
+/** How long the platform asks us to wait after this failure, ms; 0 when it did not say (R-11). */
 export function retryAfterOf(failure: unknown): number {
   return failure instanceof RestError ? Math.min(failure.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0;
 }
 
-/** Whether the platform refused because what was meant does not exist, or no longer (contract 5.4). */
+/** Whether the platform refused because the resource does not exist, or no longer (contract 5.4). */
 export function isNotThere(thrown: unknown): thrown is AppError {
   if (!(thrown instanceof AppError) || thrown.code !== 'platform_refused') return false;
   const { status } = thrown.details;
   return status === 404 || status === 410;
 }
 
-/** Whether what failed may have had its effect all the same: read what is there before it is asked for again (R-12). */
+/** Whether a failed request may have had its effect: read the current state before trying again (R-12). */
 export function mayHaveBeenDone(thrown: unknown): boolean {
   if (!(thrown instanceof AppError)) return true;
-  // Answered, but not as it must be: something was done.
+  // Answered, but invalidly: something was done.
   return thrown.code === 'platform_answer_invalid' || thrown.details['mayHaveHappened'] === true;
 }

@@ -1,27 +1,27 @@
-// Whether a failed request may be sent again, and how long to wait before it. Pure: nothing is sent and no time passes here.
+// Whether a failed request may be sent again, and how long to wait before. Pure.
 import type { HttpMethod, RequestFailure } from '../../base/http-exchange.ts';
 
 export interface RetryLimits {
-  /** Most times that a request is sent. */
+  /** Most attempts of one request. */
   readonly maxTries: number;
-  /** Upper bound of the pause before the second try, ms; it doubles with each further one. */
+  /** Upper bound of the pause before the second attempt, ms; it doubles with each further one. */
   readonly firstPauseMs: number;
   /** Upper bound of every pause that the platform did not ask for, ms. */
   readonly maxPauseMs: number;
-  /** Longest pause that is waited when the platform asks for one, ms; for a longer one the request fails at once. */
+  /** Longest pause we wait when the platform asks for one, ms; for a longer one the request fails at once. */
   readonly maxRetryAfterMs: number;
 }
 
 export const RETRY_LIMITS: RetryLimits = { maxTries: 4, firstPauseMs: 500, maxPauseMs: 8000, maxRetryAfterMs: 30_000 };
 
-/** With these the platform says that it may be asked again. */
+/** Statuses with which the platform allows another attempt. */
 const COME_BACK = new Set([423, 429, 503]);
-/** No connection came about, so that nothing can have been done. */
+/** No connection was established, so nothing can have been done. */
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /**
- * True when the platform may have done what was asked although no good answer came (R-12). Whoever says when to come back has
- * done nothing yet; a 503 without that may come from something in between that lost the answer.
+ * Whether the platform may have done what was requested although no good answer came (R-12). A server that says when to come back has
+ * done nothing yet; a 503 without that may come from a proxy that lost the answer.
  */
 export function mayHaveHappened({ outcome, status, systemCode, retryAfterMs }: RequestFailure): boolean {
   if (status !== undefined) return status >= 500 && !(status === 503 && retryAfterMs !== undefined);
@@ -29,18 +29,18 @@ export function mayHaveHappened({ outcome, status, systemCode, retryAfterMs }: R
   return outcome === 'timeout' || outcome === 'cancelled' || outcome === 'bad_answer';
 }
 
-/** True when a failure may be gone at the next try: not a refusal, not a wrong answer, and nobody has given up. */
+/** Whether the next attempt may succeed: not after a refusal, an invalid answer, or an abort. */
 function mayPass({ outcome, status }: RequestFailure): boolean {
   if (status !== undefined) return status >= 500 || COME_BACK.has(status);
   return outcome === 'timeout' || outcome === 'unreachable';
 }
 
 /**
- * The pause before the next try, ms; undefined when there must be none. GET, PUT and DELETE may be sent again after any
+ * The pause before the next attempt, ms; undefined when there must be none. GET, PUT and DELETE may be sent again after any
  * passing failure, POST only when it surely had no effect (R-12).
  *
- * @param tries - how often the request was sent so far.
- * @param random - gives a number from 0 up to 1; the whole pause is drawn, so that many clients do not come back at once.
+ * @param tries - number of attempts so far.
+ * @param random - returns a number from 0 up to 1; the whole pause is random, so that many clients do not come back at once.
  */
 export function pauseBeforeRetry(
   failure: RequestFailure,
@@ -49,6 +49,6 @@ export function pauseBeforeRetry(
   if (tries >= limits.maxTries || !mayPass(failure) || (method === 'POST' && mayHaveHappened(failure))) return undefined;
   const { retryAfterMs } = failure;
   if (retryAfterMs === undefined) return random() * Math.min(limits.maxPauseMs, limits.firstPauseMs * 2 ** (tries - 1));
-  // Not before the time it named, and not all at that time.
+  // Not before the requested time, and not all at that time.
   return retryAfterMs > limits.maxRetryAfterMs ? undefined : retryAfterMs + random() * limits.firstPauseMs;
 }

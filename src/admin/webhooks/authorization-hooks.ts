@@ -1,31 +1,31 @@
-// Notifies code of the operator of what events of the service app have come to: one result after the other, each for a bounded time.
-// Whatever that code does, nothing here waits for it.
+// Notifies hooks of the operator of processed events of the service app: one result after another, each for a bounded time. Nothing
+// here waits for their code.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { AuthorizationHook, AuthorizationResult } from './authorization-result.ts';
 
-/** Most results that wait; of further ones nobody is notified. */
+/** Most waiting results; hooks are not notified of further ones. */
 const MAX_WAITING = 1000;
 
 export interface NamedHook {
   /** For the log. */
   readonly name: 'callback' | 'command' | 'url';
   readonly run: AuthorizationHook;
-  /** Lets go of what it holds. Must not throw. */
+  /** Releases its resources. Must not throw. */
   readonly close?: () => Promise<void>;
 }
 
 export interface AuthorizationHooksOptions {
   readonly hooks: readonly NamedHook[];
-  /** Longest time of one hook for one result, ms. */
+  /** Limit of one hook for one result, ms. */
   readonly limitMs: number;
   readonly clock: Clock;
   /** A hook failed, took too long, or was not notified. Must not throw. */
   readonly onFailed: (hook: NamedHook['name'], result: AuthorizationResult, error: AppError) => void;
 }
 
-/** All hooks of one administration. `close` must be called. */
+/** All hooks of one administration. Call `close`. */
 export class AuthorizationHooks {
   readonly #options: AuthorizationHooksOptions;
   readonly #over: LinkedAbort = linkAbort();
@@ -36,7 +36,7 @@ export class AuthorizationHooks {
     this.#options = options;
   }
 
-  /** Notifies every hook, after the results before. Never throws. */
+  /** Notifies every hook, after previous results. Never throws. */
   notify(result: AuthorizationResult): void {
     const { hooks, onFailed } = this.#options;
     if (hooks.length === 0 || this.#over.isAborted) return;
@@ -51,7 +51,7 @@ export class AuthorizationHooks {
     });
   }
 
-  /** Gives up what is under way, notifies nobody any more and closes the hooks. */
+  /** Aborts running hooks, notifies nobody any more and closes the hooks. */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
     await this.#last;

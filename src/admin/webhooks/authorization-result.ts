@@ -1,18 +1,18 @@
-// What an event of the service app has come to once it had its effect: one kind of record for each event. Holds no token as text.
+// The result of a processed event of the service app: one type for each event. Holds no token as text.
 import type { TokenSource } from '../token-source.ts';
 
-/** An organization has authorized the app: its tokens are there, and its data sources have been checked once. */
+/** An organization has authorized the app: its tokens are available, and its data sources were checked once. */
 export interface OrganizationAuthorized {
   readonly event: 'authorized';
   /** A plain lower-case UUID. */
   readonly organizationId: string;
   /** When its administrator authorized the app, ms since the epoch. */
   readonly authorizedAtMs: number;
-  /** The app's tokens in it, for requests of the operator's own. */
+  /** The app's tokens in it, for the operator's own requests. */
   readonly tokens: TokenSource;
 }
 
-/** An organization has taken its authorization back: its tokens and nonces are erased, and its calls are refused. */
+/** An organization has withdrawn its authorization: its tokens and nonces are erased, and its calls are refused. */
 export interface OrganizationDeauthorized {
   readonly event: 'deauthorized';
   /** A plain lower-case UUID. */
@@ -25,7 +25,7 @@ export interface OrganizationDeauthorized {
 export type AuthorizationResult = OrganizationAuthorized | OrganizationDeauthorized;
 
 /**
- * Code of the operator that is notified of a result. It may throw and take its time: `signal` aborts when nobody waits for it any
- * more, and what becomes of it changes nothing.
+ * A hook of the operator. It may throw and take its time: `signal` aborts when nobody waits for it any more, and its outcome
+ * changes nothing.
  */
 export type AuthorizationHook = (result: AuthorizationResult, signal: AbortSignal) => void | Promise<void>;

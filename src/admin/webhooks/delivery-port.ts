@@ -1,5 +1,5 @@
-// Where deliveries come in: the address, and the check that they are the platform's and about our service app. Where they go
-// from here is decided by whoever opens it.
+// The endpoint for deliveries, and the check that they come from the platform and concern our service app. Its owner decides what
+// happens next.
 import type { Clock } from '../../base/clock.ts';
 import type { ServiceAppSide } from '../access.ts';
 import { startEndpoint, type Endpoint, type EndpointOptions } from './endpoint.ts';

@@ -1,11 +1,11 @@
-// What a delivery says, once its signature is good: which organization authorized our service app, or took that back.
-// Anything else is refused (H-21). Knows no queue and no token.
+// Reads a delivery with a valid signature: which organization authorized our service app, or withdrew that. Refuses anything
+// else (H-21). Knows no queue and no token.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { isSameId, tryDecodeId } from '../platform-id.ts';
 
-/** The two events that a service app is notified of. */
+/** The two events of a service app. */
 export const SERVICE_APP_EVENTS = ['authorized', 'deauthorized'] as const;
 export type ServiceAppEventName = (typeof SERVICE_APP_EVENTS)[number];
 
@@ -14,9 +14,9 @@ export interface ServiceAppEvent {
   readonly event: ServiceAppEventName;
   /** The customer organization, a plain lower-case UUID. */
   readonly organizationId: string;
-  /** As the platform spelt it: that form is passed on (U-14). */
+  /** In the platform's spelling, which is passed on (U-14). */
   readonly authorizerOrgId: string;
-  /** When the customer authorized the app, ms since the epoch; of a deauthorization it may be the authorization's. */
+  /** When the customer authorized the app, ms since the epoch; in a deauthorization it may be the authorization's time. */
   readonly authorizedAtMs: number;
   /** The same for the same event, however often it is delivered (H-22). */
   readonly idempotencyKey: string;
@@ -43,7 +43,7 @@ const deliverySchema = z.object({
   }),
 });
 
-/** Reads a delivery; undefined for anything that is no event of our service app (H-21). */
+/** Reads a delivery; undefined for anything but an event of our service app (H-21). */
 export function readDelivery(body: Uint8Array, target: DeliveryTarget): ServiceAppEvent | undefined {
   const parsed = deliverySchema.safeParse(parseJson(body));
   if (!parsed.success) return undefined;
@@ -67,7 +67,7 @@ const waitingEvent = z.strictObject({
   idempotencyKey: z.string(),
 });
 
-/** An event as text, on its way from the process that took its delivery to the one that does what it asks for (L-10). */
+/** An event as text, from the process that accepted its delivery to the one that processes it (L-10). */
 export function writeWaitingEvent(event: ServiceAppEvent): string {
   return JSON.stringify(event satisfies z.infer<typeof waitingEvent>);
 }

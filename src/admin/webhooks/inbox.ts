@@ -1,6 +1,6 @@
-// Genuine events of the service app, kept until they have had their effect: written down before they are acknowledged,
-// worked off one after the other for each organization, and fenced, so that an authorization which is still being worked
-// on cannot outlive the deauthorization after it (H-22, H-23). Knows what happened, not what to do about it.
+// Genuine events of the service app until they are processed: stored before they are acknowledged, processed one after another for
+// each organization, and fenced, so that an authorization that is still being processed cannot outlive the deauthorization after
+// it (H-22, H-23). Does not know how to process them.
 import { linkAbort, pause, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
@@ -9,10 +9,10 @@ import type { SecretStore } from '../secret-store.ts';
 import type { ServiceAppEvent } from './delivery.ts';
 import { isOpen, organizationsWithEvents, readKeptEvent, writeKeptEvent, type KeptEvent } from './kept-events.ts';
 
-/** Events of one organization that are known again when they are delivered again. */
+/** Events of one organization that are recognized when they are delivered again. */
 const MAX_SEEN = 20;
 const MAX_ORGANIZATIONS = 5000;
-/** The first pause after a failed try, ms, doubled up to the longest. */
+/** The first pause after a failed attempt, ms, doubled up to the longest. */
 const FIRST_RETRY_MS = 2000;
 const MAX_RETRY_MS = 300_000;
 
@@ -20,14 +20,14 @@ const MAX_RETRY_MS = 300_000;
 export interface AuthorizingOrganization {
   /** A plain lower-case UUID. */
   readonly organizationId: string;
-  /** As the platform spelt it (U-14). */
+  /** In the platform's spelling (U-14). */
   readonly authorizerOrgId: string;
 }
 
-/** An event that has had its effect. */
+/** A processed event. */
 export type HandledEvent = AuthorizingOrganization & Pick<ServiceAppEvent, 'event' | 'authorizedAtMs'>;
 
-/** Does what an event asks for. Both are repeated until they resolve, and stop when `signal` aborts. */
+/** Processes an event. Both methods are repeated until they resolve, and stop when `signal` aborts. */
 export interface AuthorizationHandler {
   authorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void>;
   deauthorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void>;
@@ -39,22 +39,22 @@ export interface InboxOptions {
   readonly store: SecretStore;
   readonly handler: AuthorizationHandler;
   readonly clock: Clock;
-  /** An event has had its effect: at least once for each, and again when that could not be written down. Must not throw. */
+  /** An event was processed: called at least once for each, and again when that could not be stored. Must not throw. */
   readonly onDone: (event: HandledEvent) => void;
-  /** A try failed and will be repeated. */
+  /** An attempt failed and will be repeated. */
   readonly onFailed: (organizationId: string, event: ServiceAppEvent['event'], error: AppError) => void;
 }
 
 interface Organization {
   written: KeptEvent;
-  /** The newest that is on disk: a delivery is acknowledged when it is the same. */
+  /** The newest stored event: a delivery of the same event is acknowledged at once. */
   saved: KeptEvent | undefined;
-  /** Aborts the work on an event that another one has overtaken. */
+  /** Aborts the processing of an event that a newer one has overtaken. */
   work: LinkedAbort | undefined;
   running: Promise<void> | undefined;
 }
 
-/** The events of all organizations. `close` must be called. */
+/** The events of all organizations. Call `close`. */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #organizations = new Map<string, Organization>();
@@ -64,7 +64,7 @@ export class Inbox {
     this.#options = options;
   }
 
-  /** Reads what was written before and goes on with what had no effect yet. */
+  /** Reads the stored events and continues with those that are not processed yet. */
   static async open(options: InboxOptions): Promise<Inbox> {
     const inbox = new Inbox(options);
     for (const id of await organizationsWithEvents(options.store)) {
@@ -75,7 +75,7 @@ export class Inbox {
     return inbox;
   }
 
-  /** Organizations that are authorized, as far as their events say, whether that has had its effect or not. */
+  /** Organizations that are authorized according to their events, processed or not. */
   get authorized(): readonly AuthorizingOrganization[] {
     return [...this.#organizations]
       .filter(([, { written }]) => written.event === 'authorized')
@@ -83,15 +83,15 @@ export class Inbox {
   }
 
   /**
-   * Takes an event. Resolves when it is on disk, so that it can be acknowledged; its effect comes later. When it cannot be
-   * written, a deauthorization has its effect all the same, and an authorization once it can.
+   * Accepts an event. Resolves when it is stored, so that it can be acknowledged; processing follows. If it cannot be stored, a
+   * deauthorization is processed all the same, and an authorization once it can be stored.
    *
    * @throws AppError `store_failed` when it cannot be kept, `overloaded` beyond the bound of organizations.
    */
   async receive(event: ServiceAppEvent): Promise<Received> {
     const known = this.#organizations.get(event.organizationId);
     if (known?.written.seen.includes(event.idempotencyKey) === true) {
-      // The delivery before may still be on its way to the disk, or may not have come there: this one is its second chance.
+      // The earlier delivery may still be on its way to the disk, or may have failed: this is its second chance.
       if (!isSaved(known)) await this.#save(event.organizationId, known);
       this.#begin(event.organizationId);
       return 'known';
@@ -103,7 +103,7 @@ export class Inbox {
     const organization = known ?? { written: nothingYet(event), saved: undefined, work: undefined, running: undefined };
     organization.written = isOutdated ? seen(organization.written, event) : next(organization.written, event);
     this.#organizations.set(event.organizationId, organization);
-    // What it overtakes must not go on while it is being written.
+    // The overtaken event must not continue while this one is stored.
     if (!isOutdated) organization.work?.abort('superseded');
     try {
       await this.#save(event.organizationId, organization);
@@ -117,7 +117,7 @@ export class Inbox {
     return 'taken';
   }
 
-  /** Stops; what had no effect yet is gone on with after the next start. */
+  /** Stops; the rest is processed after the next start. */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
     for (const { running } of [...this.#organizations.values()]) await running;
@@ -128,7 +128,7 @@ export class Inbox {
     if (organization === undefined || organization.running !== undefined) return;
     organization.running = this.#workOff(id, organization).finally(() => {
       organization.running = undefined;
-      // One that came at the very end.
+      // An event that came at the very end.
       if (isOpen(organization.written) && !this.#over.signal.aborted) this.#begin(id);
     });
   }
@@ -136,17 +136,17 @@ export class Inbox {
   /** Never throws. */
   async #workOff(id: string, organization: Organization): Promise<void> {
     const { clock, onFailed } = this.#options;
-    // What has had its effect and is not written down yet would come back with a restart.
+    // A processed event that is not stored as such would be processed again after a restart.
     const isLeft = (): boolean => isOpen(organization.written) || !isSaved(organization);
     for (let failures = 0; isLeft() && !this.#over.signal.aborted;) {
       const { generation, event } = organization.written;
       const work = linkAbort(this.#over.signal);
       organization.work = work;
       try {
-        // A restart would not know whom it is to let in; but nobody may be let in for want of a disk.
+        // After a restart it would be unknown whom to trust; but nobody may be trusted because a disk is full.
         if (event === 'authorized' && !isSaved(organization)) {
           await this.#save(id, organization);
-          // Overtaken meanwhile: by what is worked on next, or by the end.
+          // Overtaken meanwhile: by a newer event, or by the end.
           if (work.signal.aborted) continue;
         }
         if (isOpen(organization.written)) {
@@ -179,7 +179,7 @@ export class Inbox {
     this.#options.onDone({ organizationId, event, authorizerOrgId, authorizedAtMs });
   }
 
-  /** @throws AppError of the store; what is not on disk stays open, and the platform delivers it again. */
+  /** @throws AppError of the store; an event that is not stored stays open, and the platform delivers it again. */
   async #save(id: string, organization: Organization): Promise<void> {
     const { written } = organization;
     await writeKeptEvent(this.#options.store, id, written);
@@ -187,12 +187,12 @@ export class Inbox {
   }
 }
 
-/** Whether a restart would know the newest event, and what became of it. */
+/** Whether the store has the newest event and its state. */
 function isSaved({ saved, written }: Organization): boolean {
   return saved === written;
 }
 
-/** The fence: only the newest event can be done. @returns whether it was the newest. */
+/** The fence: only the newest event can be completed. @returns whether it was the newest. */
 function markDone(organization: Organization, generation: number): boolean {
   if (organization.written.generation !== generation) return false;
   organization.written = { ...organization.written, done: generation };

@@ -1,5 +1,5 @@
-// What is remembered of the events of the service app: for each organization the newest one and whether it has had its
-// effect, as one text of the durable store.
+// The stored events of the service app: for each organization the newest one and whether it was processed, as one text of the durable
+// store.
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 import type { SecretStore } from '../secret-store.ts';
@@ -9,9 +9,9 @@ const KEY_PREFIX = 'authorization/';
 
 const keptEvent = z.strictObject({
   version: z.literal(1),
-  /** Counts the events that had a meaning; the newest is what holds. */
+  /** Counts relevant events; the newest one is valid. */
   generation: z.int(),
-  /** The generation that has had its effect. */
+  /** The generation that was processed. */
   done: z.int(),
   event: z.enum(SERVICE_APP_EVENTS),
   authorizerOrgId: z.string(),
@@ -21,12 +21,12 @@ const keptEvent = z.strictObject({
 
 export type KeptEvent = z.infer<typeof keptEvent>;
 
-/** The name in the store. @param organizationId - a plain UUID. */
+/** The key in the store. @param organizationId - a plain UUID. */
 export function keptEventKey(organizationId: string): string {
   return KEY_PREFIX + organizationId;
 }
 
-/** The organization whose event has this name, a plain UUID; undefined for the name of anything else. */
+/** The organization of a key, a plain UUID; undefined for any other key. */
 export function organizationOfEvent(key: string): string | undefined {
   return key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : undefined;
 }
@@ -35,7 +35,7 @@ export async function organizationsWithEvents(store: Pick<SecretStore, 'keys'>):
   return (await store.keys(KEY_PREFIX)).map((key) => key.slice(KEY_PREFIX.length));
 }
 
-/** Undefined when there is none, or another version wrote it: the next check of all organizations finds it again. */
+/** Undefined without one, or when another version wrote it: the next check of all organizations finds it again. */
 export async function readKeptEvent(store: Pick<SecretStore, 'get'>, organizationId: string): Promise<KeptEvent | undefined> {
   return keptEvent.safeParse(parseJson((await store.get(keptEventKey(organizationId))) ?? '')).data;
 }
@@ -45,7 +45,7 @@ export async function writeKeptEvent(store: Pick<SecretStore, 'set'>, organizati
   await store.set(keptEventKey(organizationId), JSON.stringify(kept));
 }
 
-/** Whether it has had no effect yet. */
+/** Whether it is not processed yet. */
 export function isOpen({ done, generation }: KeptEvent): boolean {
   return done !== generation;
 }

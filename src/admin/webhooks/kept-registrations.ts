@@ -1,21 +1,21 @@
-// What is remembered of our registrations: their ids and secrets, as one text of the durable store.
+// The stored ids and secrets of our webhook registrations, as one text of the durable store.
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 import type { SecretStore } from '../secret-store.ts';
 import { SERVICE_APP_EVENTS } from './delivery.ts';
 
-/** Where they lie in the store. */
+/** Their key in the store. */
 export const REGISTRATIONS_KEY = 'webhooks/registrations';
 
 const one = z.strictObject({
   webhookId: z.string().optional(),
   /** The secret that the platform has confirmed. */
   current: z.string().optional(),
-  /** A secret that was sent, or is about to be; nobody knows yet whether the platform took it. */
+  /** A secret that was sent, or is about to be; its outcome is unknown. */
   announced: z.string().optional(),
-  /** The one before: what was signed with it may still be on its way. `untilMs` is since the epoch. */
+  /** The previous secret: deliveries signed with it may still be on their way. `untilMs` is since the epoch. */
   previous: z.strictObject({ secret: z.string(), untilMs: z.number() }).optional(),
-  /** Whether the platform repeats secrets as they are. */
+  /** Whether the platform returns secrets unchanged. */
   isSecretTold: z.boolean().optional(),
 });
 const all = z.strictObject({ version: z.literal(1), authorized: one.optional(), deauthorized: one.optional() });
@@ -24,7 +24,7 @@ const all = z.strictObject({ version: z.literal(1), authorized: one.optional(), 
 export type KeptRegistration = z.infer<typeof one>;
 export type KeptRegistrations = z.infer<typeof all>;
 
-/** Reads them; nothing for what another version wrote, and then both get new secrets. */
+/** Reads them; nothing when another version wrote them: both then get new secrets. */
 export async function keptRegistrations(store: SecretStore): Promise<KeptRegistrations> {
   return readRegistrations(await store.get(REGISTRATIONS_KEY));
 }
@@ -34,7 +34,7 @@ export function readRegistrations(text: string | undefined): KeptRegistrations {
   return all.safeParse(parseJson(text ?? '')).data ?? { version: 1 };
 }
 
-/** Every secret that the platform may have signed with: the confirmed ones, those whose arrival is not known, the last ones. */
+/** Every secret that the platform may sign with: confirmed ones, those with unknown outcome, previous ones. */
 export function secretsIn(kept: KeptRegistrations, nowMs: number): readonly string[] {
   return SERVICE_APP_EVENTS.flatMap((event) => {
     const { current, announced, previous } = kept[event] ?? {};
@@ -48,7 +48,7 @@ export async function writeRegistrations(store: SecretStore, kept: KeptRegistrat
   await store.set(REGISTRATIONS_KEY, JSON.stringify(kept));
 }
 
-/** Forgets the secret of a webhook that is gone. @returns whether there was one. @throws AppError of the store. */
+/** Forgets the secret of a deleted webhook. @returns whether there was one. @throws AppError of the store. */
 export async function forgetRegistration(store: SecretStore, webhookId: string): Promise<boolean> {
   const kept = await keptRegistrations(store);
   const gone = SERVICE_APP_EVENTS.filter((event) => kept[event]?.webhookId === webhookId);

@@ -1,19 +1,19 @@
-// Deliveries of the platform, as bytes: unsigned ones and those of others change nothing, good ones are in the inbox before
-// they are acknowledged. Knows no sockets.
+// Handles deliveries as bytes: unsigned and foreign ones change nothing, genuine ones are in the inbox before they are acknowledged.
+// Knows no sockets.
 import { toAppError, type AppError } from '../../base/errors.ts';
 import { readDelivery, type DeliveryTarget } from './delivery.ts';
 import type { Inbox, Received } from './inbox.ts';
 import { isGenuine, type DeliverySignatures } from './signature.ts';
 
-/** What became of a delivery; a closed set that may be a label of a metric. */
+/** The outcome of a delivery; a closed set for the label of a metric. */
 export const DELIVERY_OUTCOMES = ['taken', 'known', 'outdated', 'unsigned', 'foreign', 'failed'] as const;
 /**
- * Beside those of {@link Received}: `unsigned`, no good signature of ours; `foreign`, genuine but no event of our service
- * app; `failed`, it could not be kept.
+ * Beside those of {@link Received}: `unsigned`: no valid signature; `foreign`: genuine but no event of our service
+ * app; `failed`: it could not be stored.
  */
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number] & (Received | 'unsigned' | 'foreign' | 'failed');
 
-/** The answers of H-20; the platform delivers again what was not taken (H-24). */
+/** The statuses of H-20; the platform repeats deliveries that were not accepted (H-24). */
 export const DELIVERY_STATUS = {
   taken: 202,
   known: 202,
@@ -26,9 +26,9 @@ export const DELIVERY_STATUS = {
 export interface ReceiverOptions {
   readonly target: DeliveryTarget;
   readonly inbox: Pick<Inbox, 'receive'>;
-  /** Every secret that the platform may have signed with; asked for each delivery: they change when registrations are renewed. */
+  /** Every secret that the platform may sign with. Called for each delivery: renewed registrations change them. */
   readonly secrets: () => readonly string[];
-  /** Asked once for a delivery that seems to be a stranger's: another process may have changed the secrets. Never rejects. */
+  /** Called once for a delivery with an unknown signature: another process may have changed the secrets. Never rejects. */
   readonly refresh?: (() => Promise<void>) | undefined;
   readonly onDelivery: (outcome: DeliveryOutcome, about: { readonly organizationId?: string; readonly error?: AppError }) => void;
 }
@@ -40,7 +40,7 @@ export class Receiver {
     this.#options = options;
   }
 
-  /** Takes one. Never throws. @param body - as it came: nothing is parsed before its signature is good (H-12). */
+  /** Handles one. Never throws. @param body - raw: nothing is parsed before its signature is verified (H-12). */
   async receive(body: Uint8Array, signatures: DeliverySignatures): Promise<DeliveryOutcome> {
     const { target, inbox, onDelivery } = this.#options;
     if (!(await this.#isGenuine(body, signatures))) return this.#refuse('unsigned');

@@ -1,5 +1,5 @@
-// The two webhooks of the service app at the platform: there, ours, active and signed with a secret that we know, again
-// and again (R-23, R-24, H-25). Knows what is registered, not what is delivered.
+// Keeps the two webhooks of the service app registered: existing, ours, active and signed with a known secret (R-23, R-24, H-25).
+// Does not handle deliveries.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type AppError } from '../../base/errors.ts';
@@ -11,16 +11,16 @@ import { SERVICE_APP_EVENTS, type ServiceAppEventName } from './delivery.ts';
 import { keptRegistrations, secretsIn, writeRegistrations, type KeptRegistration, type KeptRegistrations } from './kept-registrations.ts';
 
 const SECRET_BYTES = 32;
-/** How long deliveries are good that were signed with the secret before, ms: they may have been on their way, or come again. */
+/** How long deliveries signed with the previous secret are accepted, ms: they may be on their way, or be repeated. */
 const PREVIOUS_MS = 10 * 60_000;
-/** What the filter of a service app's webhook begins with (R-23). */
+/** The beginning of the filter of a service app's webhook (R-23). */
 const FILTER = 'id=';
 
-/** What was done about a registration; a closed set that may be a label of a metric. */
+/** What was done about a registration; a closed set for the label of a metric. */
 export const REGISTRATION_OUTCOMES = ['kept', 'created', 'updated', 'reactivated', 'duplicate', 'removed', 'failed'] as const;
 /**
- * `kept`: right as it was; `created`; `updated`: name, address or secret were another; `reactivated`: the platform had
- * given it up; `duplicate`: there is another one that fits and may be somebody's; `removed`: another one of ours is gone;
+ * `kept`: correct as it was; `created`; `updated`: name, address or secret differed; `reactivated`: the platform had
+ * disabled it; `duplicate`: another one fits and may be somebody's; `removed`: a duplicate of ours was deleted;
  * `failed`: an attempt failed and is repeated.
  */
 export type RegistrationOutcome = (typeof REGISTRATION_OUTCOMES)[number];
@@ -35,21 +35,21 @@ export interface RegistrationChange {
 export interface RegistrationsOptions {
   readonly api: Pick<Webhooks, 'list' | 'create' | 'update' | 'delete'>;
   readonly store: SecretStore;
-  /** Where the platform delivers to, as it reaches us. */
+  /** The target of deliveries, as the platform reaches us. */
   readonly targetUrl: string;
   /** Client id of the service app, in any spelling. */
   readonly applicationId: string;
-  /** The id of the service app as it is written into a filter. */
+  /** The id of the service app in the spelling of filters. */
   readonly filterId: string;
   /** The name of the resource and the scheme of ids, of the profile. */
   readonly resource: string;
   readonly idScheme: string;
   readonly clock: Clock;
-  /** Gets each registration at each check; must not throw. */
+  /** Called for each registration at each check; must not throw. */
   readonly onRegistration: (change: RegistrationChange) => void;
 }
 
-/** The registrations of one service app. Nothing runs between two calls; there is nothing to close. */
+/** The registrations of one service app. Holds nothing open. */
 export class Registrations {
   readonly #options: RegistrationsOptions;
   #kept: KeptRegistrations;
@@ -59,20 +59,20 @@ export class Registrations {
     this.#kept = kept;
   }
 
-  /** Reads the secrets that were registered before, so that deliveries are known from the first moment. */
+  /** Reads the stored secrets, so that deliveries are recognized from the first moment. */
   static async open(options: RegistrationsOptions): Promise<Registrations> {
     return new Registrations(options, await keptRegistrations(options.store));
   }
 
-  /** Every secret that the platform may have signed with: the confirmed ones, those whose arrival is not known, the last ones. */
+  /** Every secret that the platform may sign with: confirmed ones, those with unknown outcome, previous ones. */
   get secrets(): readonly string[] {
     return secretsIn(this.#kept, this.#options.clock.nowMs());
   }
 
   /**
-   * Checks both registrations and mends what is wrong. One that fails does not keep the other from being mended.
+   * Checks both registrations and repairs them. If one fails, the other is still repaired.
    *
-   * @throws AppError of the platform, of the tokens, or of the store: the first one.
+   * @throws AppError of the platform, of the tokens, or of the store: the first error.
    */
   async ensure(signal: AbortSignal): Promise<void> {
     const { api, onRegistration } = this.#options;
@@ -109,7 +109,7 @@ export class Registrations {
     for (const other of fitting.filter(({ id }) => id !== ours?.id)) await this.#weedOut(other, event, signal);
   }
 
-  /** The one that we made, else the one that is most like it. */
+  /** The one that we created, else the most similar one. */
   #chosen(fitting: readonly WebhookRegistration[], event: ServiceAppEventName): WebhookRegistration | undefined {
     const known = this.#kept[event]?.webhookId;
     return (
@@ -124,11 +124,11 @@ export class Registrations {
     return isMadeByUs(webhook, event, this.#options.targetUrl) && !isInactive(webhook) && this.#secretOf(webhook, event) !== undefined;
   }
 
-  /** The secret that a webhook surely has; undefined when that is not known, or it has another one than it should. */
+  /** The certain secret of a webhook; undefined when it is unknown, or another than it should be. */
   #secretOf(webhook: WebhookRegistration, event: ServiceAppEventName): string | undefined {
     const { webhookId, current, announced, isSecretTold } = this.#kept[event] ?? {};
     if (webhookId !== webhook.id || announced !== undefined) return undefined;
-    // A platform that does not repeat secrets as they are says nothing by another one.
+    // A different secret proves nothing on a platform that does not return secrets unchanged.
     return isSecretTold !== true || webhook.secret === undefined || webhook.secret === current ? current : undefined;
   }
 
@@ -143,14 +143,14 @@ export class Registrations {
 
   async #update(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
     const { api, targetUrl, onRegistration } = this.#options;
-    // A fresh one is of no use where the one it has is good: what is on its way was signed with that.
+    // Keep a good secret: deliveries on their way are signed with it.
     const secret = this.#secretOf(webhook, event) ?? (await this.#announce(event));
     const updated = await api.update(webhook.id, { name: nameOf(event), targetUrl, secret, status: 'active' }, signal);
     await this.#confirm(event, { ...updated, id: webhook.id }, secret);
     onRegistration({ event, outcome: isInactive(webhook) ? 'reactivated' : 'updated', webhookId: webhook.id });
   }
 
-  /** A second one of ours would deliver everything twice; anything else may be somebody's and is only reported. */
+  /** A duplicate of ours would deliver everything twice; another one may be somebody's and is only reported. */
   async #weedOut(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
     const { api, onRegistration } = this.#options;
     const isOurs = isMadeByUs(webhook, event, this.#options.targetUrl);
@@ -158,7 +158,7 @@ export class Registrations {
     onRegistration({ event, outcome: isOurs ? 'removed' : 'duplicate', webhookId: webhook.id });
   }
 
-  /** A secret that is on disk before the platform can sign with it; the one whose fate is not known is sent again. */
+  /** A secret that is stored before the platform can sign with it. Reuses the one with unknown outcome. */
   async #announce(event: ServiceAppEventName): Promise<string> {
     const kept = this.#kept[event];
     const announced = kept?.announced ?? randomBytes(SECRET_BYTES).toString('base64url');
@@ -166,7 +166,7 @@ export class Registrations {
     return announced;
   }
 
-  /** The platform has this secret; the one before is good for a while. */
+  /** The platform has this secret; the previous one stays valid for a while. */
   async #confirm(event: ServiceAppEventName, { id, secret: repeated }: WebhookRegistration, secret: string): Promise<void> {
     const { current, previous } = this.#kept[event] ?? {};
     const isNew = current !== undefined && current !== secret;
@@ -181,7 +181,7 @@ export class Registrations {
   }
 }
 
-/** Whether a webhook is about this event and this app: ids are compared for what they stand for (H-04). */
+/** Whether a webhook is about this event and this app: ids are compared by meaning (H-04). */
 export function notifiesOf(
   { resource, event, filter }: WebhookRegistration,
   wanted: ServiceAppEventName,
@@ -191,7 +191,7 @@ export function notifiesOf(
   return isSameId(filter.slice(FILTER.length), target.applicationId, 'APPLICATION', target.idScheme);
 }
 
-/** Whether a webhook of this event has the name and address that we give. */
+/** Whether a webhook of this event has our name and address. */
 export function isMadeByUs({ name, targetUrl }: WebhookRegistration, event: ServiceAppEventName, ourUrl: string | undefined): boolean {
   return name === nameOf(event) && targetUrl === ourUrl;
 }

@@ -1,8 +1,8 @@
-// Is a delivery from the platform? Compares its signatures with those of the secrets that we registered. Works on the
-// raw bytes and knows nothing of what they say (H-12).
+// Verifies that a delivery comes from the platform, with the secrets of our registrations. Works on the raw bytes and does not
+// interpret them (H-12).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The signature headers of one delivery, undefined where it has none. */
+/** The signature headers of one delivery, undefined where missing. */
 export interface DeliverySignatures {
   /** Hex of HMAC-SHA1 (H-10). */
   readonly sha1: string | undefined;
@@ -19,15 +19,15 @@ interface Signature {
 
 const HEX = /^[0-9a-f]+$/u;
 const HEX_CHARS: Readonly<Record<Algorithm, number>> = { sha1: 40, sha256: 64, sha512: 128 };
-/** Longest header that is read: both stronger signatures with their names. */
+/** Longest header: both stronger signatures with their names. */
 const MAX_HEADER_CHARS = 300;
 const NAMED = /^(sha-?256|sha-?512)=(.*)$/iu;
 
 /**
- * Whether every signature that can be read is good, and there is one. All of them must come from one secret. A stronger one in a
- * form that nobody knows does not spoil a good SHA-1 (H-13, U-10). Takes the same time wherever a wrong one differs.
+ * Whether there is a readable signature and all readable ones are valid, with one secret. A stronger one in an unknown form does
+ * not invalidate a valid SHA-1 (H-13, U-10). Takes the same time wherever a wrong one differs.
  *
- * @param secrets - every one that a registration of ours may still sign with; none means that nothing is genuine.
+ * @param secrets - every secret that a registration of ours may sign with; without any, nothing is genuine.
  */
 export function isGenuine(body: Uint8Array, { sha1, sha2 }: DeliverySignatures, secrets: readonly string[]): boolean {
   const weak = sha1 === undefined ? [] : [readHex('sha1', sha1)];
@@ -35,7 +35,7 @@ export function isGenuine(body: Uint8Array, { sha1, sha2 }: DeliverySignatures, 
   const signatures = [...weak, ...strong];
   if (signatures.length === 0 || !signatures.every(isRead)) return false;
   let isGood = false;
-  // No early exit: how long it takes must not tell which secret or which signature was near.
+  // No early exit: the time must not reveal which secret or signature was near.
   for (const secret of secrets) {
     let fits = secret !== '';
     for (const { algorithm, digest } of signatures) fits = timingSafeEqual(hmac(algorithm, secret, body), digest) && fits;

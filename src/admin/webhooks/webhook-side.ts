@@ -1,5 +1,5 @@
-// Everything that has to do with webhooks, joined: registrations at the platform, the address where they deliver, and the
-// events that were delivered.
+// Connects everything about webhooks: registrations on the platform, the endpoint for deliveries, and the
+// inbox of events.
 import type { Clock } from '../../base/clock.ts';
 import type { ServiceAppSide } from '../access.ts';
 import type { SecretStore } from '../secret-store.ts';
@@ -12,32 +12,32 @@ import { Registrations, type RegistrationsOptions } from './registration.ts';
 export interface WebhookSettings extends DeliveryAddress {
   /** As the platform reaches us. */
   readonly targetUrl: string;
-  /** Whether deliveries are taken elsewhere, and their events given to {@link WebhookSide.receive}; default false. */
+  /** Whether other servers accept deliveries and pass their events to {@link WebhookSide.receive}. Default false. */
   readonly isFed?: boolean | undefined;
 }
 
-/** Notified of what arrives and what is registered; its calls must not throw. */
+/** Notified of deliveries and registrations; its methods must not throw. */
 export interface WebhookObserver {
   readonly delivered: ReceiverOptions['onDelivery'];
   readonly registered: RegistrationsOptions['onRegistration'];
-  /** An event could not have its effect yet and is repeated. */
+  /** An event could not be processed yet and is repeated. */
   readonly eventFailed: InboxOptions['onFailed'];
 }
 
 export interface WebhookSide {
-  /** Undefined where deliveries are taken elsewhere. */
+  /** Undefined where deliveries are accepted elsewhere. */
   readonly port: number | undefined;
   readonly registrations: Registrations;
-  /** Organizations that are authorized as far as their events say. */
+  /** Organizations that are authorized according to their events. */
   readonly authorized: readonly AuthorizingOrganization[];
-  /** Takes an event whose delivery was taken elsewhere, as {@link Inbox.receive} does. */
+  /** Accepts an event whose delivery was accepted elsewhere, as {@link Inbox.receive} does. */
   receive(event: ServiceAppEvent): Promise<Received>;
-  /** Takes no more deliveries and stops working on events; they are gone on with after the next start. */
+  /** Accepts no more deliveries and stops processing events; they are continued after the next start. */
   close(): Promise<void>;
 }
 
 /**
- * Opens it: deliveries are taken, nothing is registered yet.
+ * Opens it: accepts deliveries, registers nothing yet.
  *
  * @throws AppError `listen_failed`, and of the store.
  */
@@ -71,7 +71,7 @@ export async function openWebhookSide(
       },
       receive: (event) => inbox.receive(event),
       close: async () => {
-        // Work on events is not gone on with for want of a client that ends its connection.
+        // Processing must not wait for a client that does not close its connection.
         await Promise.all([opened?.close(), inbox.close()]);
       },
     };
