@@ -1,9 +1,9 @@
-// What a server said on one RPC, in the fake platform's own words: the mapper of each wire makes these, everything
+// What a server said on one RPC, in the fake platform's own terms. The mapper of each wire builds these; everything
 // else reads them. No wire names and no enum numbers here.
 import type { JsonObject } from '../../base/json.ts';
 import type { Key } from './key.ts';
 
-/** How a response stands in its RPC. `unknown` is a number this contract does not name (G-90). */
+/** The position of a response in its RPC. `unknown` is a number this contract does not name (G-90). */
 export type AnswerType = 'final' | 'partial' | 'chunk' | 'unknown';
 
 /** What the caller may use next; `undefined` in an answer means unset, which behaves as `voice_dtmf` (G-81). */
@@ -52,9 +52,9 @@ export interface Answer {
   readonly event: ServerEvent | undefined;
   readonly mode: InputMode | undefined;
   readonly config: InputConfig | undefined;
-  /** The server sent no settings: `config` is what the platform does by itself then. Default false: the server's own. */
+  /** True when the server sent no settings: `config` then holds the platform's own defaults. Default false. */
   readonly isConfigAssumed?: boolean;
-  /** A PARTIAL that plays on when a later reply comes, which would cancel it otherwise (G-45). Default false. */
+  /** True for a PARTIAL that keeps playing when a later reply arrives, which would otherwise cancel it (G-45). Default false. */
   readonly playsOn?: boolean;
   /** The next input is a PIN or the like (G-83). */
   readonly sensitive: boolean;

@@ -1,4 +1,4 @@
-// The time axis of one call: ms since it began, with timers. Everything of a call is placed on this one axis.
+// The time axis of one call: ms since it began, with timers. Every event of the call has its time on this axis.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 
 /** Time since a call began. */

@@ -1,5 +1,5 @@
-// What a caller puts into a call: the turn that listens to them, their keys, and their silence. Decides which of them the platform
-// takes now; what becomes of the replies is the turn grammar's business.
+// What a caller puts into a call: the listening turn, keys and silence. Decides which of them the platform takes now.
+// What becomes of the replies is decided by the turn grammar.
 import type { CancelTimer } from '../../base/clock.ts';
 import { isClosing, type Answer, type InputConfig, type InputMode } from './answer.ts';
 import type { CallClock } from './call-clock.ts';
@@ -12,7 +12,7 @@ import type { DueReply, TurnBook } from './turn-book.ts';
 import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn } from './turn.ts';
 
-/** Most RPCs of one call; a server that ends its turns at once must not make the caller spin. */
+/** Most RPCs of one call; without it, a server that ends its turns at once would make the caller loop. */
 export const MAX_TURNS = 1000;
 
 /** Unset settings; the platform's own timers are not known (G-84). */
@@ -50,7 +50,7 @@ export class CallerInput {
     this.#onSilence = onSilence;
   }
 
-  /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is under way. */
+  /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is open. */
   get isAwaited(): boolean {
     return this.#playback.playing === undefined && !this.#book.isReplyDue && !this.#entry.isOpen;
   }
@@ -67,7 +67,7 @@ export class CallerInput {
 
   /**
    * Takes the settings of a closing FINAL; nothing else carries any (G-44). Unset ones fall back to their defaults
-   * (G-81). What an older RPC says after a newer one counts no more.
+   * (G-81). Settings that an older RPC sends after a newer one are ignored.
    */
   expect(turn: Turn, answer: Answer): void {
     if (!isClosing(answer) || turn.id < this.#askedOn) return;
@@ -76,7 +76,7 @@ export class CallerInput {
     this.#askedOn = turn.id;
   }
 
-  /** An RPC is over; the digits may have waited for it. */
+  /** An RPC is over; digits may have waited for it. */
   turnEnded(turn: Turn): void {
     this.#entry.turnEnded(turn);
   }
@@ -84,7 +84,7 @@ export class CallerInput {
   /**
    * The caller presses a key.
    *
-   * @param cutBefore - drops what is still to be heard of RPCs before this one: the key comes in between.
+   * @param cutBefore - drops the unheard prompts of RPCs before this one: the key interrupts them.
    * @returns whether the platform took it (G-51).
    */
   press(key: Key, cutBefore: (turn: number) => void): boolean {
@@ -103,7 +103,7 @@ export class CallerInput {
   }
 
   /**
-   * Opens or half-closes the listening turn and watches the silence, as the state now wants it.
+   * Opens or half-closes the listening turn and starts or stops the silence timer, as the present state requires.
    *
    * @returns false when an RPC is wanted and the call has used {@link MAX_TURNS}.
    */
@@ -138,7 +138,7 @@ export class CallerInput {
     this.listening.stop();
   }
 
-  /** Starts the time unless it runs; a limit of 0 never reports (G-82). */
+  /** Starts the timer unless it runs; a limit of 0 never reports (G-82). */
   #watchSilence(): void {
     if (this.#config.noInputMs <= 0) return;
     this.#cancelSilence ??= this.#clock.after(this.#config.noInputMs, () => {

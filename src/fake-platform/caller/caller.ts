@@ -1,5 +1,5 @@
-// Places one call as the platform does, from SESSION_START to the end, and says how it went. Joins line, turn grammar
-// and person; decides nothing about turns itself.
+// Places one call as the platform does, from SESSION_START to the end, and reports how it went. Connects line, turn
+// grammar and person; decides nothing about turns itself.
 import { randomUUID } from 'node:crypto';
 import { systemClock, type CancelTimer, type Clock } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -34,7 +34,7 @@ export interface FlowEvent {
   readonly parameters: JsonObject;
 }
 
-/** What the caller does on a call, and what is watched. */
+/** What the caller does on a call, and what is observed. */
 export interface HeldCallOptions {
   /** What the flow sends with SESSION_START (G-24); default nothing. */
   readonly sessionStart?: { readonly name?: string; readonly parameters?: JsonObject };
@@ -42,27 +42,27 @@ export interface HeldCallOptions {
   readonly allowPartial?: boolean;
   /** What the caller does; default: hears the welcome and hangs up. */
   readonly script?: readonly Step[];
-  /** The caller hangs up at this time whatever happens then, ms since the call began; default never. */
+  /** The caller hangs up at this time in any case, ms since the call began; default never. */
   readonly hangUpAtMs?: number;
-  /** Events of the flow at their times, whatever happens then (G-72). */
+  /** Events that the flow sends at set times in any case (G-72). */
   readonly flowEvents?: readonly FlowEvent[];
   /** How the line behaves; default good. */
   readonly conditions?: LineConditions;
   /**
-   * A turn whose RPC is lost is opened again and said again, a few times at most; on gRPC alone. Default false: the call fails.
-   * What the platform does then is not known.
+   * A turn whose RPC is lost is sent again on a new RPC, a few times at most; on gRPC alone. Default false: the call fails.
+   * What the platform does in that case is not known.
    */
   readonly repeatsLostTurns?: boolean;
-  /** Listens in on the line, or changes what goes over it; default nothing. */
+  /** Observes the line, or changes what goes over it; default nothing. */
   readonly overLine?: (line: Line) => Line;
   readonly habits?: PlatformHabits;
-  /** Times of `clock`, whatever the pace: a server takes its own time, however fast the call goes. */
+  /** Measures in real time, whatever the pace: a server takes its own time, however fast the call is. */
   readonly limits?: Partial<CallLimits>;
   readonly expectations?: readonly Expectation[];
-  /** Needed for prompts that do not have 8 kHz. */
+  /** Needed for prompts at rates other than 8 kHz. */
   readonly changeRate?: ChangeRate;
   readonly clock?: Clock;
-  /** How many times as fast as `clock` the call goes. Default 1. */
+  /** How many times faster than `clock` the call goes. Default 1. */
   readonly pace?: number;
   /** Ends the call from outside: the caller hangs up at once, outcome `interrupted`. */
   readonly signal?: AbortSignal;
@@ -72,13 +72,13 @@ export interface HeldCallOptions {
   readonly onReply?: (reply: Reply) => void;
   /** Called when a sound begins to be heard. */
   readonly onSound?: () => void;
-  /** Called with a function that names, at any time of the call, the replies that the caller waits for. */
+  /** Receives a function that lists, at any time of the call, the replies that the caller waits for. */
   readonly onBegun?: (due: () => readonly DueReply[]) => void;
   /** Called when the caller leaves or the call is given up, with the replies waited for until then. */
   readonly onGivenUp?: (due: readonly DueReply[]) => void;
-  /** Whether the result holds what was heard and said; both are empty otherwise. Default true. */
+  /** Whether the result holds the sound that was heard and said; both are empty otherwise. Default true. */
   readonly keepsSound?: boolean;
-  /** What is wanted of the sound of each reply, as it came and before any cut. Default none: it costs time and memory. */
+  /** What to keep of the sound of each reply, as it came and before any cut. Default nothing: it costs time and memory. */
   readonly replySound?: ReplySoundWish;
 }
 
@@ -107,20 +107,20 @@ export interface CallOptions extends HeldCallOptions {
 
 /** How a call went. */
 export interface CallResult extends LostTurns {
-  /** The call was held to its end, and every expectation was met. Breaches of the contract alone do not make it false. */
+  /** The call reached its end, and every expectation was met. Breaches of the contract alone do not make it false. */
   readonly ok: boolean;
   readonly outcome: CallOutcome;
-  /** ms of the call's own clock, as all times of it. */
+  /** ms on the call's own clock, like all times of the call. */
   readonly durationMs: number;
-  /** How many times as fast as life it went. */
+  /** How many times faster than real time it went. */
   readonly pace: number;
   readonly timeline: readonly TimelineEvent[];
   readonly replies: readonly Reply[];
   /** The event with which the server ended the call, if it did. */
   readonly terminal: Ending | undefined;
-  /** The steps of the script that were begun, in order. */
+  /** The steps of the script that began, in order. */
   readonly steps: readonly StepMark[];
-  /** What was heard of which the server gave the text, in order. */
+  /** The texts heard, where the server gave them, in order. */
   readonly heardTexts: readonly string[];
   /** What the caller heard and said, 8 kHz, both from the beginning to the end of the call. */
   readonly heard: Int16Array;
@@ -130,9 +130,9 @@ export interface CallResult extends LostTurns {
 }
 
 /**
- * Places one call and waits for its end, which the limits guarantee.
+ * Places one call and waits for its end, which comes within the limits.
  *
- * @throws RangeError when the target is no address, or a line cannot be in such conditions. Everything that goes wrong on the line is a finding of the result.
+ * @throws RangeError when the target is no address, or a line cannot have such conditions. All other failures are findings of the result.
  */
 export async function placeCall(options: CallOptions): Promise<CallResult & { readonly conversationId: string }> {
   const target = parseTarget(options.target);
@@ -161,10 +161,10 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
 }
 
 /**
- * Holds one call over a line that is ready to be used. The line is left open.
+ * Runs one call over an open line. The line stays open.
  *
  * @param address - what the timeline calls the other side.
- * @throws RangeError when a line cannot be in such conditions.
+ * @throws RangeError when a line cannot have such conditions.
  */
 export function holdCall(line: Line, address: string, options: HeldCallOptions): Promise<CallResult> {
   return holdInTime(line, address, options, timeOf(options));
@@ -187,7 +187,7 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
   const { conditions = {}, pace = 1, repeatsLostTurns = false } = options;
   checkConditions(conditions);
   const clock = new CallClock(time.clock);
-  // Whoever listens in knows turns, however many RPCs one takes.
+  // An observer sees turns, however many RPCs one takes.
   const repeating = repeatingLine(given, { clock, repeatsLostTurns, pace });
   const line = underConditions(options.overLine?.(repeating) ?? repeating, conditions, clock);
   const { limits } = time;
@@ -224,7 +224,7 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
     line.watch?.((breach) => {
       grammar.take(breach);
     });
-    // A prompt may play while nothing else is under way, and nobody hears the rest of it any more (W-2A).
+    // A prompt may play while nothing else is under way; nobody hears the rest of it (W-2A).
     line.watchEnd?.(({ code, message }) => {
       grammar.fail(code, message, false);
     });
@@ -281,7 +281,7 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
   });
 }
 
-/** Does everything that has its own time on a call. @returns cancels what has not happened yet. */
+/** Schedules everything that has its own time on a call. @returns cancels what has not happened yet. */
 function plan(
   clock: CallClock,
   { hangUpAtMs, flowEvents = [], conditions = {} }: HeldCallOptions,
@@ -302,7 +302,7 @@ function plan(
   };
 }
 
-/** What was heard of which the server gave the text, in the order of the RPCs. */
+/** The texts heard, where the server gave them, in the order of the RPCs. */
 function heardTexts(turns: readonly Turn[]): readonly string[] {
   return turns.flatMap(({ wasHeard, texts }) => (wasHeard ? texts : []));
 }

@@ -1,4 +1,4 @@
-// Collects the keys of one entry as the platform does (G-62): until the length is reached, the pause after a key gets
+// Collects the keys of one entry as the platform does (G-62): until the length is reached, the pause after a key is
 // too long, or the terminator is pressed. Knows no RPC.
 import type { CancelTimer } from '../../base/clock.ts';
 import type { CallClock } from './call-clock.ts';
@@ -20,7 +20,7 @@ export interface DigitRules {
   readonly terminatorIncluded?: boolean;
 }
 
-/** Collects one entry; made for its first key, useless after `onCollected`. */
+/** Collects one entry, beginning with its first key; of no use after `onCollected`. */
 export class DigitCollector {
   readonly #clock: CallClock;
   readonly #rules: DigitRules;
@@ -57,7 +57,7 @@ export class DigitCollector {
     });
   }
 
-  /** Forgets the entry; `onCollected` will not be called. */
+  /** Drops the entry; `onCollected` will not be called. */
   cancel(): void {
     this.#done = true;
     this.#cancelPause();

@@ -1,4 +1,4 @@
-// Whether a call, or the part of it that one step brought about, is as expected. Knows results, no calls.
+// Whether a call, or the part of it that one step caused, meets the expectations. Knows results, no calls.
 import type { TerminalEvent } from './answer.ts';
 import type { ExpectedOutcome, Expectation } from './expectation.ts';
 import type { Finding } from './finding.ts';
@@ -8,7 +8,7 @@ import type { StepMark } from './script.ts';
 import { isExpectedValue } from './text-pattern.ts';
 import type { Reply } from './turn.ts';
 
-/** An expectation that was not met, and what was there instead. */
+/** An expectation that was not met, and what happened instead. */
 export interface Unmet {
   readonly expected: string;
   readonly found: string;
@@ -18,7 +18,7 @@ export interface Unmet {
 
 /** The part of a call's result that expectations are about. */
 export interface Expectable {
-  /** `open`: the call went on after this part of it. */
+  /** `open`: the call continued after this part of it. */
   readonly outcome: CallOutcome | 'open';
   readonly heardTexts: readonly string[];
   readonly replies: readonly Reply[];
@@ -27,13 +27,13 @@ export interface Expectable {
   readonly findings?: readonly Finding[];
   /** Names of the custom events that the server sent, in order (G-73). */
   readonly customEvents?: readonly string[];
-  /** The step that brought it about, if it was one. */
+  /** The step that caused it, if one did. */
   readonly mark?: StepMark | undefined;
-  /** How many times as fast as life the call went: servers are measured in real time. Default 1. */
+  /** How many times faster than real time the call went: servers are measured in real time. Default 1. */
   readonly pace?: number;
 }
 
-/** Why a step did not come in between. */
+/** Why a step did not interrupt. */
 const MISSED = {
   late: 'the prompts were over before that moment',
   never: 'no prompt before it holds these words',
@@ -55,7 +55,7 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
         break;
       }
       case 'no_text':
-        // Without any text it cannot be known what was not said.
+        // Without any text, nobody can know what was not said.
         if (call.heardTexts.length === 0 && call.replies.some(({ prompts, wasHeard }) => prompts > 0 && wasHeard))
           unmet.push({ expected, found: heardAfter([], 0) });
         unmet.push(
@@ -116,7 +116,7 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
   return unmet;
 }
 
-/** Replies of a bot that failed, unless that is expected: the server says so where it reveals its texts. */
+/** Replies of a bot that failed, unless a failure is expected: the server marks them where it reveals its texts. */
 export function apologies(expectations: readonly Expectation[], replies: readonly Reply[]): readonly Unmet[] {
   if (expectations.some(({ kind }) => kind === 'apology')) return [];
   return replies
@@ -133,7 +133,7 @@ function replyName({ kind, turn }: Pick<Reply, 'kind' | 'turn'>): string {
   return `the reply to ${kind} (#${String(turn)})`;
 }
 
-/** A caller who hangs up after the server's terminal event has only spared themselves the rest of the farewell. */
+/** A caller who hangs up after the server's terminal event only skips the rest of the farewell. */
 function hasEndedAs({ outcome, terminal }: Expectable, expected: ExpectedOutcome): boolean {
   return outcome === expected && (expected !== 'hung_up' || terminal === undefined);
 }
@@ -145,7 +145,7 @@ function outcomeText({ outcome, terminal }: Expectable): string {
   return `the call was ${outcome.replace('_', ' ')}${late}`;
 }
 
-/** A server takes its own time, however fast the call goes, and is measured by that. */
+/** A server takes its own time, however fast the call is, and is measured by that. */
 function lateReplies({ replies, pace = 1 }: Expectable, belowMs: number, expected: string): readonly Unmet[] {
   const measured = replies.flatMap((reply) => (reply.latencyMs === undefined ? [] : [{ reply, realMs: reply.latencyMs / pace }]));
   if (measured.length === 0) return [{ expected, found: 'no reply was measured' }];

@@ -1,13 +1,13 @@
-// What a call, or one step of it, is expected to bring about: the one model that options of the command line and files of
-// scenarios are read into. Knows no results; whether one is met is checked in expectation-check.ts.
+// What a call, or one step of it, should cause: the one model for options of the command line and for scenario
+// files. Knows no results; expectation-check.ts decides whether one is met.
 import type { JsonValue } from '../../base/json.ts';
 import type { FindingCode } from './finding.ts';
 import { textPattern } from './text-pattern.ts';
 
-/** How a call can end as it was meant to. `hung_up`: by the caller, without a terminal event. `lost`: see line conditions. */
+/** The intended ways for a call to end. `hung_up`: by the caller, without a terminal event. `lost`: see line conditions. */
 export type ExpectedOutcome = 'transferred' | 'ended' | 'hung_up' | 'lost';
 
-/** One expectation, with the words it was written in. */
+/** One expectation, with the words the user wrote. */
 export type Expectation = { readonly written: string } & (
   | { readonly kind: 'text'; readonly pattern: RegExp }
   | { readonly kind: 'no_text'; readonly pattern: RegExp }
@@ -17,17 +17,17 @@ export type Expectation = { readonly written: string } & (
   | { readonly kind: 'latency'; readonly belowMs: number }
   /** Silence between two sounds of one reply. */
   | { readonly kind: 'gap'; readonly belowMs: number }
-  /** No prompt is cut off at full scale. The call must have been placed with facts about the sound of replies. */
+  /** No prompt clips. The call must collect facts about the sound of its replies. */
   | { readonly kind: 'no_clipping' }
-  /** One reply has this sound in it, 8 kHz. The call must have been placed with the samples of replies. */
+  /** One reply contains this sound, 8 kHz. The call must keep the samples of its replies. */
   | { readonly kind: 'sound'; readonly known: Int16Array }
   /** The event with which the server ends the call has this name (G-79). */
   | { readonly kind: 'ending_name'; readonly pattern: RegExp }
   /** The server sends a custom event of this name to the flow (G-73); several come in the order they are expected in. */
   | { readonly kind: 'custom_event'; readonly pattern: RegExp }
-  /** Prompts heard; a reply that is streamed counts as one. */
+  /** Prompts heard; a streamed reply counts as one. */
   | { readonly kind: 'prompts'; readonly least: number; readonly most: number }
-  /** No breach of the contract but these. */
+  /** No breach of the contract except these. */
   | { readonly kind: 'no_findings'; readonly allowed: readonly FindingCode[] }
   /** The bot fails, and the server says so: see {@link Reply.isApology}. */
   | { readonly kind: 'apology' }
@@ -37,13 +37,13 @@ export type Expectation = { readonly written: string } & (
   | { readonly kind: 'input'; readonly isTaken: boolean }
 );
 
-/** The forms of an expectation on a command line, for helps and messages. */
+/** The forms of an expectation on a command line, for help texts and messages. */
 export const EXPECTATION_FORMS =
   'text:/pattern/i, text:words, no-text:words, transfer, end, hangup, data:name=value, latency<800ms, gap<100ms, prompts=2, apology, no-clipping or no-findings';
 
 /**
  * Reads one expectation in one of the {@link EXPECTATION_FORMS}. A `data` value between slashes is a pattern;
- * a number, or anything else that is no text, is written as JSON.
+ * a number, or anything else that is not a text, is written as JSON.
  *
  * @throws RangeError with a sentence for the user when the text is none of these.
  */

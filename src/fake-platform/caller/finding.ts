@@ -1,4 +1,4 @@
-// What was wrong with a call: breaches of the contract by rule, and the failures that ended it. Named facts, never
+// What was wrong with a call: breaches of the contract by rule, and the failures that ended it.
 // stack traces.
 
 /** Every name a finding can have. */
@@ -20,7 +20,7 @@ export const FINDING_CODES = [
   'call_limit',
   'too_much_audio',
   'too_many_turns',
-  // Breaches of the contract. The call goes on as the platform would.
+  // Breaches of the contract. The call continues as on the platform.
   'second_final',
   'final_missing',
   'not_completed',
@@ -46,7 +46,7 @@ export const FINDING_CODES = [
   'input_settings_missing',
   'routing_hint_invalid',
   'prompt_unplayable',
-  // The same, of a WebSocket alone.
+  // The same, on a WebSocket alone.
   'envelope_wrong',
   'sequence_broken',
   'answer_unasked',
@@ -85,7 +85,7 @@ export class Findings {
     this.#onFound = onFound;
   }
 
-  /** Takes a finding up unless the same was already said of the same RPC. */
+  /** Adds a finding unless the same RPC already has it. */
   add(finding: Finding): void {
     const name = `${finding.code}/${String(finding.turn ?? 0)}`;
     if (this.#seen.has(name) || this.#found.length >= MAX_FINDINGS) return;
@@ -94,7 +94,7 @@ export class Findings {
     this.#onFound(finding);
   }
 
-  /** All findings in the order they were made. */
+  /** All findings in order of time. */
   get all(): readonly Finding[] {
     return this.#found;
   }

@@ -9,9 +9,9 @@ import type { Timeline } from './timeline.ts';
 import type { DueReply, TurnBook } from './turn-book.ts';
 import type { Turn } from './turn.ts';
 
-/** How the platform behaves where the contract leaves it open. */
+/** What the platform does where the contract leaves it open. */
 export interface PlatformHabits {
-  /** Hand the terminator over as the last key (G-67). Default false. */
+  /** Send the terminator as the last key (G-67). Default false. */
   readonly terminatorIncluded?: boolean;
   /** A menu of one digit is sent without START_OF_DTMF before it (G-64). Default false. */
   readonly singleDigitDirect?: boolean;
@@ -40,7 +40,7 @@ export class KeyEntry {
     return this.#collector !== undefined;
   }
 
-  /** The reply to keys that are all pressed and could not be sent yet. */
+  /** The reply to complete digits that could not be sent yet. */
   get due(): readonly DueReply[] {
     return this.#collected === undefined ? [] : [{ kind: 'dtmf', waitedMs: this.#clock.nowMs() - this.#collected.atMs }];
   }
@@ -48,7 +48,7 @@ export class KeyEntry {
   /**
    * Takes a key into the open entry.
    *
-   * @returns false when the entry has all its keys: there is no place for another one.
+   * @returns false when the entry already has all its keys.
    */
   add(key: Key): boolean {
     if (this.#collector?.isCollecting !== true) return false;
@@ -66,8 +66,8 @@ export class KeyEntry {
   /**
    * The first key of an entry.
    *
-   * @param listeningTurn - the RPC that listens, if there is one; it is half-closed.
-   * @param isBargeIn - a prompt is playing: START_OF_DTMF goes on the listening RPC then, else on its own (G-54, G-60).
+   * @param listeningTurn - the RPC that listens, if any; it is half-closed.
+   * @param isBargeIn - a prompt plays: START_OF_DTMF then goes on the listening RPC, else on its own (G-54, G-60).
    */
   begin(key: Key, config: InputConfig, listeningTurn: Turn | undefined, isBargeIn: boolean): void {
     const isDirect = this.#habits.singleDigitDirect === true && config.digits === 1;
@@ -89,14 +89,14 @@ export class KeyEntry {
     this.#collector.press(key);
   }
 
-  /** An RPC is over; when it was the one of START_OF_DTMF, the digits may go. */
+  /** An RPC is over; if it carried START_OF_DTMF, the digits may go. */
   turnEnded(turn: Turn): void {
     if (turn !== this.#startTurn) return;
     this.#startTurn = undefined;
     this.#sendWhenReady();
   }
 
-  /** Forgets the entry. */
+  /** Drops the entry. */
   cancel(): void {
     this.#collector?.cancel();
     this.#collector = undefined;
@@ -108,7 +108,7 @@ export class KeyEntry {
     const collected = this.#collected;
     if (collected === undefined || this.#startTurn !== undefined) return;
     this.cancel();
-    // The caller waits since the last key, however long the server takes to let the digits be sent.
+    // The caller waits since the last key, however long the server delays the digits.
     this.#book.ask('dtmf', { kind: 'dtmf', keys: collected.keys }, collected.atMs);
   }
 }

@@ -1,4 +1,4 @@
-// The keys of a phone as characters. The numbers they have on the wire are the mapper's business.
+// The keys of a phone as characters. The mapper knows their numbers on the wire.
 
 /** Every key, in the order of a phone with the fourth column. */
 export const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0', '*', '#', 'A', 'B', 'C', 'D'] as const;
@@ -6,7 +6,7 @@ export const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0', '*', '#',
 /** One key of a phone. */
 export type Key = (typeof KEYS)[number];
 
-/** The key of a character, or undefined; small letters count as large ones. */
+/** The key of a character, or undefined; lower case counts as upper case. */
 export function keyOf(character: string): Key | undefined {
   return KEYS.find((key) => key === character.toUpperCase());
 }

@@ -5,18 +5,18 @@ import type { Reply } from './turn.ts';
 
 /** Below this, 42 dB under full scale, nobody hears anything on a phone. */
 const QUIET_BELOW = 256;
-/** How much of a known prompt must be found for it to be there, samples: 20 ms, not more than a frame. */
+/** How much of a known prompt must match for it to count as begun, samples: 20 ms, at most one frame. */
 const ANCHOR_SAMPLES = 160;
 
-/** Why a known prompt was not heard as it should be, and on which RPC. */
+/** Why a known prompt was not heard as expected, and on which RPC. */
 export interface SoundFault {
   readonly found: string;
   readonly turn?: number;
 }
 
 /**
- * What is wrong with a known prompt in the replies; undefined when one of them has all of it. Both are compared as a phone
- * plays them, in the steps of µ-law, because a server may send finer ones.
+ * What is wrong with a known prompt in the replies; undefined when one of them contains all of it. Both are compared
+ * after µ-law quantization, because a phone plays that and a server may send finer samples.
  *
  * @param known - 8 kHz.
  */
@@ -54,15 +54,15 @@ function msText(samples: number): string {
 }
 
 /**
- * Where a known sound begins in what was heard, samples; undefined when it does not. Its first 20 ms from its first loud
- * sample on decide, so that a sound which breaks off later is found, too.
+ * Where a known sound begins in what was heard, samples; undefined when it does not. The first 20 ms from its first loud
+ * sample decide, so that a sound which breaks off later is found, too.
  */
 function findSound(heard: Int16Array, known: Int16Array): number | undefined {
   const loud = known.findIndex((sample) => Math.abs(sample) >= QUIET_BELOW);
   if (loud === -1) return undefined;
   const [all, anchor] = [bytesOf(heard), bytesOf(known.subarray(loud, loud + ANCHOR_SAMPLES))];
   const size = Int16Array.BYTES_PER_ELEMENT;
-  // Its first loud sample cannot come before it can begin, and stands on a whole sample.
+  // The first loud sample cannot come before the sound can begin, and lies on a whole sample.
   let at = all.indexOf(anchor, loud * size);
   while (at !== -1 && at % size !== 0) at = all.indexOf(anchor, at + 1);
   return at === -1 ? undefined : at / size - loud;

@@ -1,11 +1,11 @@
-// The listening turn of a call: the RPC that carries the caller's audio, fed with the microphone's frames the way the platform
-// does. Decides what of the caller's speech is sent and what is dropped; when one is wanted is the turn grammar's business.
+// The listening turn of a call: the RPC that carries the caller's audio, with microphone frames sent as the platform sends
+// them. Decides which speech is sent and which is dropped; the turn grammar decides when to listen.
 import type { CallClock } from './call-clock.ts';
 import { Microphone, SILENT_FRAME, type Frame } from './microphone.ts';
 import type { DueReply, TurnBook } from './turn-book.ts';
 import type { Turn } from './turn.ts';
 
-/** The tiny packets that a call begins with (G-33). */
+/** The tiny packets at the start of a call (G-33). */
 const PROBE = new Uint8Array([0xff, 0xff, 0xff]);
 const PROBES = 3;
 
@@ -37,7 +37,7 @@ export class Listening {
     return this.#turn;
   }
 
-  /** The reply to what was said, while the server has not noticed the end of it. */
+  /** The reply to what was said, until the server has noticed the end of it. */
   get due(): readonly DueReply[] {
     if (this.#turn === undefined || this.#lastSpeechMs === undefined || this.microphone.isSpeaking) return [];
     return [{ kind: 'speech', waitedMs: this.#clock.nowMs() - this.#lastSpeechMs }];
@@ -66,13 +66,13 @@ export class Listening {
     return turn;
   }
 
-  /** The caller's audio is complete: stop at once, half-close and wait for the reply (G-38). Of no speech no wait is measured. */
+  /** The caller's audio is complete: stop at once, half-close and wait for the reply (G-38). Without speech, no wait is measured. */
   complete(): void {
     const turn = this.take();
     if (turn !== undefined) this.#book.await(turn, this.#lastSpeechMs);
   }
 
-  /** The caller's input goes elsewhere: half-close; no reply is wanted. */
+  /** The caller's input goes on another RPC: half-close; no reply is expected. */
   setAside(): void {
     const turn = this.take();
     if (turn !== undefined) this.#book.setAside(turn);
@@ -86,17 +86,17 @@ export class Listening {
     return turn;
   }
 
-  /** Stops sending on the present RPC without closing it: what START_OF_INPUT as CHUNK does to the platform (G-39). */
+  /** Stops sending on the present RPC without closing it, as the platform does after START_OF_INPUT as CHUNK (G-39). */
   mute(): void {
     this.#isMuted = true;
   }
 
-  /** An RPC begins anew on another one: what a server wanted of the first holds no more. */
+  /** An RPC starts again on another one: what a server asked for on the first no longer applies. */
   beginAnew(turn: Turn): void {
     if (turn === this.#turn) this.#isMuted = false;
   }
 
-  /** Ends everything; the RPC that listens is half-closed. */
+  /** Ends everything; the listening RPC is half-closed. */
   stop(): void {
     this.setAside();
     this.microphone.stop();
@@ -111,7 +111,7 @@ export class Listening {
     } else if (isSpeech) {
       this.#dropped += 1;
     }
-    // The RPC goes on in silence while the caller may not be heard, so that its pace never breaks.
+    // The RPC continues with silence while the caller may not be heard, so that its pace never breaks.
     turn?.line.send({ kind: 'audio', audio: isHeard ? audio : SILENT_FRAME });
   }
 }

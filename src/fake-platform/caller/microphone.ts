@@ -1,5 +1,5 @@
-// The caller's microphone: a frame of 160 bytes every 20 ms while somebody listens, silence unless the caller speaks
-// (G-30, G-35). Speech goes on whether or not anybody listens, as people do. Knows no RPC.
+// The caller's microphone: a frame of 160 bytes every 20 ms while the platform listens, silence unless the caller speaks
+// (G-30, G-35). Speech continues whether or not anybody listens, as people do. Knows no RPC.
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { MULAW_SILENCE, MULAW_TO_LINEAR, decodeMulaw } from '../../speech/g711.ts';
 import type { CallClock } from './call-clock.ts';
@@ -7,9 +7,9 @@ import { FramePace } from './frame-pace.ts';
 
 /** One frame of the microphone. */
 export interface Frame {
-  /** 160 bytes of µ-law; shared when it is silence, so it must not be changed. */
+  /** 160 bytes of µ-law; shared when it is silence, so never change it. */
   readonly audio: Uint8Array;
-  /** True up to the last frame of an utterance that carries a voice, so that trailing silence does not count as speech. */
+  /** True up to the last voiced frame of an utterance: trailing silence does not count as speech. */
   readonly isSpeech: boolean;
 }
 
@@ -24,9 +24,9 @@ interface Utterance {
 /** A frame is voiced when one of its samples reaches this; 1/64 of full scale is above the noise of any recording. */
 const VOICED_PEAK = 512;
 
-/** A frame of silence; shared, so it must not be changed. */
+/** A frame of silence; shared, so never change it. */
 export const SILENT_FRAME: Uint8Array = new Uint8Array(FRAME_SAMPLES).fill(MULAW_SILENCE);
-/** Most frames are this one: thousands of calls make none of their own. */
+/** Most frames are this one: thousands of calls share it. */
 const SILENCE: Frame = { audio: SILENT_FRAME, isSpeech: false };
 
 /** The microphone of one call. `stop` must be called at the end. */
@@ -48,7 +48,7 @@ export class Microphone {
     });
   }
 
-  /** Whether frames are wanted also while the caller is silent. */
+  /** Whether frames are wanted while the caller is silent, too. */
   set wanted(wanted: boolean) {
     this.#wanted = wanted;
     if (wanted) this.#pace.start();
@@ -61,7 +61,7 @@ export class Microphone {
   }
 
   /**
-   * The caller begins to speak with the next frame. One utterance at a time: a second one replaces the first.
+   * The caller starts to speak with the next frame. One utterance at a time: a second one replaces the first.
    *
    * @param mulaw - µ-law, 8 kHz, no header.
    * @param onEnd - called when its last frame is due.
@@ -86,7 +86,7 @@ export class Microphone {
     return track;
   }
 
-  /** Ends everything; an utterance in progress is said up to now and no further, and `onEnd` is not called. */
+  /** Ends everything; an utterance in progress stops here, and `onEnd` is not called. */
   stop(): void {
     this.#endSpeech();
     this.wanted = false;
@@ -127,7 +127,7 @@ function frameAt(mulaw: Uint8Array, from: number): Uint8Array {
   return padded;
 }
 
-/** Whether µ-law has a frame in it that counts as speech. */
+/** Whether a piece of µ-law contains a voiced frame. */
 export function hasVoice(mulaw: Uint8Array): boolean {
   return lastVoicedFrame(mulaw) !== -1;
 }

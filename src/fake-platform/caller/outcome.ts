@@ -1,4 +1,4 @@
-// How a call can end, as one word that results, expectations and timelines share, and the event that ended it.
+// How a call can end, as one word for results, expectations and timelines, and the event that ended it.
 import type { TerminalEvent } from './answer.ts';
 
 /**
@@ -7,5 +7,5 @@ import type { TerminalEvent } from './answer.ts';
  */
 export type CallOutcome = 'transferred' | 'ended' | 'hung_up' | 'lost' | 'failed' | 'interrupted';
 
-/** The event with which the server ended a call, and the RPC it came on, counted from 1. */
+/** The event with which the server ended a call, and its RPC, counted from 1. */
 export type Ending = TerminalEvent & { readonly turn: number };

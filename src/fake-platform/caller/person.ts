@@ -1,5 +1,5 @@
-// The person on the phone: works through the script, one step after the other, and hangs up after the reply to the
-// last one. Knows whose turn it is and what is heard; knows no RPC beyond its number.
+// The person on the phone: works through the script step by step, and hangs up after the reply to the last step.
+// Knows whose turn it is and what is heard; knows no RPC except its number.
 import type { CancelTimer } from '../../base/clock.ts';
 import { FRAME_MS } from '../../speech/audio-format.ts';
 import type { CallClock } from './call-clock.ts';
@@ -10,10 +10,10 @@ import type { Timeline } from './timeline.ts';
 import type { TurnGrammar } from './turn-grammar.ts';
 import { wordMoment } from './word-moment.ts';
 
-/** How long people take to notice that it is their turn, ms; the server hears the line's silence meanwhile (G-35). */
+/** How long people take to notice that it is their turn, ms; the server meanwhile gets silence (G-35). */
 const REACTION_MS = 200;
 
-/** What a person needs of a call. */
+/** What a person needs from a call. */
 export interface PersonOptions {
   readonly script: readonly Step[];
   readonly clock: CallClock;
@@ -35,7 +35,7 @@ export class Person {
   #isBusy = false;
   /** The RPC from which on a reply answers the last step; undefined when none is due. */
   #dueFrom: number | undefined = 1;
-  /** Why the moment of the next step's word is not known; undefined when it is. */
+  /** Why the time of the word that the next step waits for is not known; undefined when it is. */
   #missedWord: StepMark['missedWord'];
   #cancelTimer: CancelTimer = () => undefined;
   #cancelPatience: CancelTimer = () => undefined;
@@ -44,7 +44,7 @@ export class Person {
     this.#options = options;
   }
 
-  /** The steps that were begun, in order. */
+  /** The steps that began, in order. */
   get marks(): readonly StepMark[] {
     return this.#marks;
   }
@@ -56,7 +56,7 @@ export class Person {
     this.#cancelPatience();
   }
 
-  /** Something changed: begins the next step when its time has come. */
+  /** Something changed: begins the next step if its time has come. */
   goOn(): void {
     if (this.#isBusy || this.#dueFrom !== undefined) return;
     const { script, clock, grammar } = this.#options;
@@ -81,7 +81,7 @@ export class Person {
     }
   }
 
-  /** When the step is to begin, whatever plays then, ms since the call began; undefined when it waits for its turn. */
+  /** When the step begins, whatever plays then, ms since the call began; undefined when it waits for its turn. */
   #interruption({ interruptMs, interruptWord }: Step, { turn: id, turnStartMs }: Playing): number | undefined {
     if (interruptMs !== undefined) return turnStartMs + interruptMs;
     const turn = this.#options.grammar.book.all[id - 1];
@@ -92,19 +92,19 @@ export class Person {
     return typeof moment === 'number' ? turnStartMs + moment : undefined;
   }
 
-  /** Stops in the middle of whatever it does. */
+  /** Stops in the middle of any step. */
   stop(): void {
     this.#isBusy = true;
     this.#cancelTimer();
     this.#cancelPatience();
   }
 
-  /** @param number - of the step: a timer that was waited for may have begun it already. */
+  /** @param number - the step: a timer that was waited for may have begun it already. */
   #begin(step: Step, number: number): void {
     const { grammar, clock } = this.#options;
     const { book, inputTurn, playing } = grammar;
     if (this.#isBusy || number !== this.#next) return;
-    // The server has ended the call while the caller was about to act: what is left is its farewell (G-76).
+    // The server ended the call when the caller was about to act: only its farewell is left (G-76).
     if (grammar.terminal !== undefined) return;
     if (this.#next < this.#options.script.length) {
       const fromTurn = step.kind === 'press' || step.kind === 'send_event' ? book.nextId : inputTurn;
@@ -167,7 +167,7 @@ export class Person {
       if (dropped > before.dropped) {
         timeline.add('platform', 'drops_speech', { detail: `${String((dropped - before.dropped) * FRAME_MS)} ms` });
       }
-      // Speech of which nothing was sent will not be answered.
+      // Speech of which nothing was sent gets no answer.
       if (sent === before.sent) {
         this.#dueFrom = undefined;
         this.#noteDropped();
@@ -192,7 +192,7 @@ export class Person {
       this.#done();
       return;
     }
-    // The digits go on an RPC that is not open yet, whatever RPC carries START_OF_DTMF.
+    // The digits go on an RPC that is not open yet, whichever RPC carries START_OF_DTMF.
     if (this.#options.grammar.press(key)) this.#dueFrom = firstTurn;
     else this.#noteDropped();
     if (rest.length === 0) {

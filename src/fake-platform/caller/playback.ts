@@ -1,5 +1,5 @@
-// The playback clock: prompts queue up and play one after the other in real time, can be cut, and everything the
-// caller hears is kept at its place on the call's time axis. Knows samples and turns, no messages.
+// The playback clock: prompts queue and play one after the other in real time, and can be cut. Everything the
+// caller hears is kept with its time on the call's axis. Knows samples and turns, no messages.
 import type { CancelTimer } from '../../base/clock.ts';
 import type { CallClock } from './call-clock.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
@@ -21,7 +21,7 @@ interface Placed extends Sound {
   endSample: number;
 }
 
-/** What is heard at this moment. */
+/** What is heard now. */
 export interface Playing {
   readonly turn: number;
   readonly bargeIn: boolean;
@@ -29,7 +29,7 @@ export interface Playing {
   readonly turnStartMs: number;
 }
 
-/** Tells what happens on the playback clock. */
+/** Reports what happens on the playback clock. */
 export interface PlaybackListener {
   /** A sound began; `gapMs` is the silence since the last sound of the same RPC, 0 for its first. */
   started(playing: Playing, gapMs: number): void;
@@ -57,7 +57,7 @@ export class Playback {
   #cancelTimer: CancelTimer = () => undefined;
   #stopped = false;
 
-  /** @param keepsSound - false: `heard` is silence, for those who hold too many calls to keep them. */
+  /** @param keepsSound - false: `heard` is silence, for a load test with too many calls to keep their sound. */
   constructor(clock: CallClock, listener: PlaybackListener, keepsSound = true) {
     this.#keepsSound = keepsSound;
     this.#clock = clock;
@@ -91,7 +91,7 @@ export class Playback {
   }
 
   /**
-   * Drops what has not been heard of all turns before `turn` (G-52). Reports nothing: the one who cuts knows.
+   * Drops what has not been heard of all turns before `turn` (G-52). Reports nothing: the code that cuts knows.
    *
    * @returns the sound that was dropped, ms; 0 when there was none.
    */
@@ -100,7 +100,7 @@ export class Playback {
   }
 
   /**
-   * Drops what has not been heard of this turn, which begins anew: what comes on it then follows no sound. As {@link cutBefore}.
+   * Drops what has not been heard of this turn, which starts again: its next sound follows no other. As {@link cutBefore}.
    */
   cutAnew(turn: number): number {
     const droppedMs = this.#cut((sound) => sound.turn === turn);
@@ -142,7 +142,7 @@ export class Playback {
     return track;
   }
 
-  /** Stops the clock; what plays at this moment is heard up to now and no further. Nothing is reported any more. */
+  /** Stops the clock; what plays now is heard up to this moment. Nothing more is reported. */
   stop(): void {
     this.#advance();
     this.#stopped = true;
@@ -156,7 +156,7 @@ export class Playback {
     return Math.floor(this.#clock.nowMs() * SAMPLES_PER_MS);
   }
 
-  /** Brings the queue up to the present: a late timer must not make anything play late. */
+  /** Advances the queue to the present: a late timer must not make anything play late. */
   #advance(): void {
     while (!this.#stopped && this.#current !== undefined && this.#nowSample() >= this.#current.endSample) this.#finishCurrent();
   }

@@ -1,18 +1,18 @@
-// The bytes of a prompt as samples of the line, whatever form they came in: headerless µ-law, or a WAV of any kind the
-// contract allows (G-31, G-48). Says nothing about whether that form was the right one.
+// The bytes of a prompt as samples of the line, in whatever form they came: headerless µ-law, or a WAV of any kind the
+// contract allows (G-31, G-48). Does not judge whether that form was right.
 import { AppError } from '../../base/errors.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
 import { readWav, startsAsWav } from '../../speech/wav.ts';
 
-/** Changes the rate of a whole piece of 16-bit mono audio; rates in Hz. */
+/** Resamples a whole piece of 16-bit mono audio; rates in Hz. */
 export type ChangeRate = (samples: Int16Array, fromHz: number, toHz: number) => Int16Array;
 
 /**
  * The samples of a prompt at 8 kHz.
  *
  * @param changeRate - needed only for a WAV at another rate.
- * @throws AppError `prompt_unusable` when the WAV cannot be read or its rate cannot be changed.
+ * @throws AppError `prompt_unusable` when the WAV cannot be read or resampled.
  */
 export function promptSound(audio: Uint8Array, changeRate?: ChangeRate): Int16Array {
   return startsAsWav(audio) ? wavSound(audio, changeRate) : decodeMulaw(audio);
@@ -22,7 +22,7 @@ export function promptSound(audio: Uint8Array, changeRate?: ChangeRate): Int16Ar
  * The samples of a WAV at 8 kHz.
  *
  * @param changeRate - needed only for another rate.
- * @throws AppError `prompt_unusable` when it cannot be read; that, or what `changeRate` throws, when its rate cannot be changed.
+ * @throws AppError `prompt_unusable` when it cannot be read; that, or the error of `changeRate`, when it cannot be resampled.
  */
 export function wavSound(wav: Uint8Array, changeRate?: ChangeRate): Int16Array {
   const { samples, sampleRateHz } = readWav(wav);

@@ -1,4 +1,4 @@
-// Puts the prompts of an answer on the playback clock and keeps the account of what was said on which RPC.
+// Queues the prompts of an answer on the playback clock and records what was said on which RPC.
 import { AppError } from '../../base/errors.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import type { Answer, AnswerPrompt } from './answer.ts';
@@ -7,7 +7,7 @@ import { promptSound, type ChangeRate } from './prompt-sound.ts';
 import type { Timeline } from './timeline.ts';
 import type { Turn } from './turn.ts';
 
-/** What is done with the sound of replies: nothing, facts about it ({@link SoundFacts}), or facts and all samples. */
+/** What to keep of the sound of replies: nothing, facts about it ({@link SoundFacts}), or facts and all samples. */
 export type ReplySoundWish = 'none' | 'facts' | 'samples';
 
 /** Takes prompts of one call. */
@@ -25,7 +25,7 @@ export class PromptTaker {
   }
 
   /**
-   * Queues all prompts of an answer in their order (G-22). Prompts of an RPC that the caller cut are dropped.
+   * Queues all prompts of an answer in order (G-22). Prompts of an RPC that the caller interrupted are dropped.
    *
    * @returns what went wrong: `unplayable` with the reason, `full` when the server sent more than can be queued.
    */
@@ -42,7 +42,7 @@ export class PromptTaker {
         continue;
       }
       const audioMs = samples.length / (LINE_RATE_HZ / 1000);
-      // A stream of chunks is one prompt to whoever listens.
+      // Several chunks are one prompt to the listener.
       const isMore = type === 'chunk' && turn.prompts > 0;
       if (!isMore) turn.prompts += 1;
       turn.audioMs += audioMs;

@@ -1,12 +1,12 @@
-// Recordings that users name, as the line carries them: each file is read once however often it is named, and what no phone
-// could play is refused. Knows no call.
+// Recordings that users name, converted for the line. Each file is read once, however often it is named; a file that
+// no phone could play is refused. Knows no call.
 import { AppError } from '../../base/errors.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { encodeMulaw } from '../../speech/g711.ts';
 import { hasVoice } from './microphone.ts';
 import { wavSound, type ChangeRate } from './prompt-sound.ts';
 
-/** What recordings are read with. */
+/** What reading a recording needs. */
 export interface RecordingTools {
   readonly readFile: (file: string) => Promise<Uint8Array>;
   readonly changeRate: ChangeRate;
@@ -21,7 +21,7 @@ export interface RecordingTools {
 export type ReadRecording = (file: string, place: string) => Promise<Uint8Array>;
 
 const MAX_MINUTES = 10;
-/** All of one reader together are held until the end of the run. */
+/** All recordings of one reader together are kept until the end of the run. */
 const MAX_MINUTES_TOGETHER = 240;
 const BYTES_PER_MINUTE = 60 * LINE_RATE_HZ;
 

@@ -1,9 +1,9 @@
-// How a call went, for people and for programs. The sound of it is left out.
+// How a call went, for people and for programs, without its sound.
 import { createColors } from 'picocolors';
 import { oneLine } from '../../base/one-line.ts';
 import type { CallResult } from './caller.ts';
 
-/** Longest words of a server in one line, characters. */
+/** Longest text of a server in one line, characters. */
 const MAX_TEXT = 400;
 
 /** The result as plain data: one line of JSON. */
@@ -20,7 +20,7 @@ export function callData(result: CallResult & { readonly conversationId: string 
   return { outcome, conversationId, durationMs: Math.round(durationMs), replies, heardTexts, terminal, findings, ...lost };
 }
 
-/** The result in a few lines: the verdict, then every finding and every expectation that was not met. */
+/** The result in a few lines: the verdict, then every finding and every unmet expectation. */
 export function resultLines({ ok, outcome, durationMs, replies, findings, unmet }: CallResult, isColoured: boolean): readonly string[] {
   const colours = createColors(isColoured);
   const latencies = replies.flatMap(({ latencyMs }) => latencyMs ?? []);

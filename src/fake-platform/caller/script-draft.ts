@@ -1,4 +1,4 @@
-// The caller's script as a command line says it, option by option, and the way to ready steps. Knows the words of the
+// The caller's script as a command line gives it, option by option, and its conversion to ready steps. Knows the
 // options; reads no file and speaks no text itself.
 import { parseJson, type JsonObject } from '../../base/json.ts';
 import { unsendable } from './sendable.ts';
@@ -6,13 +6,13 @@ import { keysOf } from './key.ts';
 import { recordingReader, type RecordingTools } from './recorded-sound.ts';
 import type { Step } from './script.ts';
 
-/** The options that make steps, in the words of the command line. */
+/** The options that make steps, as on the command line. */
 export const SCRIPT_OPTIONS = ['say', 'wav', 'press', 'wait', 'event', 'hangup', 'interrupt'] as const;
 
 /** One such option. */
 export type ScriptOption = (typeof SCRIPT_OPTIONS)[number];
 
-/** One option as it was given, in its place. */
+/** One option as given, in its place. */
 export interface GivenOption {
   readonly option: ScriptOption;
   /** Empty for an option without a value. */
@@ -25,21 +25,21 @@ export interface ScriptTools extends RecordingTools {
   readonly speak: (text: string) => Promise<Uint8Array>;
 }
 
-/** A step whose sound has yet to be spoken or read. */
+/** A step whose sound must still be spoken or read. */
 export type Draft = { readonly interruptMs?: number; readonly interruptWord?: string } & (
   | { readonly kind: 'say'; readonly text: string }
-  /** `place`: where the file was named, for messages about it. */
+  /** `place`: where the file was named, for messages. */
   | { readonly kind: 'wav'; readonly file: string; readonly place: string }
   | Exclude<Step, { readonly kind: 'say' }>
 );
 
-/** Longest wait that can be asked for, ms. */
+/** Longest wait that a user can ask for, ms. */
 const MAX_WAIT_MS = 3_600_000;
 
 /**
- * Checks the options of a script without doing anything yet.
+ * Checks the options of a script; does nothing else yet.
  *
- * @throws RangeError with a sentence for the user when a value is wrong or `interrupt` has no step behind it.
+ * @throws RangeError with a sentence for the user when a value is wrong or `interrupt` has no step after it.
  */
 export function draftScript(given: readonly GivenOption[]): readonly Draft[] {
   const drafts: Draft[] = [];

@@ -15,7 +15,7 @@ export type Step = (
       readonly mulaw: Uint8Array;
     }
   | { readonly kind: 'press'; readonly keys: readonly Key[] }
-  /** Stay silent for so long, or until the signal. */
+  /** Stay silent for this long, or until the signal. */
   | { readonly kind: 'wait'; readonly waitMs: number; readonly over?: AbortSignal }
   /** Stay silent until the server says something about it (G-70). */
   | { readonly kind: 'stay_silent' }
@@ -24,19 +24,19 @@ export type Step = (
   | { readonly kind: 'hang_up' }
 ) & { readonly interruptMs?: number; readonly interruptWord?: string };
 
-/** When a step was begun, and what answers it. */
+/** When a step began, and what answers it. */
 export interface StepMark {
   /** ms since the call began. */
   readonly atMs: number;
-  /** The first RPC whose reply answers this step, counted from 1; the ones from there to the next step's are its own. */
+  /** The first RPC whose reply answers this step, counted from 1; it owns the RPCs up to the next step's first. */
   readonly fromTurn: number;
-  /** Whether a prompt was heard when it began. */
+  /** Whether a prompt was playing when it began. */
   readonly isInterruption: boolean;
   /** False when the platform dropped any of its keys, or all of its speech (G-51). */
   readonly isTaken: boolean;
-  /** Why it did not begin at its word: nobody said that, or the text of the prompts came too late to know. */
+  /** Why it did not begin at its word: no prompt has the word, or the text of the prompts came too late. */
   readonly missedWord?: 'never' | 'unknown';
 }
 
-/** Pause between two keys of one step, ms: a practised thumb. */
+/** Pause between two keys of one step, ms. */
 export const KEY_INTERVAL_MS = 200;

@@ -1,4 +1,4 @@
-// Facts about sound that was heard: whether it is clipped, and how long it is quiet in the middle. Keeps no sample. Knows no call.
+// Facts about sound that was heard: whether it clips, and how long it is quiet in the middle. Keeps no sample. Knows no call.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 
 /** Facts about one piece of sound. Places and lengths are ms of the sound itself. */
@@ -10,7 +10,7 @@ export interface SoundFacts {
   readonly longestClipMs: number;
   /** Where the first of them begins; undefined without any. */
   readonly firstClipAtMs: number | undefined;
-  /** The longest time without a sound between two sounds; silence before the first and after the last is none. */
+  /** The longest silence between two sounds; silence before the first and after the last does not count. */
   readonly longestQuietMs: number;
   /** Where it begins; undefined when nothing is quiet in the middle. */
   readonly longestQuietAtMs: number | undefined;
@@ -18,13 +18,13 @@ export interface SoundFacts {
 
 /** The loudest value of µ-law; 16-bit audio goes up to 32 767. */
 const FULL_SCALE = 32_124;
-/** As many samples in a row at full scale are a wave whose top was cut off. */
+/** This many samples in a row at full scale are a wave whose top was cut off. */
 const CLIP_SAMPLES = 3;
 /** Below this, 42 dB under full scale, nobody hears anything on a phone. */
 const QUIET_BELOW = 256;
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
-/** Takes sound piece by piece, 8 kHz, and has the facts about all of it so far. */
+/** Takes sound piece by piece, 8 kHz, and knows the facts about all of it so far. */
 export class SoundMeter {
   #samples = 0;
   #clips = 0;
@@ -32,7 +32,7 @@ export class SoundMeter {
   #clipSign = 0;
   #longestClip = 0;
   #firstClip: number | undefined;
-  /** The sample behind the last loud one; undefined before the first. */
+  /** The sample after the last loud one; undefined before the first. */
   #quietFrom: number | undefined;
   #longestQuiet = 0;
   #longestQuietAt: number | undefined;

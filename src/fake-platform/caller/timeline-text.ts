@@ -16,7 +16,7 @@ export function timelineText(isColoured: boolean): TimelineText {
   return ({ atMs, who, what, turn, detail, latencyMs }) => {
     const time = (atMs / 1000).toFixed(3).padStart(8);
     const place = (turn === undefined ? '' : `#${String(turn)}`).padEnd(4);
-    // Details may hold a server's words.
+    // Details may contain a server's own words.
     const words = oneLine(detail ?? '', MAX_DETAIL);
     const latency = latencyMs === undefined ? '' : colours.yellow(`  +${String(latencyMs)} ms`);
     const fact = what.replaceAll('_', ' ').padEnd(14);

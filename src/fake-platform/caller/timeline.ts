@@ -1,4 +1,4 @@
-// Who said or did what, at which millisecond of a call. Collects and passes on; how it is shown is decided elsewhere.
+// Who said or did what, at which millisecond of a call. Collects lines and passes them on; others display them.
 import type { CallClock } from './call-clock.ts';
 
 /** One line of the timeline. */
@@ -15,7 +15,7 @@ export interface TimelineEvent {
   readonly latencyMs?: number;
 }
 
-/** Most lines kept and shown of one call; a server that floods must not fill the memory. */
+/** Most lines kept and shown of one call: a server that floods must not fill the memory. */
 const MAX_EVENTS = 10_000;
 /** Longest detail kept, characters. */
 const MAX_DETAIL = 2000;

@@ -1,5 +1,5 @@
 // The RPCs of one call: opens, feeds and closes them, checks every answer against the contract, and notices when the
-// server falls silent. Which RPC is wanted when is the turn grammar's business.
+// server falls silent. The turn grammar decides which RPC is needed when.
 import type { Answer } from './answer.ts';
 import type { CallClock } from './call-clock.ts';
 import type { FindingCode, Findings } from './finding.ts';
@@ -9,22 +9,22 @@ import { Turn, type Reply, type TurnPhase } from './turn.ts';
 import { TurnCheck, type CallMemory, type TurnKind } from './turn-check.ts';
 import { GRPC_RULES } from '../lines/wire-rules.ts';
 
-/** Hears what happens on the RPCs of a call. */
+/** Receives what happens on the RPCs of a call. */
 export interface TurnListener {
   answered(turn: Turn, answer: Answer): void;
-  /** The RPC is over; `phase` is what it was before. Not called for RPCs that were given up. */
+  /** The RPC is over; `phase` is the one it had before. Not called for cancelled RPCs. */
   ended(turn: Turn, phase: TurnPhase, end: LineEnd): void;
-  /** Nothing came for the answer limit although something must. */
+  /** Nothing came within the answer limit although something must. */
   late(turn: Turn): void;
-  /** The RPC was lost and is opened again; the turn knows nothing any more of what was answered. */
+  /** The RPC was lost and is opened again; what was answered on it no longer counts. */
   cut(turn: Turn, cut: TurnCut): void;
 }
 
-/** What became of turns that were lost with their RPCs. */
+/** What became of turns whose RPCs were lost. */
 export interface LostTurns {
-  /** Said again on another RPC. */
+  /** Sent again on another RPC. */
   readonly turnsRepeated: number;
-  /** Opened again, with nothing said on them or nothing of them processed. */
+  /** Opened again, with nothing sent on them or nothing of it processed. */
   readonly turnsReopened: number;
   /** Lost for good. */
   readonly turnsLost: number;
@@ -37,7 +37,7 @@ export interface DueReply {
   readonly waitedMs: number;
 }
 
-/** What the book works with. */
+/** What the book needs. */
 export interface TurnBookOptions {
   readonly line: Line;
   readonly clock: CallClock;
@@ -46,11 +46,11 @@ export interface TurnBookOptions {
   readonly allowPartial: boolean;
   /** Longest wait for a sign of a reply or for the completion of an RPC, ms. */
   readonly answerLimitMs: number;
-  /** Told when a reply begins. */
+  /** Called when a reply begins. */
   readonly onReply?: ((reply: Reply) => void) | undefined;
 }
 
-/** All RPCs of one call, in the order they were opened. Their ids count from 1. */
+/** All RPCs of one call in order. Their ids count from 1. */
 export class TurnBook {
   readonly #options: TurnBookOptions;
   readonly #listener: TurnListener;
@@ -68,7 +68,7 @@ export class TurnBook {
     return this.#turns;
   }
 
-  /** The id of the RPC that is opened next. */
+  /** The id of the next RPC. */
   get nextId(): number {
     return this.#turns.length + 1;
   }
@@ -78,7 +78,7 @@ export class TurnBook {
     return this.#turns.some((turn) => turn.phase === 'awaiting');
   }
 
-  /** Whether a reply is due that will come or be over: an event that nothing completes may stay without one (G-72). */
+  /** Whether a reply is due that must begin or end: an event that nothing completes may stay without one (G-72). */
   get isReplyDue(): boolean {
     const { incomplete } = this.#options.line.rules ?? GRPC_RULES;
     return this.#turns.some(({ kind, phase, check }) => {
@@ -87,7 +87,7 @@ export class TurnBook {
     });
   }
 
-  /** Replies that did not begin yet although the caller's input is complete. */
+  /** Replies that have not begun although the caller's input is complete. */
   get due(): readonly DueReply[] {
     const nowMs = this.#options.clock.nowMs();
     return this.#turns.flatMap(({ kind, phase, reply, inputEndMs }) =>
@@ -127,9 +127,9 @@ export class TurnBook {
   }
 
   /**
-   * One event or entry on an RPC of its own, half-closed at once (G-10, G-11).
+   * One event or entry on its own RPC, half-closed at once (G-10, G-11).
    *
-   * @param inputEndMs - when the caller was done, ms since the call began; now by default.
+   * @param inputEndMs - when the caller's input was complete, ms since the call began; default now.
    */
   ask(kind: TurnKind, input: PlatformInput, inputEndMs = this.#options.clock.nowMs()): Turn {
     const turn = this.open(kind, 'awaiting');
@@ -151,21 +151,21 @@ export class TurnBook {
     this.#watch(turn);
   }
 
-  /** Half-closes an RPC whose reply is not wanted any more; the server still has to complete it (G-13). */
+  /** Half-closes an RPC whose reply is no longer wanted; the server still has to complete it (G-13). */
   setAside(turn: Turn): void {
     turn.phase = 'set_aside';
     turn.line.halfClose();
     this.#watch(turn);
   }
 
-  /** Cancels an RPC and hears no more of it. */
+  /** Cancels an RPC and ignores what still comes. */
   giveUp(turn: Turn): void {
     if (turn.phase === 'over') return;
     turn.finish();
     turn.line.cancel();
   }
 
-  /** Takes a finding up; `isFatal` when the call ends because of it. */
+  /** Adds a finding; `isFatal` when the call ends because of it. */
   find(code: FindingCode, message: string, turn?: number, rule?: string, isFatal = false): void {
     const atMs = Math.round(this.#options.clock.nowMs());
     const place = { ...(turn === undefined ? {} : { turn }), ...(rule === undefined ? {} : { rule }) };
@@ -183,14 +183,14 @@ export class TurnBook {
     const before = turn.phase;
     if (before === 'over') return;
     const isLost = end.kind === 'broken' && end.failure.loss !== undefined;
-    // Set aside while it was to be opened again.
+    // It was set aside while it waited to be opened again.
     if (isLost && before === 'set_aside' && turn.cuts.size > 0) {
       this.#dismiss(turn);
       return;
     }
     turn.finish();
     if (end.kind === 'completed') {
-      // Of a reply that was cut, no more than the first text can have been begun.
+      // Of an interrupted reply, at most the first text can have begun.
       turn.noteTexts(turn.isInterrupted ? end.promptTexts.slice(0, 1) : end.promptTexts);
       turn.isApology = end.isApology === true;
       if (turn.isApology) this.#options.timeline.add('server', 'apologizes', { turn: turn.id, detail: 'its bot failed' });
@@ -213,7 +213,7 @@ export class TurnBook {
     return true;
   }
 
-  /** Nobody waits for the turn any more, so it is no matter how it ended. */
+  /** Nobody waits for the turn any more, so it does not matter how it ended. */
   #dismiss(turn: Turn): void {
     const before = turn.phase;
     turn.finish();
@@ -235,7 +235,7 @@ export class TurnBook {
   }
 }
 
-/** What a line of the timeline says of an input beside its kind. */
+/** Details of an input for the timeline, beside its kind. */
 function detailOf(input: PlatformInput): string | undefined {
   if (input.kind === 'dtmf') return input.keys.join('');
   return input.kind === 'custom_event' ? input.name : undefined;

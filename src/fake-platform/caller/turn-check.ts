@@ -1,5 +1,5 @@
-// Checks every answer for breaches of the contract, by rule. Only reports them: the call goes on as the platform would take
-// it. Knows no time and no playback, and of the wire only which rules hold on it.
+// Checks every answer for breaches of the contract, by rule. Only reports them: the call goes on as on the platform.
+// Knows no time and no playback, and of the wire only which rules apply to it.
 import { ROUTING_HINT } from '../../contract/limits.ts';
 import { startsAsWav } from '../../speech/wav.ts';
 import { isClosing, isTerminalEvent, type Answer, type AnswerPrompt } from './answer.ts';
@@ -9,7 +9,7 @@ import { GRPC_RULES, type WireRules } from '../lines/wire-rules.ts';
 /** What an RPC is for. `speech` carries caller audio; it changes to `dtmf_start` when a key is pressed on it (G-54). */
 export type TurnKind = 'session_start' | 'speech' | 'dtmf_start' | 'dtmf' | 'no_input' | 'custom_event' | 'session_end';
 
-/** Kinds of RPCs that may be completed without a reply: G-61, G-75; of custom events the contract says nothing (G-72). */
+/** Kinds of RPCs that may be completed without a reply: G-61, G-75; the contract is silent about custom events (G-72). */
 export const MAY_BE_SILENT: ReadonlySet<TurnKind> = new Set(['dtmf_start', 'session_end', 'custom_event']);
 
 /** Facts of the whole call that a check needs. */
@@ -21,7 +21,7 @@ export interface CallMemory {
   readonly allowPartial: boolean;
 }
 
-/** Takes a breach up: its name, its rule, and a sentence. */
+/** Reports a breach: its name, its rule, and a sentence. */
 export type Report = (code: FindingCode, rule: string, message: string) => void;
 
 /** The checks of one RPC. */
@@ -34,7 +34,7 @@ export class TurnCheck {
   #answers = 0;
   #chunks = 0;
 
-  /** @param wire - the rules that hold on the wire of the call; those of gRPC unless others are given. */
+  /** @param wire - the rules that apply to the wire of the call; default those of gRPC. */
   constructor(call: CallMemory, report: Report, wire = GRPC_RULES) {
     this.#call = call;
     this.#report = report;
@@ -51,7 +51,7 @@ export class TurnCheck {
     return this.#answers > 0;
   }
 
-  /** Checks one answer. Must be called before the call's own state takes the answer in. */
+  /** Checks one answer. Call it before the answer changes the call's own state. */
   checkAnswer(kind: TurnKind, answer: Answer): void {
     this.#answers += 1;
     for (const prompt of answer.prompts) this.#checkPrompt(answer, prompt);

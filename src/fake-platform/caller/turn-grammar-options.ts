@@ -1,11 +1,11 @@
-// What the turn grammar works with: its surroundings, its habits, and whom it notifies.
+// What the turn grammar needs: its surroundings, its options, and callbacks.
 import type { PlatformHabits } from './key-entry.ts';
 import type { CallOutcome } from './outcome.ts';
 import type { ChangeRate } from './prompt-sound.ts';
 import type { ReplySoundWish } from './prompt-taker.ts';
 import type { DueReply, TurnBookOptions } from './turn-book.ts';
 
-/** What the turn grammar works with. */
+/** What the turn grammar needs. */
 export interface TurnGrammarOptions extends TurnBookOptions {
   readonly habits: PlatformHabits;
   /** Longest wait for the answer to SESSION_END, ms. */
@@ -13,11 +13,11 @@ export interface TurnGrammarOptions extends TurnBookOptions {
   readonly changeRate?: ChangeRate | undefined;
   /** Whether the playback clock keeps what was heard. */
   readonly keepsSound: boolean;
-  /** What is wanted of the sound of replies. Default none. */
+  /** What to keep of the sound of replies. Default nothing. */
   readonly replySound?: ReplySoundWish | undefined;
   /** A sound begins to be heard. */
   readonly onSound?: (() => void) | undefined;
-  /** The caller leaves, or the call is given up: the replies waited for until now. Not called when the server ended the call. */
+  /** The caller leaves, or the call fails: the replies still waited for. Not called when the server ended the call. */
   readonly onGivenUp?: ((due: readonly DueReply[]) => void) | undefined;
   /** Something changed; the caller may act. */
   readonly onChanged: () => void;

@@ -1,6 +1,6 @@
-// The platform's turn grammar: which RPC is opened, fed and closed when. Takes what the caller does and what the server
-// answers; knows no wire and no script. After every event all is settled from the state as it is then, so that no order
-// of events needs a path of its own.
+// The platform's turn grammar: which RPC is opened, fed and closed when. Receives what the caller does and what the server
+// answers; knows no wire and no script. After every event one function derives all actions from the present state, so
+// that no order of events needs its own path.
 import type { JsonObject } from '../../base/json.ts';
 import { isClosing, isTerminalEvent, type Answer } from './answer.ts';
 import { CallerInput, MAX_TURNS } from './caller-input.ts';
@@ -18,7 +18,7 @@ import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn, TurnPhase } from './turn.ts';
 import { GRPC_RULES, type Breach } from '../lines/wire-rules.ts';
 
-/** Listening RPCs in a row that the server ends without a word before the call is given up. */
+/** After this many listening RPCs in a row that the server ends without a prompt, the call fails. */
 const MAX_UNASKED_COMPLETIONS = 3;
 
 /** The turns of one call. */
@@ -56,7 +56,7 @@ export class TurnGrammar {
     };
     this.playback = new Playback(clock, heard, options.keepsSound);
     this.#prompts = new PromptTaker(this.playback, timeline, options.changeRate, options.replySound);
-    // The RPC that heard the silence is half-closed before the report goes on its own (G-70).
+    // The RPC that heard the silence is half-closed before the report goes on its own RPC (G-70).
     const onSilence = this.#acting(() => {
       this.listening.setAside();
       this.book.ask('no_input', { kind: 'no_input' });
@@ -74,7 +74,7 @@ export class TurnGrammar {
     return this.#input.listening;
   }
 
-  /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is under way. */
+  /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is open. */
   get isCallersTurn(): boolean {
     return this.#mayGoOn && this.#input.isAwaited;
   }
@@ -94,7 +94,7 @@ export class TurnGrammar {
     return this.playback.playing;
   }
 
-  /** The RPC that speech begun now belongs to: the one that listens, or the next. */
+  /** The RPC that speech belongs to if it begins now: the one that listens, or the next. */
   get inputTurn(): number {
     return this.listening.turn?.id ?? this.book.nextId;
   }
@@ -114,8 +114,8 @@ export class TurnGrammar {
   }
 
   /**
-   * The flow sends an event of its own, whatever the caller does at that time (G-72): on an RPC of its own, after
-   * half-closing a listening turn that has heard nothing, so that a reply can be interrupted on the next one.
+   * The flow sends an event, whatever the caller does at that time (G-72): on its own RPC, after half-closing a
+   * listening turn that has heard nothing, so that a reply can be interrupted on the next one.
    */
   sendEvent(name: string, parameters: JsonObject): void {
     if (!this.#mayGoOn) return;
@@ -125,13 +125,13 @@ export class TurnGrammar {
     })();
   }
 
-  /** The caller hangs up, or the call is given up: open RPCs are closed, then SESSION_END on its own RPC (G-74). */
+  /** The caller hangs up, or the call fails: open RPCs are closed, then SESSION_END goes on its own RPC (G-74). */
   hangUp(outcome: CallOutcome = 'hung_up'): void {
     if (this.#isOver || this.#leaving !== undefined) return;
     this.#leaving = outcome;
     this.#options.onGivenUp?.(this.due);
     this.#quieten();
-    // The listening turn is half-closed and may still be completed; what was to be heard is cancelled.
+    // The listening turn is half-closed and may still be completed; prompts not yet heard are cancelled.
     for (const turn of this.book.all) if (turn.kind !== 'speech' || turn.phase !== 'set_aside') this.book.giveUp(turn);
     const end = this.book.ask('session_end', { kind: 'session_end' });
     end.watch(this.#options.hangUpLimitMs, () => {
@@ -140,20 +140,20 @@ export class TurnGrammar {
   }
 
   /**
-   * The connection is gone, and the call with it: nothing can be sent any more. What the platform does with its caller then
-   * is not known, so the server sees nothing further of this call.
+   * The connection is gone, and the call with it: nothing more can be sent. What the platform does with its caller then
+   * is not known, so the server sees no more of this call.
    */
   lose(): void {
     this.#finish(this.#leaving ?? 'lost');
   }
 
-  /** Takes a breach up that stands in no answer of a turn. G-37 speaks of prompts that play and may not be interrupted. */
+  /** Reports a breach that is in no answer of a turn. G-37 is about prompts that play and may not be interrupted. */
   take({ code, rule, message }: Breach): void {
     if (rule === 'G-37' && this.playing?.bargeIn !== false) return;
     this.book.find(code, message, undefined, rule);
   }
 
-  /** Ends the call because of a failure. A server that can still be reached gets SESSION_END. */
+  /** Ends the call because of a failure. A server that is still reachable gets SESSION_END. */
   fail(code: FindingCode, message: string, isReachable: boolean, turn?: number): void {
     if (this.#isOver) return;
     this.book.find(code, message, turn, undefined, true);
@@ -162,10 +162,10 @@ export class TurnGrammar {
   }
 
   /**
-   * The caller has spoken and got no reply for too long. Fails the call, unless the platform will go on by itself: a
-   * prompt still plays, the input is complete and its RPC watched, it is being said again, or NO_INPUT will come.
+   * The caller has spoken and got no reply for too long. Fails the call unless the platform will continue by itself: a
+   * prompt still plays, the input is complete and its RPC watched, it is being sent again, or NO_INPUT will come.
    *
-   * @returns whether the call was failed.
+   * @returns whether the call failed.
    */
   missReply(): boolean {
     const { turn } = this.listening;
@@ -187,7 +187,7 @@ export class TurnGrammar {
     // A server may reply without reporting the end of speech first.
     if (turn === this.listening.turn && isReply) this.listening.complete();
     this.#takeEvent(turn, answer);
-    // What comes of a turn that the caller has cut is no reply any more.
+    // What comes on a turn that the caller interrupted is no reply any more.
     if (isReply && !turn.isInterrupted) this.#cancelPartials();
     const { unplayable, isFull } = this.#prompts.take(turn, answer);
     if (unplayable !== undefined) this.book.find('prompt_unplayable', unplayable, turn.id, 'G-48');
@@ -197,12 +197,12 @@ export class TurnGrammar {
     }
     this.#input.expect(turn, answer);
     if (!isReply || turn.phase !== 'awaiting' || turn.kind === 'dtmf_start') return;
-    // A reply without a word is one all the same.
+    // A reply without a prompt is still a reply.
     if (isClosing(answer)) turn.noteReply();
     this.#options.onReplied(turn.id);
   }
 
-  /** A reply has come: PARTIALs that still play are cancelled, but for those that play on (G-45). */
+  /** A reply has come: it cancels PARTIALs that still play, except those that keep playing (G-45). */
   #cancelPartials(): void {
     const droppedMs = this.playback.cancelPartials();
     if (droppedMs > 0) this.#timeline.add('platform', 'cancels_partial', { detail: `${String(Math.round(droppedMs))} ms unheard` });
@@ -219,7 +219,7 @@ export class TurnGrammar {
 
   #inputStarted(turn: Turn, isChunk: boolean): void {
     if (turn !== this.listening.turn) {
-      // On an RPC that listened a moment ago the event has only crossed our half-close.
+      // On an RPC that listened a moment ago, the event has only crossed our half-close.
       const hasListened = turn.kind === 'speech' || turn.kind === 'dtmf_start';
       if (!hasListened) this.book.find('input_start_misplaced', 'START_OF_INPUT came on a turn that carries no speech', turn.id, 'G-52');
       return;
@@ -232,7 +232,7 @@ export class TurnGrammar {
     else this.book.find('input_start_not_allowed', 'START_OF_INPUT came while a prompt without barge-in plays', turn.id, 'G-37');
   }
 
-  /** The caller came in between: what is not heard of older turns never will be (G-52). */
+  /** The caller interrupted: prompts of older turns not yet heard are dropped (G-52). */
   #cutBefore(id: number): void {
     const heardTurn = this.playing?.turn;
     const droppedMs = this.playback.cutBefore(id);
@@ -244,7 +244,7 @@ export class TurnGrammar {
     this.#timeline.add('platform', 'cuts_prompts', { detail: `${String(Math.round(droppedMs))} ms unheard` });
   }
 
-  /** The turn begins anew: what is not heard of it never will be, and what was heard was. */
+  /** The turn starts again: drops what is not yet heard of it; what was heard stays heard. */
   #cut(turn: Turn, { kind, failure }: TurnCut): void {
     if (this.#isOver) return;
     this.playback.cutAnew(turn.id);
@@ -257,7 +257,7 @@ export class TurnGrammar {
     if (turn === this.listening.turn) this.listening.take();
     if (end.kind === 'broken') {
       const { code, message } = end.failure;
-      // Nobody waits for this RPC any more; when the connection is gone, the others say so.
+      // Nobody waits for this RPC any more; if the connection is gone, the others report it.
       if (phase === 'set_aside') this.book.find(code, message, turn.id);
       else this.fail(code, message, false, turn.id);
     } else {
@@ -277,7 +277,7 @@ export class TurnGrammar {
       this.fail('closed_early', 'the server completes every listening turn at once', true, turn.id);
   }
 
-  /** Nothing came for the answer limit. As long as a prompt plays, the server may be waiting for its end (G-7A). */
+  /** Nothing came within the answer limit. As long as a prompt plays, the server may be waiting for its end (G-7A). */
   #late(turn: Turn): void {
     if (this.#isOver || (this.playing !== undefined && this.#leaving === undefined)) return;
     const mayBeSilent = turn.check.hasFinal || turn.phase === 'set_aside' || MAY_BE_SILENT.has(turn.kind);
@@ -292,7 +292,7 @@ export class TurnGrammar {
     this.#ended(turn, phase, { kind: 'completed', promptTexts: [] });
   }
 
-  /** Wraps whatever can happen on a call: afterwards everything is brought in line with the state as it is then. */
+  /** Wraps every event of a call: afterwards all actions are derived from the state as it is then. */
   #acting<What extends unknown[]>(happening: (...what: What) => void): (...what: What) => void {
     return (...what) => {
       const isOutermost = !this.#isActing;
@@ -311,7 +311,7 @@ export class TurnGrammar {
       if (!this.#input.settle()) this.fail('too_many_turns', `the call has used ${String(MAX_TURNS)} turns`, true);
       return;
     }
-    // The server has ended the call: its prompts are heard to the end, then the line is dropped (G-76, G-77).
+    // The server has ended the call: its prompts are heard to the end, then the line closes (G-76, G-77).
     this.#input.setAside();
     if (this.playing === undefined && !this.book.isAwaiting) this.#finish(this.#terminal.kind === 'transfer' ? 'transferred' : 'ended');
   }

@@ -1,5 +1,5 @@
-// One RPC of a call as the platform keeps it: what it is for, how far it is, and what its reply was. Decides nothing;
-// the turn grammar does.
+// One RPC of a call as the platform keeps it: its purpose, its phase, and its reply. Decides nothing; the turn
+// grammar does.
 import type { CancelTimer } from '../../base/clock.ts';
 import type { CallClock } from './call-clock.ts';
 import type { LineTurn, TurnCut } from '../lines/line.ts';
@@ -7,8 +7,8 @@ import { SoundMeter, type SoundFacts } from './sound-meter.ts';
 import type { TurnCheck, TurnKind } from './turn-check.ts';
 
 /**
- * How far a turn is: `listening` to the caller's audio, `awaiting` the reply to complete input, `set_aside` when the
- * caller's input went elsewhere and no reply is wanted, `over`.
+ * The phase of a turn: `listening` to the caller's audio, `awaiting` the reply to complete input, `set_aside` when the
+ * caller's input goes on another RPC and no reply is wanted, `over`.
  */
 export type TurnPhase = 'listening' | 'awaiting' | 'set_aside' | 'over';
 
@@ -27,17 +27,17 @@ export interface Reply {
   readonly audioMs: number;
   /** Longest silence between two sounds of this reply, ms. */
   readonly maxGapMs: number;
-  /** When it began, ms since the call began; undefined without a gap. */
+  /** When that silence began, ms since the call began; undefined without one. */
   readonly maxGapAtMs?: number;
-  /** What it says, as far as the server says. */
+  /** What it says, as far as the server tells. */
   readonly texts: readonly string[];
-  /** Whether the caller cut it. */
+  /** Whether the caller interrupted it. */
   readonly isInterrupted: boolean;
-  /** Whether any of its sound began to be heard; without sound, whether it came before the caller cut it. */
+  /** Whether any of its sound was heard; without sound, whether it came before the caller interrupted. */
   readonly wasHeard: boolean;
-  /** The server says that its bot failed, and that what it said was its own apology. */
+  /** The server says that its bot failed, and that this reply was its own apology. */
   readonly isApology?: true;
-  /** All its sound as it came, before any cut; undefined unless it was asked for. */
+  /** All its sound as it came, before any cut; undefined unless kept. */
   readonly sound?: ReplySound;
 }
 
@@ -48,7 +48,7 @@ export interface ReplySound {
   readonly pieces: readonly Int16Array[];
 }
 
-/** Most texts kept of one RPC; a server that never stops talking must not fill the memory. */
+/** Most texts kept of one RPC: a server that never stops talking must not fill the memory. */
 const MAX_TEXTS = 500;
 /** Longest text kept, characters; nobody says more in one prompt. */
 const MAX_TEXT = 10_000;
@@ -63,11 +63,11 @@ export class Turn {
   inputEndMs: number | undefined;
   /** Whether the server heard speech on it (G-36). */
   hasHeardSpeech = false;
-  /** Whether the caller cut its prompts: what still comes is dropped (G-52). */
+  /** Whether the caller interrupted its prompts: what still comes is dropped (G-52). */
   isInterrupted = false;
-  /** Whether any of its sound began to be heard. */
+  /** Whether any of its sound was heard. */
   hasSounded = false;
-  /** What became of it where it was cut, each at least once. */
+  /** What became of it where it was lost, each at least once. */
   readonly cuts = new Set<TurnCut['kind']>();
   /** As {@link Reply.isApology}. */
   isApology = false;
@@ -102,7 +102,7 @@ export class Turn {
     this.check = check;
   }
 
-  /** The wire under this turn; set once, right after the turn was opened. */
+  /** The wire of this turn; set once, right after the turn was opened. */
   attach(line: LineTurn): void {
     this.#line = line;
   }
@@ -112,7 +112,7 @@ export class Turn {
     return this.#line;
   }
 
-  /** The turn was cut and begins anew: nothing that came on it counts. @param check - of its answers from now on. */
+  /** The turn was lost and starts again: nothing that came on it counts. @param check - for its answers from now on. */
   beginAnew({ kind, againMs }: TurnCut, check: TurnCheck): void {
     this.check = check;
     this.cuts.add(kind);
@@ -130,18 +130,18 @@ export class Turn {
     this.#sound = undefined;
   }
 
-  /** Whether it was cut and may not have been said again for so long that an answer is late, `limitMs`. */
+  /** Whether it was lost, and for `limitMs` nothing may have been sent again, so that an answer is late. */
   hasGrace(limitMs: number): boolean {
     return this.cuts.size > 0 && this.#clock.nowMs() < this.#graceUntilMs + limitMs;
   }
 
-  /** Calls `onLate` when nothing re-arms the watch for `limitMs`. */
+  /** Calls `onLate` when nothing restarts the timer for `limitMs`. */
   watch(limitMs: number, onLate: () => void): void {
     this.#cancelWatch();
     this.#cancelWatch = this.#clock.after(limitMs, onLate);
   }
 
-  /** The turn is over; nothing is watched any more. */
+  /** The turn is over; its timers stop. */
   finish(): void {
     this.phase = 'over';
     this.#cancelWatch();

@@ -1,5 +1,5 @@
-// When a word of a prompt is heard, guessed from the prompt's text and length: nobody marks words in audio. Knows no
-// clock; times are ms from the beginning of the reply.
+// When a word of a prompt is heard, estimated from the prompt's text and length, because audio has no word marks. Knows
+// no clock; times are ms from the beginning of the reply.
 
 /** What is known of a reply so far. */
 export interface SpokenReply {
@@ -12,10 +12,10 @@ export interface SpokenReply {
 
 /**
  * When the word begins: as far into the sound as its first letter is into the text. Sound without text, such as a chime,
- * moves the guess; so do long pauses.
+ * and long pauses make the estimate worse.
  *
  * @param word - one word or several, in any case.
- * @returns ms; `unknown` while the reply is not whole, `never` when its text does not hold the word.
+ * @returns ms; `unknown` while the reply is incomplete, `never` when its text does not contain the word.
  */
 export function wordMoment({ texts, audioMs, isWhole }: SpokenReply, word: string): number | 'unknown' | 'never' {
   if (!isWhole) return 'unknown';

@@ -1,4 +1,4 @@
-// Where a server is and who calls it: the options that every command with calls to a server shares, and what they mean.
+// Where a server is and how a caller gets in: the options that every command with calls to a server shares.
 // Knows no call.
 import { X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
@@ -7,7 +7,7 @@ import { loadProfile } from '../platform/profile.ts';
 import { parseTarget, targetText } from '../lines/target.ts';
 import { readBounded } from '../../base/terminal/surroundings.ts';
 
-/** The options as they were given. */
+/** The options as given. */
 export interface AccessFlags {
   readonly org: string;
   readonly profile: string;
@@ -19,7 +19,7 @@ export interface AccessFlags {
   readonly plaintext?: true;
 }
 
-/** How a server is reached and what is presented to it. */
+/** How a server is reached and which token it gets. */
 export type Access = Pick<
   CallOptions,
   'target' | 'profile' | 'organizationId' | 'token' | 'bearer' | 'certificateAuthority' | 'serverName'
@@ -67,7 +67,7 @@ export async function readAccess(target: string, flags: AccessFlags): Promise<Ac
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gsu;
 
 /**
- * Reads certificates of authorities. TLS passes over whatever is none, and then trusts nobody without a word why.
+ * Reads certificates of authorities. TLS ignores other content of the file, and then trusts nobody without an error.
  *
  * @throws RangeError with a sentence for the user when the file cannot be read, or holds no certificates.
  */
@@ -87,11 +87,11 @@ function isCertificate(pem: string): boolean {
 }
 
 /**
- * Checks a text that goes into a header of a request. What the gRPC library says about another one quotes it, and a token
- * must not be printed.
+ * Checks a text for a request header. The gRPC library would quote a wrong one in its error, and a token must
+ * not be printed.
  *
  * @param what - the option, for the message; the text itself is never in it.
- * @throws RangeError with a sentence for the user when it is empty, or holds anything but visible characters of ASCII.
+ * @throws RangeError with a sentence for the user when it is empty, or contains anything but visible ASCII characters.
  */
 export function demandHeaderText(what: string, text: string): void {
   if (/^[!-~]+$/u.test(text)) return;

@@ -5,14 +5,14 @@ import { checkConditions, type LineConditions } from '../lines/conditions/line-c
 import type { SlowReader } from '../lines/conditions/slow-reading.ts';
 import { PLATFORM_NO_INPUT_MS } from '../lines/wire-rules.ts';
 
-/** What callers do, as it was given. */
+/** What callers do, as given. */
 export interface CallerFlags {
   /** ms; 0 never. */
   readonly silenceAfter: number;
   readonly repeatLostTurns?: true;
 }
 
-/** How good the line is, as it was given. */
+/** The quality of the line, as given. */
 export interface LineFlags {
   readonly jitter?: number;
   readonly burst?: number;
@@ -22,9 +22,9 @@ export interface LineFlags {
 }
 
 /**
- * Adds to a command what callers do about silence and about what was lost with a server.
+ * Adds options to a command: what callers do about silence and about turns that were lost with a server.
  *
- * @param more - behind the help of the silence.
+ * @param more - follows the help of the silence option.
  */
 export function withCallerOptions(command: Command, more = ''): Command {
   return command
@@ -40,7 +40,7 @@ export function withCallerOptions(command: Command, more = ''): Command {
     );
 }
 
-/** Adds to a command how good the line is. */
+/** Adds the options for the quality of the line to a command. */
 export function withLineOptions(command: Command): Command {
   return command
     .option('--jitter <ms>', 'line: what the caller sends is late by a random time up to this', wholeNumber)

@@ -1,8 +1,8 @@
-// What a command that places calls uses of its surroundings: those of every command, and a voice for the caller.
+// What a command that places calls needs from its process: what every command needs, and a voice for the caller.
 import type { CommandSurroundings } from '../../base/terminal/surroundings.ts';
 import type { ChangeRate } from '../caller/prompt-sound.ts';
 
-/** What the caller speaks and hears with. Whoever opened it closes it. */
+/** The voice of the caller, and its resampling. Whoever opened it closes it. */
 export interface CallerVoice {
   /** µ-law, 8 kHz. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
   speak(text: string): Promise<Uint8Array>;

@@ -1,5 +1,5 @@
-// `parley conformance`: looks at any server of the contract from outside, rule by rule, and says what holds and what does
-// not, with the exchange that proves it. The checks are the fake platform's business.
+// `parley conformance`: checks any server of the contract from outside, rule by rule, and reports what holds and what does
+// not, with the exchange as evidence. The checks are in the fake platform's conformance room.
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
@@ -114,13 +114,13 @@ async function runCommand(command: Command, target: string | undefined, flags: F
   else await examine(RPC_SUITE, work);
 }
 
-/** What is to be looked at, and how. */
+/** What to check, and how. */
 interface Work {
   readonly target: string;
   readonly suspect: GivenSuspect;
   readonly flags: Flags;
   readonly surroundings: CallSurroundings;
-  /** Ends the command as used wrongly. */
+  /** Ends the command with a usage error. */
   readonly misused: (message: string) => never;
 }
 
@@ -155,7 +155,7 @@ async function examine<Surroundings extends Lab>(
   }
 }
 
-/** What is known of the server and its bot before anything is asked. @throws RangeError with a sentence for the user. */
+/** What the user says about the server and its bot. @throws RangeError with a sentence for the user. */
 async function suspectOf(target: string, flags: Flags & { readonly org: string }, surroundings: CallSurroundings): Promise<GivenSuspect> {
   const { certificateAuthority, serverName, profile, organizationId, token, bearer } = await readAccess(target, flags);
   const parsed = parseTarget(target, flags.plaintext);
@@ -179,7 +179,7 @@ async function suspectOf(target: string, flags: Flags & { readonly org: string }
   };
 }
 
-/** What the caller says; undefined when nobody can speak it. @throws RangeError for a recording that cannot be used. */
+/** What the caller says; undefined when nothing can speak it. @throws RangeError for a recording that cannot be used. */
 async function speechOf({ say, wav }: Flags, { openVoice }: CallSurroundings): Promise<Uint8Array | undefined> {
   if (wav !== undefined) return recordedSpeech(wav, openVoice);
   const voice = await openVoice();
@@ -221,7 +221,7 @@ function readable(bytes: Uint8Array): ReturnType<typeof readWav> | undefined {
   }
 }
 
-/** Says how far the run is, and each failure as it comes. */
+/** Shows the progress of the run, and each failure as it comes. */
 function tell(view: ProgressView): (result: CheckResult, done: number, of: number) => void {
   let failed = 0;
   return ({ id, verdict, reason }, done, of) => {

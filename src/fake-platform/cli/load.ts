@@ -1,5 +1,5 @@
-// `parley load`: puts a server under the load of many calls and says what their callers heard, or how many calls it holds.
-// Reads options, shows progress and results; what is measured and how is the fake platform's business.
+// `parley load`: places many calls at a server and reports what their callers heard, or how many calls it can carry.
+// Reads options, shows progress and results; the measuring is in the fake platform's load room.
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { criterionText, CRITERIA_HELP, type Checked } from '../load/criteria.ts';
@@ -39,7 +39,7 @@ Exit code: 0 measured (and every condition holds), 1 no result or a condition fa
 /** The command with `compare` below it. Its surroundings default to this process. */
 export function loadCommand(surroundings: LoadSurroundings): Command {
   const command = new Command('load')
-    // Or `load compare … --json` would be an option of this command.
+    // Otherwise `load compare … --json` would be an option of this command.
     .enablePositionalOptions()
     .description('put a server under the load of many calls, and say what their callers heard')
     .argument('<target>', TARGET_FORMS)
@@ -55,7 +55,7 @@ async function runCommand(command: Command, target: string, flags: LoadFlags, su
     throw thrown;
   };
   const wish = await understand(target, flags).catch(misused);
-  // What takes an hour to measure must have a place to be written to.
+  // A result that takes an hour to measure must be writable: checked first.
   await checkFiles(flags, surroundings).catch(misused);
   const stop = new AbortController();
   const forget = surroundings.onInterrupt(() => {
@@ -66,7 +66,7 @@ async function runCommand(command: Command, target: string, flags: LoadFlags, su
     view.show(Math.min(now.lengthMs, Math.max(0, now.elapsedMs)), now.lengthMs, progressText(now));
   };
   const say = (line: string): void => {
-    // Each try of a search begins anew.
+    // Each try of a search starts with new figures.
     view.stop();
     surroundings.complain(line);
   };
@@ -102,7 +102,7 @@ function show(measured: Measured, wish: LoadWish, flags: LoadFlags, { print, com
   else print(measured.kind === 'run' ? resultText(measured.result, measured.checked, isColoured) : capacityText(measured, wish));
 }
 
-/** Writes what is to be written. @returns whether nothing stood in the way; what did is reported, and the other file still written. */
+/** Writes the result files. @returns whether all could be written; an error is reported, and the other file still written. */
 async function write(measured: Measured, { json, html }: LoadFlags, { writeFile, complain }: LoadSurroundings): Promise<boolean> {
   if (measured.kind === 'refused') return true;
   let isWritten = true;

@@ -1,5 +1,5 @@
-// `parley platform`: a fake platform for development on this machine, which runs until Ctrl-C and shows what is asked of it.
-// Its sub-commands, each in a file of its own, play the people around a platform, and bad luck.
+// `parley platform`: a fake platform for development on this machine, which runs until Ctrl-C and shows the requests it gets.
+// Its sub-commands, each in its own file, act as the people around a platform, and cause failures.
 import path from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { systemClock } from '../../base/clock.ts';
@@ -29,7 +29,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** An organization to begin with; any other UUID does as well. */
+/** An organization to begin with; any other UUID works, too. */
 const ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
 
 const EXAMPLES = `
@@ -53,7 +53,7 @@ export function platformCommand(): Command {
     .option('--webhook-url <url>', 'the same for deliveries, with its path', addressOf('http:', 'https:'))
     .option('--redirect-uri <uri>', 'where a browser comes back to after a login', 'http://127.0.0.1:8765/callback')
     .option('--json', 'print JSON lines')
-    // Sub-commands have a --port of their own.
+    // Sub-commands have their own --port.
     .enablePositionalOptions()
     .addHelpText('after', EXAMPLES);
   for (const part of [authorizeCommand(), deauthorizeCommand(), statusCommand(), tokenCommand(), breakCommand(), mendCommand()]) {
@@ -71,12 +71,12 @@ async function runPlatform(flags: Flags): Promise<void> {
   try {
     await platformUntil(interrupted, flags, print, isColoured);
   } finally {
-    // Else a start that has failed would not end the process.
+    // Otherwise a failed start would not end the process.
     forget();
   }
 }
 
-/** Runs it until then. @throws AppError what keeps it from starting. */
+/** Runs it until then. @throws AppError when it cannot start. */
 async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (line: string) => void, isColoured: boolean): Promise<void> {
   const line = eventLine(flags.json === true, isColoured);
   const report = (event: PlatformEvent): void => {
@@ -112,7 +112,7 @@ async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (l
   }
 }
 
-/** Commands poll the platform again and again, and change nothing by it. */
+/** Commands poll the platform all the time; the polls change nothing. */
 function isOwnRequest({ asker, path: asked, status }: JournalEntry): boolean {
   return asker?.kind === 'control' && asked === `${CONTROL_PREFIX}/status` && status === 200;
 }
@@ -149,7 +149,7 @@ function callAddress({ serverUrl, serverPort }: Flags): string {
   return serverUrl === undefined ? `grpc://127.0.0.1:${String(serverPort)}` : serverUrl.replace(/^http/u, 'grpc');
 }
 
-/** Reads an address as it is registered: character for character (J-19), with one of these schemes. */
+/** Reads an address as registered: character for character (J-19), with one of these schemes. */
 function addressOf(...schemes: readonly string[]): (text: string) => string {
   return (text) => {
     if (!URL.canParse(text) || !schemes.includes(new URL(text).protocol)) {
@@ -159,7 +159,7 @@ function addressOf(...schemes: readonly string[]): (text: string) => string {
   };
 }
 
-/** The way from here to a call. */
+/** How to get from here to a call. */
 function nextCommands(port: number, flags: Flags): readonly string[] {
   const { configOut, websocket } = flags;
   const on = port === PLATFORM_PORT ? '' : ` --port ${String(port)}`;

@@ -1,5 +1,5 @@
-// `parley test`: runs the tests of scenario files against a server, some beside each other, and says by its exit code whether
-// all passed. Joins the fake platform's scenarios with files, a voice and the terminal.
+// `parley test`: runs the tests of scenario files against a server, some in parallel, and reports by its exit code whether
+// all passed. Connects the fake platform's scenarios with files, a voice and the terminal.
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { placeCall } from '../caller/caller.ts';
@@ -116,7 +116,7 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
       keep: (result) => written(recordings.keep(result), unwritten),
       onOver: (result) => {
         if (json) print(JSON.stringify(testData(result)));
-        // A bar and lines would draw over each other.
+        // A bar and lines would overwrite each other.
         else if (terminal === undefined) print(resultLine(result, isColoured));
       },
       onProgress: ({ done, total, failed, running }) => {
@@ -142,7 +142,7 @@ async function writeJunit(file: string, results: readonly TestResult[]): Promise
   return [file];
 }
 
-/** The files that were written; none when the operating system refused, whose reason is then added to `unwritten`. */
+/** The files written; none when the operating system refused, whose reason is then added to `unwritten`. */
 async function written(writing: Promise<readonly string[]>, unwritten: string[]): Promise<readonly string[]> {
   try {
     return await writing;

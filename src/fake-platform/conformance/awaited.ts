@@ -1,16 +1,16 @@
-// Waiting for what another side does, looked at whenever it did something. Knows no wire.
+// Waits for the other side, checking the condition whenever something happened. Knows no wire.
 import type { Clock } from '../../base/clock.ts';
 
-/** A timer that is later than this was held up by this process, and says nothing of the server, ms. */
+/** A timer later than this was delayed by this process, and says nothing about the server, ms. */
 const MAX_LATE_MS = 250;
 
-/** Those who wait for one line. */
+/** The waits of one line. */
 export class Awaited {
   readonly #clock: Clock;
   readonly #isGivenUp: () => boolean;
   readonly #waiting = new Set<() => void>();
 
-  /** @param isGivenUp - whether nothing more is waited for. */
+  /** @param isGivenUp - whether all waits end. */
   constructor(clock: Clock, isGivenUp: () => boolean) {
     this.#clock = clock;
     this.#isGivenUp = isGivenUp;
@@ -37,7 +37,7 @@ export class Awaited {
         const dueMs = this.#clock.monotonicMs() + ms;
         return this.#clock.after(ms, () => {
           const lateMs = this.#clock.monotonicMs() - dueMs;
-          // After a sleep of this process what has come meanwhile is read only now.
+          // After this process slept, what came meanwhile is read only now.
           if (lateMs > MAX_LATE_MS && !condition()) cancelTimer = wait(Math.min(limitMs, lateMs));
           else settle(condition());
         });

@@ -1,4 +1,4 @@
-// A call in the hands of a check, whatever carries it: what names it, its turns, and what its bot asked for. Knows no wire.
+// A call as checks use it, on any transport: its ids, its turns, and what its bot asked for. Knows no wire.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { isTerminalEvent, type Answer } from '../caller/answer.ts';
@@ -6,17 +6,17 @@ import type { Key } from '../caller/key.ts';
 import type { TurnKind } from '../caller/turn-check.ts';
 import { isHeard, playLeftMs } from './heard.ts';
 
-/** Times that a call keeps to. */
+/** Times of a call. */
 export interface Timing {
   /** Longest wait for a sign of the server, ms. */
   readonly answerMs: number;
-  /** How many times as fast as real time the caller's audio is sent. */
+  /** How many times faster than real time the caller's audio is sent. */
   readonly pace: number;
-  /** Longest wait until a new key of the platform is known, ms: a server may ask for keys only now and then (J-14). */
+  /** Longest wait until a server knows a new key of the platform, ms: it may fetch keys only now and then (J-14). */
   readonly newKeyMs: number;
 }
 
-/** What names a call. */
+/** The ids of a call. */
 export interface ProbeIds {
   readonly conversationId: string;
   readonly organizationId: string;
@@ -27,16 +27,16 @@ export interface ProbeIds {
 /** Silence before speech, ms of audio. */
 export const LEAD_MS = 400;
 
-/** An answer with the moment when it came, by the clock's monotonic time, ms. */
+/** An answer with the time it came, monotonic, ms. */
 export interface TimedAnswer {
   readonly answer: Answer;
   readonly atMs: number;
 }
 
-/** What a turn was taken for. */
+/** The kind of a turn. */
 export type ProbeTurnKind = TurnKind | 'custom_event';
 
-/** One turn, whatever carries it. */
+/** One turn, on any transport. */
 export abstract class ProbeTurn {
   readonly kind: ProbeTurnKind;
 
@@ -44,24 +44,24 @@ export abstract class ProbeTurn {
     this.kind = kind;
   }
 
-  /** What carries it, such as `RPC2`; empty where a call has one line for all. */
+  /** Its RPC, such as `RPC2`; empty where a call has one line for all turns. */
   abstract readonly line: string;
   abstract readonly answers: readonly TimedAnswer[];
   /** The FINAL that closes its reply; undefined while there is none. */
   abstract readonly final: TimedAnswer | undefined;
-  /** Whether it was replied to, by the rules of its transport. */
+  /** Whether it got a reply, by the rules of its transport. */
   abstract readonly isAnswered: boolean;
   /** Whether nothing more comes. */
   abstract readonly isOver: boolean;
-  /** Whether it ended with an error of its own and without a FINAL; an error behind a FINAL is another breach (G-13). */
+  /** Whether it ended with an error and without a FINAL; an error after a FINAL is another breach (G-13). */
   abstract readonly isBroken: boolean;
   /** Whether it was completed; true where a turn has no end of its own. */
   abstract readonly isCompleted: boolean;
   /** How it ended, such as `was left open`; empty where a turn has no end of its own. */
   abstract readonly howItEnded: string;
-  /** As {@link howItEnded}; undefined also where it was completed or has its FINAL: what comes behind a FINAL is another breach (G-13). */
+  /** As {@link howItEnded}; undefined also where it was completed or has its FINAL: what follows a FINAL is another breach (G-13). */
   abstract readonly endProblem: string | undefined;
-  /** Why keys count as unanswered: a sentence about these keys; undefined when they were answered. */
+  /** Why keys count as unanswered, as a sentence; undefined when they were answered. */
   abstract keysProblem(keys: string): string | undefined;
 
   /** For sentences, such as `RPC2 (dtmf)`. */
@@ -95,7 +95,7 @@ export interface CallerActs {
   readonly speech?: Uint8Array | undefined;
 }
 
-/** One conversation. Whoever makes it drops it, or the connection that carries it. */
+/** One conversation. Whoever opens it cancels it, or the connection that carries it. */
 export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
   readonly ids: ProbeIds;
   readonly turns: Turn[] = [];
@@ -111,15 +111,15 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
     this.ids = { conversationId: randomUUID(), ...ids };
   }
 
-  /** Whether nothing more can be sent or comes. */
+  /** Whether nothing more can be sent or received. */
   abstract readonly isOver: boolean;
-  /** A whole turn of a kind. */
+  /** A whole turn of this kind. */
   abstract take(kind: Exclude<ProbeTurnKind, 'speech'>, keys?: readonly Key[]): Promise<Turn>;
-  /** Says this, µ-law, with the silence that the platform sends before and behind it: a whole turn. */
+  /** Says this, µ-law, with the silence that the platform sends before and after it: a whole turn. */
   abstract say(mulaw: Uint8Array): Promise<Turn>;
-  /** A turn until its reply has begun, or did not within the time for a sign of the server. */
+  /** A turn, until its reply begins or the server has given no sign in time. */
   abstract untilReplied(kind: ProbeTurnKind, acts: CallerActs): Promise<Turn>;
-  /** A turn of speech in which nothing was sent yet; an older one may still be answered (G-50, W-23). */
+  /** A turn of speech in which nothing was sent yet; an older one may still get its reply (G-50, W-23). */
   abstract listen(): Turn;
   /** Sends µ-law in a turn of speech at the pace of the call until `enough`. */
   abstract stream(turn: Turn, mulaw: Uint8Array, enough: () => boolean): Promise<void>;
@@ -129,14 +129,14 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
   abstract settled(turn: Turn): Promise<unknown>;
   /** Ends turns that stay open where each has to be closed, and waits until they are over. */
   abstract closeTurns(...turns: readonly Turn[]): Promise<void>;
-  /** Waits for what still comes of a reply that was cut by a turn of speech, and closes both. @returns what can be of the reply. */
+  /** Waits for the rest of a reply that a turn of speech interrupted, and closes both. @returns what can be known of the reply. */
   abstract restOfCut(older: Turn, newer: Turn): Promise<readonly TimedAnswer[]>;
   abstract hangUp(): Promise<unknown>;
-  /** Takes a turn once more that has ended the call, as far as the transport allows it, and closes what is still open. */
+  /** Repeats a turn after the call ended, as far as the transport allows, and closes what is still open. */
   abstract repeatBehindEnd(ending: Turn, keys: readonly Key[]): Promise<unknown>;
-  /** Closes what is still open of a call that is over. */
+  /** Closes what is still open of a finished call. */
   abstract close(): Promise<void>;
-  /** Waits until the call is over, at most so long, ms of real time. */
+  /** Waits until the call is over, at most this long, ms of real time. */
   protected abstract untilOver(limitMs: number): Promise<unknown>;
 
   /** Opens the call (G-20, W-20). */
@@ -149,7 +149,7 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
     return this.take('dtmf', keys);
   }
 
-  /** Reports the first key, to which no answer is owed (G-61, W-26). */
+  /** Reports the first key, which needs no answer (G-61, W-26). */
   firstKey(): Promise<Turn> {
     return this.take('dtmf_start');
   }
@@ -165,8 +165,8 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
   }
 
   /**
-   * Whether a platform would send this now, as the last FINAL asked for it: no keys in a mode of voice, no voice in one of
-   * keys, and no report of silence where its time is 0 (G-35, G-81, G-82).
+   * Whether a platform would send this now, given the settings of the last FINAL: no keys in voice mode, no voice in
+   * DTMF mode, and no report of silence where its time is 0 (G-35, G-81, G-82).
    */
   isAskedFor(kind: 'speech' | 'keys' | 'silence'): boolean {
     const last = this.turns.findLast(({ final }) => (final?.answer.config ?? final?.answer.mode) !== undefined);
@@ -175,13 +175,13 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
     return mode !== (kind === 'keys' ? 'voice' : 'dtmf');
   }
 
-  /** Takes a turn that the bot asked for: silence, else keys, else an event of the flow. */
+  /** A turn that the bot asked for: silence, else keys, else an event of the flow. */
   goOn(keys: readonly Key[]): Promise<Turn> {
     if (this.isAskedFor('silence')) return this.silence();
     return this.isAskedFor('keys') ? this.press(keys) : this.flow();
   }
 
-  /** Waits until the prompts of a turn have been heard, within a bound, or the call is over. */
+  /** Waits until the prompts of a turn have been heard, within a limit, or the call is over. */
   async heardOut({ answers }: ProbeTurn): Promise<void> {
     const leftMs = playLeftMs(answers, this.clock.monotonicMs());
     if (leftMs > 0) await this.untilOver(leftMs);

@@ -1,5 +1,5 @@
-// A connection to a server of which anything may be asked: RPCs of the media method, the list of agents, and paths that are
-// none. Knows messages, and no turn and no rule.
+// A connection to a server for any request: RPCs of the media method, the list of agents, and unknown paths.
+// Knows messages, and no turn and no rule.
 import { connectivityState, Metadata, status, type Client, type ClientUnaryCall, type StatusObject } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { loadContract, type Contract, type ListAgentsResponse, type MediaRequest } from '../../contract/grpc.ts';
@@ -15,20 +15,20 @@ import { WireRpc, type Ending, type SizedResponse } from './wire.ts';
 export interface WireOptions extends ChannelOptions {
   readonly profile: PlatformProfile;
   readonly clock: Clock;
-  /** Value of the authorization entry as it is sent; undefined sends none. */
+  /** Value of the authorization entry as sent; undefined sends none. */
   readonly authorization: string | undefined;
-  /** The good token, which is never shown, whatever the server says. */
+  /** The good token, which is never shown, even if the server repeats it. */
   readonly token?: string | undefined;
 }
 
-/** What an RPC that answers once ended with. */
+/** How an RPC with a single answer ended. */
 export type OneAnswer = { readonly kind: 'answer'; readonly bytes: Buffer } | { readonly kind: 'status'; readonly ending: Ending };
 
-/** What is asked, and for how long. */
+/** The request and its time limit. */
 interface Asked {
   readonly request: Uint8Array;
   readonly limitMs: number;
-  /** What is said of an answer that does not come in time. */
+  /** What to say about an answer that does not come in time. */
   readonly late: string;
   readonly log: ExchangeLog;
 }
@@ -36,7 +36,7 @@ interface Asked {
 /** Most agents whose ids a line of an exchange names. */
 const SHOWN_AGENTS = 8;
 
-/** One connection of its own. Whoever makes it closes it. */
+/** One connection. Whoever opens it closes it. */
 export class WireConnection {
   readonly #options: WireOptions;
   readonly #client: Client;
@@ -54,7 +54,7 @@ export class WireConnection {
     this.#contract = loadContract(options.profile);
   }
 
-  /** Whether the server said that it has no room: what it did then proves nothing of a rule. */
+  /** Whether the server said that it has no room: what it did then proves nothing about a rule. */
   get isOverloaded(): boolean {
     return this.#isOverloaded;
   }
@@ -103,7 +103,7 @@ export class WireConnection {
     }
   }
 
-  /** Any RPC that answers once. @throws CheckGivenUp. */
+  /** Any RPC with a single answer. @throws CheckGivenUp. */
   async ask(path: string, request: Uint8Array, limitMs: number, log: ExchangeLog): Promise<OneAnswer> {
     const late = `no answer within ${String(limitMs)} ms`;
     return this.#answered(path, { request, limitMs, late, log }, (settle) => {
@@ -123,7 +123,7 @@ export class WireConnection {
     });
   }
 
-  /** Any RPC that answers with a stream: the first thing that comes, an answer or a status; then it is cancelled. @throws CheckGivenUp. */
+  /** Any RPC that answers with a stream: waits for the first answer or status, then cancels. @throws CheckGivenUp. */
   async first(path: string, request: Uint8Array, limitMs: number, log: ExchangeLog): Promise<OneAnswer> {
     return this.#answered(path, { request, limitMs, late: 'no answer', log }, (settle) => {
       const call = this.#client.makeServerStreamRequest<Uint8Array, Buffer>(
@@ -146,14 +146,14 @@ export class WireConnection {
     });
   }
 
-  /** Cancels what is open and closes the connection: nothing can be asked of it any more. */
+  /** Cancels what is open and closes the connection: it takes no more requests. */
   drop(): void {
     this.#isClosed = true;
     for (const end of [...this.#open.values()]) end();
     this.#client.close();
   }
 
-  /** Places an RPC and waits for the first answer that `place` settles; one that is late is cancelled. */
+  /** Places an RPC and waits for the first answer that `place` settles; a late one is cancelled. */
   async #answered(
     path: string,
     { request, limitMs, late, log }: Asked,

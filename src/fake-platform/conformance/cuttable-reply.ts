@@ -1,4 +1,4 @@
-// Which replies of recorded calls a check speaks into: the welcome, and others that may be cut. Knows no wire and no rule.
+// Which replies of recorded calls a check speaks into: the welcome, and others that may be interrupted. Knows no wire and no rule.
 import type { ProbeTurn, TimedAnswer } from './call.ts';
 import { isHeard } from './heard.ts';
 import { BUSY, cuttablePlayMs } from './interrupting.ts';
@@ -6,23 +6,23 @@ import type { Lab } from './lab.ts';
 import type { RecordedCall } from './survey.ts';
 import { CheckOutcome } from './verdict.ts';
 
-/** Replies behind the welcome that are spoken into: each takes a call of its own. */
+/** Replies after the welcome that are spoken into: each takes its own call. */
 const MAX_LATER = 2;
-/** How often a reply is looked at: twice to be sure, and more often on a busy machine. */
+/** How often a reply is tested: twice to be sure, and more often on a busy machine. */
 const MAX_TRIES = 3;
 
-/** A reply that may be cut, and how it is come by: the same turns with the same agent. */
+/** A reply that may be interrupted, and how to get it: the same turns with the same agent. */
 export interface CuttableReply<Turn extends ProbeTurn> {
   readonly agentId: string;
   readonly before: readonly Turn[];
   readonly turn: Turn;
-  /** By the measure by which it was chosen, ms. */
+  /** By the measure that chose it, ms. */
   readonly ms: number;
   /** For sentences, such as `the reply to keys`. */
   readonly name: string;
 }
 
-/** How the reply to each kind of input is called; a reply to anything else is not spoken into. */
+/** The name of the reply to each kind of input; replies to other input are not spoken into. */
 const NAMES: Readonly<Record<string, string>> = {
   session_start: 'the welcome',
   speech: 'the reply to speech',
@@ -31,24 +31,24 @@ const NAMES: Readonly<Record<string, string>> = {
   custom_event: 'the reply to an event of the flow',
 };
 
-/** When the first sound or text of a turn came, by the clock, ms; 0 where none did. */
+/** When the first sound or text of a turn came, monotonic, ms; 0 where none did. */
 export function heardFromMs({ answers }: { readonly answers: readonly TimedAnswer[] }): number {
   return answers.find(({ answer }) => answer.prompts.some(isHeard))?.atMs ?? 0;
 }
 
-/** How long a reply plays if all of it may be cut, ms; otherwise, and where it ends the call, 0. */
+/** How long a reply plays if all of it may be interrupted, ms; otherwise, and where it ends the call, 0. */
 export function cuttableMs({ answers, terminal }: ProbeTurn): number {
   return terminal === undefined ? cuttablePlayMs(answers.flatMap(({ answer }) => answer.prompts)) : 0;
 }
 
-/** For how long a reply that may be cut was sent while it played, ms. */
+/** How long the server went on sending an interruptible reply while it played, ms. */
 export function streamedMs(turn: ProbeTurn): number {
   return Math.min(cuttableMs(turn), (turn.answers.at(-1)?.atMs ?? 0) - heardFromMs(turn));
 }
 
 /**
  * The replies of the recorded calls that a measure finds long enough: the longest welcome, and then the longest replies to other
- * kinds of input, one of each kind and the first of its kind that is long enough. Calls that the caller's keys end or hand over are left out: what they do is for good.
+ * kinds of input, one of each kind and the first of its kind that is long enough. Excludes calls that the caller's keys end or transfer: that is final.
  */
 export async function repliesBy<Turn extends ProbeTurn>(
   lab: { welcomes(): Promise<readonly RecordedCall<Turn>[]>; calls(): Promise<readonly RecordedCall<Turn>[]> },
@@ -69,9 +69,9 @@ export async function repliesBy<Turn extends ProbeTurn>(
 }
 
 /**
- * Does this with each reply; again where it failed once, which may be a moment's lateness of a busy server, and where this machine was
- * too busy. @throws CheckOutcome of the first that failed twice; of the first skip where no reply could be looked at, and of one that
- * this machine is to blame for.
+ * Does this with each reply; again where it failed once, which may be a short delay of a busy server, and where this machine was
+ * too busy. @throws CheckOutcome of the first that failed twice; of the first skip where no reply could be tested, and of one that
+ * this machine caused.
  */
 export async function withEach<Reply extends { readonly name: string }>(
   lab: Pick<Lab, 'skip' | 'note'>,
@@ -91,7 +91,7 @@ export async function withEach<Reply extends { readonly name: string }>(
   if (first !== undefined) throw first;
 }
 
-/** Why there was nothing to be found out; undefined where all is well. @throws CheckOutcome of the second failure. */
+/** Why nothing could be found out; undefined where all is well. @throws CheckOutcome of the second failure. */
 async function skipOf(lab: Pick<Lab, 'note'>, work: () => Promise<void>): Promise<CheckOutcome | undefined> {
   let failures = 0;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -104,7 +104,7 @@ async function skipOf(lab: Pick<Lab, 'note'>, work: () => Promise<void>): Promis
   return new CheckOutcome('not_applicable', BUSY);
 }
 
-/** How it ended before its end; undefined where all is well. @throws Error of anything else. */
+/** The outcome of an attempt that did not pass; undefined where all is well. @throws any other Error. */
 async function outcomeOf(work: () => Promise<void>): Promise<CheckOutcome | undefined> {
   try {
     await work();

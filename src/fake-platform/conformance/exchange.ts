@@ -1,5 +1,5 @@
-// What was sent and what came back while a check ran, line by line: the proof of its verdict. Bounded, without a token, and
-// safe to be shown. Knows no rule.
+// What was sent and received while a check ran, line by line: the evidence of its verdict. Bounded, without a token, and
+// safe to show. Knows no rule.
 import { oneLine } from '../../base/one-line.ts';
 import type { Clock } from '../../base/clock.ts';
 import { EVENT_INPUT, type MediaRequest, type MediaResponse } from '../../contract/grpc.ts';
@@ -12,16 +12,16 @@ export interface ExchangeLine {
   readonly atMs: number;
   /** `suite`: a remark of ours that nobody sent. */
   readonly who: 'platform' | 'server' | 'suite';
-  /** Names the RPC, such as `RPC2`, or the socket, such as `WS1`; empty for remarks. */
+  /** The RPC, such as `RPC2`, or the socket, such as `WS1`; empty for remarks. */
   readonly rpc: string;
   readonly what: string;
-  /** How often in a row it was said on this RPC by this side. */
+  /** How often in a row this side repeated it on this RPC. */
   readonly times: number;
 }
 
-/** Most lines kept of the beginning of an exchange and of its end; a server that floods must not fill the report. */
+/** Most lines kept from the beginning of an exchange and from its end; a server that floods must not fill the report. */
 const [MAX_HEAD, MAX_TAIL] = [200, 100];
-/** Longest text of the other side that is quoted, characters. */
+/** Longest quoted text of the other side, characters. */
 const MAX_QUOTED = 160;
 
 interface Line extends ExchangeLine {
@@ -42,7 +42,7 @@ export class ExchangeLog {
     this.#zeroMs = clock.monotonicMs();
   }
 
-  /** Adds a line; one that repeats the last line of its side of the RPC is counted there. */
+  /** Adds a line; a repetition of the last line of its side of the RPC is counted there. */
   add(who: ExchangeLine['who'], rpc: string, what: string): void {
     const lines = this.#tail.length === 0 ? this.#head : this.#tail;
     const last = lines.findLast((line) => line.rpc === rpc && line.who === who);
@@ -57,7 +57,7 @@ export class ExchangeLog {
     this.#leftOut += 1;
   }
 
-  /** The lines so far, in order; a remark stands where some are left out. */
+  /** The lines so far, in order; a remark replaces omitted lines. */
   get lines(): readonly ExchangeLine[] {
     if (this.#leftOut === 0) return [...this.#head, ...this.#tail];
     const what = `${String(this.#leftOut)} lines left out`;
@@ -79,7 +79,7 @@ export function exchangeText({ atMs, who, rpc, what, times }: ExchangeLine): str
 
 const EVENT_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(EVENT_INPUT).map(([name, number]) => [number, name]));
 
-/** What a request says, in a few words; keys are counted and not named (G-68). */
+/** A request in a few words; keys are counted and not named (G-68). */
 export function requestText(message: MediaRequest | Uint8Array): string {
   if (message instanceof Uint8Array) return `${String(message.length)} bytes as they are`;
   const { event_input: event, dtmf_input: keys, audio_input: audio } = message;
@@ -95,7 +95,7 @@ function isSilent(sound: Uint8Array): boolean {
   return sound.length > 0 && sound.every((code) => code === 0xff);
 }
 
-/** What a response says, in a few words; of what it tells of the caller only how long it is. */
+/** A response in a few words; of data about the caller only the length. */
 export function answerText(answer: Answer, { session_summary: summary, session_transcript: transcript }: MediaResponse): string {
   const { type, event, prompts, mode, config, sensitive, playsOn = false } = answer;
   return [
@@ -114,7 +114,7 @@ export function answerText(answer: Answer, { session_summary: summary, session_t
 }
 
 function eventText({ kind, name, metadata }: ServerEvent): string {
-  // A routing hint names a place and no caller, and its form is a rule (G-79).
+  // A routing hint names a destination and no caller, and its form is a rule (G-79).
   const data = Object.entries(metadata).map(([key, value]) =>
     typeof value !== 'string' ? quoted(key) : `${plain(key)} ${key === 'routing_hint' ? quoted(value) : `${String(value.length)} chars`}`,
   );
@@ -130,7 +130,7 @@ function lengthText({ text, ssml }: { readonly text?: string; readonly ssml?: st
   return `${String((text ?? ssml ?? '').length)} chars`;
 }
 
-/** A name of the other side as it stands, when it is a plain one. */
+/** A name of the other side, when it is a plain one. */
 function plain(name: string): string {
   return /^\w{1,64}$/u.test(name) ? name : quoted(name);
 }
@@ -143,7 +143,7 @@ function promptText({ text, uri, audio, bargeIn }: AnswerPrompt): string {
   return `prompt (${parts.length === 0 ? 'empty' : parts.join(', ')}${bargeIn ? ', barge-in' : ''})`;
 }
 
-/** A call that was placed for several checks, as proof. */
+/** A call that several checks share, as evidence. */
 export interface Proof {
   /** What it was placed for, such as `speech`. */
   readonly name: string;

@@ -1,23 +1,23 @@
-// How long prompts are heard, and which answers have any: what the platform's player would know. Knows no wire and no rule.
+// How long prompts are heard, and which answers contain any: what the platform's player would know. Knows no wire and no rule.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
 import type { Answer, AnswerPrompt } from '../caller/answer.ts';
 
-/** Longest playback that is waited for, ms. */
+/** Longest playback to wait for, ms. */
 export const MAX_PLAYBACK_MS = 45_000;
-/** What a platform needs for one character of a prompt without audio, and for all of it, ms. */
+/** How long the platform takes for one character of a prompt without audio, and at most for all of it, ms. */
 const [CHARACTER_MS, MAX_TEXT_MS] = [60, 20_000];
-/** Whether a response tells only that speech began or ended. */
+/** Whether a response only reports that speech began or ended. */
 export function isNotice({ event, prompts }: Answer): boolean {
   return prompts.length === 0 && (event?.kind === 'start_of_input' || event?.kind === 'end_of_input');
 }
 
-/** Whether a prompt has anything to be heard. */
+/** Whether a prompt has anything to hear. */
 export function isHeard({ text, uri, audio }: AnswerPrompt): boolean {
   return text !== '' || uri !== '' || audio.length > 0;
 }
 
-/** How long a prompt is heard, ms; a guess for text without audio. */
+/** How long a prompt is heard, ms; an estimate for text without audio. */
 export function playMs({ audio, text }: AnswerPrompt): number {
   if (audio.length === 0) return Math.min(MAX_TEXT_MS, text.length * CHARACTER_MS);
   if (!startsAsWav(audio)) return audio.length / (LINE_RATE_HZ / 1000);
@@ -31,7 +31,7 @@ export function playMs({ audio, text }: AnswerPrompt): number {
   }
 }
 
-/** How long the prompts of these answers are still heard, ms, within a bound; below 0 when they are over. */
+/** How long the prompts of these answers will still be heard, ms, within a limit; below 0 when they are over. */
 export function playLeftMs(answers: readonly { readonly answer: Answer; readonly atMs: number }[], nowMs: number): number {
   const prompts = answers.flatMap(({ answer, atMs }) => answer.prompts.map((prompt) => ({ atMs, ms: playMs(prompt) })));
   const endMs = prompts.reduce((playedUntil, { atMs, ms }) => Math.max(playedUntil, atMs) + ms, 0);

@@ -1,5 +1,5 @@
-// What the checks of a caller who speaks into a prompt have in common, whatever carries the call: whom they speak to, how long that
-// takes, and whether this machine could tell moments apart. Knows no wire and no rule.
+// What the checks of a caller who speaks into a prompt share, on any transport: whom they call, how long that takes, and
+// whether this machine was fast enough to judge times. Knows no wire and no rule.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
 import type { AnswerPrompt } from '../caller/answer.ts';
@@ -7,29 +7,29 @@ import { isHeard, playMs } from './heard.ts';
 import { LEAD_MS } from './call.ts';
 import type { Lab } from './lab.ts';
 
-/** How much of a reply must be left when somebody has spoken into it, ms. */
+/** How much of a reply must be left after somebody has spoken into it, ms. */
 export const SPARE_MS = 1000;
-/** How long a reply that is cut may still come, ms: what was on its way (G-53). */
+/** How long the rest of an interrupted reply may still come, ms: it was already sent (G-53). */
 export const STOP_MS = 500;
-/** When this process itself slept for longer, or its rounds took longer on the whole, it says nothing of moments, ms. */
+/** When this process itself stalled for longer, or its rounds took longer on average, it cannot judge times, ms. */
 const [MAX_STALL_MS, MAX_MEAN_ROUND_MS] = [200, 40];
-/** Why it says nothing. */
+/** Why it cannot. */
 export const BUSY = 'this machine was too busy to tell moments apart';
-/** Why a reply that nobody was heard over says nothing: a bot need not repeat itself. */
+/** Why an uninterrupted reply proves nothing: a bot need not repeat itself. */
 export const CAME_OTHERWISE = 'may not be cut this time, or ends the call';
 
-/** How long prompts play if all of them may be cut, ms; otherwise 0. */
+/** How long prompts play if all of them may be interrupted, ms; otherwise 0. */
 export function cuttablePlayMs(prompts: readonly AnswerPrompt[]): number {
   const heard = prompts.filter(isHeard);
   return heard.every(({ bargeIn }) => bargeIn) ? heard.reduce((ms, prompt) => ms + playMs(prompt), 0) : 0;
 }
 
-/** How long it takes to speak into a reply, with time to spare, ms of real time. */
+/** How long it takes to speak into a reply, with a margin, ms of real time. */
 export function interruptionMs({ speech, suspect }: Pick<Lab, 'speech' | 'suspect'>): number {
   return (LEAD_MS + speech.length / MULAW_BYTES_PER_MS) / suspect.timing.pace + SPARE_MS;
 }
 
-/** Does this while watching how long this process sleeps in between. */
+/** Does this while it measures how long this process stalls. */
 export async function watchingStalls(work: (isBusy: () => boolean) => Promise<void>): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();

@@ -1,5 +1,5 @@
-// What a check works with: what is known of the server, its transport, the words by which it ends, and the calls that were placed for
-// several checks. Knows no wire and no rule.
+// What a check works with: facts about the server, its transport, the outcomes, and the calls that several checks
+// share. Knows no wire and no rule.
 import { pause } from '../../base/abort.ts';
 import type { ListedAgent } from '../lines/line.ts';
 import type { ProbeCall, ProbeTurn } from './call.ts';
@@ -32,7 +32,7 @@ export class Lab<
   #lentFromMs: number | undefined;
   #lentMs = 0;
 
-  /** @param slots - of which the check holds one, and which it lends while it waits for recorded calls. */
+  /** @param slots - of which the check holds one, and which it gives back while it waits for recorded calls. */
   constructor(suspect: Suspect, probe: Transport, recordings: Recordings<Turn, Call>, slots: Slots) {
     this.suspect = suspect;
     this.probe = probe;
@@ -44,13 +44,13 @@ export class Lab<
     return this.probe.log;
   }
 
-  /** Demands that calls are known after their welcome; the check does not apply otherwise (G-12). */
+  /** Requires that calls are known after their welcome; otherwise the check does not apply (G-12). */
   async demandKnown(): Promise<void> {
     if (!this.probe.mayEndWithWelcome || (await this.calls()).some(({ turns }) => turns.length > 1)) return;
     this.skip('no RPC after a welcome is taken');
   }
 
-  /** A call that has begun; the check does not apply when it cannot. */
+  /** A call that has begun; without one the check does not apply. */
   async begun(call: Call = this.probe.call()): Promise<Begun<Turn, Call>> {
     const welcome = await call.begin();
     if (welcome.final === undefined) this.skip('the call did not begin with a welcome and its FINAL');
@@ -65,20 +65,20 @@ export class Lab<
     return call;
   }
 
-  /** As {@link ready}, of a bot that asks for keys or speech; the check does not apply to another one. */
+  /** As {@link ready}, for a bot that asks for keys or speech; the check does not apply to another one. */
   async readyFor(input: 'keys' | 'speech'): Promise<Call> {
     const call = await this.ready();
     if (!call.isAskedFor(input)) this.skip(input === 'keys' ? 'the bot asks for no keys' : 'the bot asks for keys only');
     return call;
   }
 
-  /** Demands that the keys of the profile are answered by a call that nothing happened to; the check does not apply otherwise. */
+  /** Requires that an undisturbed call answers the keys of the profile; otherwise the check does not apply. */
   async demandKeysWork(): Promise<void> {
     if ((await this.#firstOf('keys', 'dtmf'))?.isAnswered !== true)
       this.skip('the keys of this run are not answered in an ordinary call: name others with --press');
   }
 
-  /** Demands that plain speech is heard by this bot; the check does not apply otherwise. */
+  /** Requires that this bot hears plain speech; otherwise the check does not apply. */
   async demandHeard(): Promise<void> {
     if ((await this.#firstOf('speech', 'speech'))?.hasStart !== true)
       this.skip('this bot reported no start of speech when it was spoken to in the plain form');
@@ -94,12 +94,12 @@ export class Lab<
     return this.#lent(() => this.#recordings.welcomes());
   }
 
-  /** Calls in which this is done, placed once for all checks that look at them. */
+  /** Calls in which this is done, placed once for all checks that need them. */
   placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]> {
     return this.#lent(() => this.#recordings.placed(acts));
   }
 
-  /** The agents that the server offers; the check does not apply when it does not say. */
+  /** The agents that the server offers; the check does not apply when it does not list them. */
   async agents(): Promise<readonly ListedAgent[]> {
     const agents = await this.probe.agents();
     return typeof agents === 'string' ? this.skip(agents) : agents;
@@ -110,12 +110,12 @@ export class Lab<
     throw new CheckOutcome('fail', reason);
   }
 
-  /** There is nothing to be found out here. */
+  /** The check does not apply here. */
   skip(reason: string): never {
     throw new CheckOutcome('not_applicable', reason);
   }
 
-  /** The check applies, and what came back says nothing of the server. */
+  /** The check applies, but what came back says nothing about the server. */
   giveUp(reason: string): never {
     throw new CheckOutcome('undecided', reason);
   }
@@ -130,22 +130,22 @@ export class Lab<
     await pause(ms, this.suspect.clock);
   }
 
-  /** What proves the verdict is the exchange of a call that was placed for several checks. */
+  /** The evidence of the verdict is a call that several checks share. */
   showCalls(calls: readonly Proof[]): void {
     this.#shown = calls;
   }
 
-  /** The exchanges that prove the verdict. */
+  /** The exchanges that are the evidence of the verdict. */
   get proof(): readonly ExchangeLog[] {
     return this.#shown?.map(({ log }) => log) ?? [this.log];
   }
 
-  /** Whether the server said on what proves the verdict that it has no room. */
+  /** Whether the server said in the evidence that it has no room. */
   get isOverloaded(): boolean {
     return this.probe.isOverloaded || (this.#shown ?? []).some(({ isOverloaded }) => isOverloaded);
   }
 
-  /** How long the check has waited for recorded calls so far, ms: no time of its own. */
+  /** How long the check has waited for recorded calls so far, ms: not counted as its own time. */
   get lentMs(): number {
     return this.#lentMs + (this.#lentFromMs === undefined ? 0 : this.suspect.clock.monotonicMs() - this.#lentFromMs);
   }
@@ -155,14 +155,14 @@ export class Lab<
     return this.suspect.speech ?? this.skip('the caller has no voice');
   }
 
-  /** Closes what the check has opened and gives its slot back: the check can ask nothing of the server any more. */
+  /** Closes what the check has opened and gives its slot back: the check can ask the server nothing more. */
   close(): void {
     this.#isClosed = true;
     this.probe.close();
     if (this.#lentFromMs === undefined) this.#slots.give();
   }
 
-  /** Waits for recorded calls. Does not hold its slot meanwhile: they need some. */
+  /** Waits for recorded calls, without its slot: they need some. */
   async #lent<Result>(work: () => Promise<Result>): Promise<Result> {
     const { clock } = this.suspect;
     this.#lentFromMs = clock.monotonicMs();
@@ -171,7 +171,7 @@ export class Lab<
       return await work();
     } finally {
       await this.#slots.take();
-      // Nobody gives it back for a check that was given up.
+      // Nobody else gives it back for a check that was stopped.
       if (this.#isClosed) this.#slots.give();
       this.#lentMs = this.lentMs;
       this.#lentFromMs = undefined;

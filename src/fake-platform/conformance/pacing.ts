@@ -1,10 +1,10 @@
-// Sends audio in step with real time, however late timers are on a busy machine. Knows no wire.
+// Sends audio in real time, however late timers are on a busy machine. Knows no wire.
 import { pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 
 /**
- * Does a step for each `tickMs` that has begun, those at once that this process has slept through, until a step says `false`.
- * Other work has its turn at least once per round.
+ * Does one step for each `tickMs` that has begun, those that this process missed all at once, until a step returns `false`.
+ * Other work runs at least once per round.
  */
 export async function atPace(clock: Clock, tickMs: number, step: () => boolean): Promise<void> {
   const startMs = clock.monotonicMs();

@@ -1,5 +1,5 @@
-// What a transport gives to a check, to the survey and to the first look at a server: calls, and tokens that are presented. Owns what
-// it opens. Knows no rule.
+// What a transport offers to a check, to the survey and to the reachability test: calls, and tokens to present. Owns what it
+// opens. Knows no rule.
 import type { Failure } from '../lines/failure.ts';
 import type { ListedAgent } from '../lines/line.ts';
 import type { ProbeCall, ProbeIds, ProbeTurn } from './call.ts';
@@ -7,27 +7,27 @@ import { ExchangeLog } from './exchange.ts';
 import type { GivenSuspect } from './suspect.ts';
 import { CheckGivenUp } from './verdict.ts';
 
-/** What became of a call or a question with a token. */
+/** The result of a call or a question with a token. */
 export interface Presented {
-  /** The server answered: the token was let in. */
+  /** The server answered: it accepted the token. */
   readonly isTaken: boolean;
-  /** It was refused as a token is: by UNAUTHENTICATED, by 401 before the upgrade. */
+  /** It rejected the token properly: with UNAUTHENTICATED, with 401 before the upgrade. */
   readonly isRefused: boolean;
-  /** It was refused for its token, by a code that another rule may forbid: also by 403 before the upgrade (W-06). */
+  /** It rejected the token with a code that another rule may forbid, too: also with 403 before the upgrade (W-06). */
   readonly isDenied: boolean;
-  /** It was refused so, or as a token may be that is good for another organization. */
+  /** It rejected the token so, or as it may reject one that is good for another organization. */
   readonly isForbidden: boolean;
-  /** The server ended it by any error, and answered nothing. */
+  /** The server ended it with any error, and answered nothing. */
   readonly isError: boolean;
-  /** What became of it, for a sentence that begins with its name: `ended with UNAVAILABLE`. */
+  /** The result, for a sentence that begins with its name: `ended with UNAVAILABLE`. */
   readonly how: string;
   /** What the server said when it refused. */
   readonly words: string;
-  /** Whether it says that there is nobody to talk to. */
+  /** Whether it says that it has no agent. */
   readonly isNobody: boolean;
 }
 
-/** What became of a call that was begun with a token. */
+/** The result of a call that was begun with a token. */
 export interface PresentedCall extends Presented {
   /** It began with a welcome and its FINAL. */
   readonly hasFinal: boolean;
@@ -44,7 +44,7 @@ export interface Connection {
   drop(): void;
 }
 
-/** One transport in the hands of one check, or of whoever places calls for several. `close` must be called. */
+/** One transport for one check, or for whoever places calls for several. `close` must be called. */
 export abstract class Probe<
   Turn extends ProbeTurn = ProbeTurn,
   Call extends ProbeCall<Turn> = ProbeCall<Turn>,
@@ -60,24 +60,24 @@ export abstract class Probe<
     this.log = new ExchangeLog(suspect.clock);
   }
 
-  /** How a token is refused here, for sentences. */
+  /** How this transport rejects a token, for sentences. */
   abstract readonly refusal: string;
-  /** The schema of the other transport, whose tokens are refused here (J-2E). */
+  /** The schema of the other transport, whose tokens this one rejects (J-2E). */
   abstract readonly otherSchemaId: string;
-  /** Whether a server may take a call's welcome and then none of its turns: each turn has an RPC of its own (G-12). */
+  /** Whether a server may accept a call's welcome and then none of its turns: each turn has its own RPC (G-12). */
   abstract readonly mayEndWithWelcome: boolean;
   /** The header that presents a token. */
   abstract authorization(token: string): string;
-  /** A call on a connection of its own, or on this one. */
+  /** A call on its own connection, or on this one. */
   abstract call(ids?: Partial<ProbeIds>, connection?: Wire): Call;
   /** Begins a call with this header; null sends none. */
   abstract present(authorization: string | null, organizationId?: string): Promise<PresentedCall>;
   /** Asks for the agents with this header; null sends none. */
   abstract presentToList(authorization: string | null, organizationId?: string): Promise<Presented>;
-  /** The agents that the server offers; why it does not say, otherwise. */
+  /** The agents that the server offers; otherwise why it does not list them. */
   abstract agents(): Promise<readonly ListedAgent[] | string>;
 
-  /** The header with the good token; undefined when there is none. */
+  /** The header with the good token; undefined without one. */
   get goodAuthorization(): string | undefined {
     const { token } = this.suspect;
     return token === undefined ? undefined : this.authorization(token);
@@ -88,13 +88,13 @@ export abstract class Probe<
     return this.#open.some(({ isOverloaded }) => isOverloaded);
   }
 
-  /** Drops what was opened: nothing can be asked of the server any more. */
+  /** Cancels what was opened: the server can be asked nothing more. */
   close(): void {
     this.#isClosed = true;
     for (const connection of this.#open) connection.drop();
   }
 
-  /** Opens something, which is dropped in the end. @throws CheckGivenUp when this is closed. */
+  /** Opens something, which is cancelled at the end. @throws CheckGivenUp when this is closed. */
   protected opened<Opened extends Wire>(open: (count: number) => Opened): Opened {
     if (this.#isClosed) throw new CheckGivenUp();
     const opened = open(this.#open.length + 1);

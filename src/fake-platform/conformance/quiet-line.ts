@@ -2,12 +2,12 @@
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
 import { encodeMulaw, MULAW_SILENCE } from '../../speech/g711.ts';
 
-/** How long nobody speaks, ms of audio: longer than any detector needs to get used to a line. */
+/** How long nobody speaks, ms of audio: longer than any detector needs to adapt to a line. */
 const QUIET_MS = 4000;
 /** Root mean square of the noise, as a part of full scale: -55 dBFS, which a caller hardly hears. */
 const NOISE_LEVEL = 10 ** (-55 / 20);
 
-/** So many ms of silence, µ-law at 8 kHz. */
+/** This many ms of silence, µ-law at 8 kHz. */
 export function silenceOf(ms: number): Uint8Array {
   return new Uint8Array(Math.round(ms * MULAW_BYTES_PER_MS)).fill(MULAW_SILENCE);
 }
@@ -25,7 +25,7 @@ export const QUIET_LINES: readonly QuietLine[] = [
 ];
 
 function whiteNoise(samples: number): Uint8Array {
-  // Evenly spread values have this peak for their root mean square.
+  // For uniformly distributed values, peak = RMS × √3.
   const peak = NOISE_LEVEL * Math.sqrt(3) * 32_767;
   let state = 1;
   return encodeMulaw(

@@ -1,11 +1,11 @@
-// The first look at a server, and the last: can it be talked to, does it want a token, can a call be placed. Judges no rule.
+// Tests before and after all checks whether a server is there: does it answer, does it want a token, can a call be placed.
 import type { Failure } from '../lines/failure.ts';
 import type { Probe } from './probe.ts';
 import type { Reached } from './suspect.ts';
 import { CheckGivenUp } from './verdict.ts';
 
 /**
- * Begins a call and lists the agents, with the token that was given and without one.
+ * Begins a call and lists the agents, with the given token and without one.
  *
  * @param probe - is closed.
  * @param signal - ends it at once; undefined is returned then.
@@ -23,10 +23,10 @@ export async function reach(probe: Probe, signal: AbortSignal | undefined): Prom
     const bareCall = authorization === null ? call : await probe.present(null);
     const bareList = authorization === null ? list : await probe.presentToList(null);
     if (signal?.aborted === true) return undefined;
-    // What one method says may be the server's own words: only where neither answers is there nobody.
+    // The error of one method may be the server's own: only when neither answers is nobody there.
     if (call.isNobody && list.isNobody && !bareCall.isTaken) return call.failure;
     return {
-      // Which code a server refuses by is a rule of its own (G-02, W-06).
+      // The code of a rejection has its own rule (G-02, W-06).
       wantsToken: !bareCall.isTaken && (bareCall.isDenied || call.hasFinal),
       listWantsToken: !bareList.isTaken && (bareList.isDenied || list.isTaken),
       canCall: call.hasFinal,
@@ -45,7 +45,7 @@ export async function reach(probe: Probe, signal: AbortSignal | undefined): Prom
 export async function missed(probe: Probe): Promise<Failure | undefined> {
   try {
     const { hasFinal, failure } = await probe.present(probe.goodAuthorization ?? null);
-    // No room is no silence.
+    // No room is not silence.
     return hasFinal || probe.isOverloaded ? undefined : failure;
   } finally {
     probe.close();

@@ -1,4 +1,4 @@
-// All checks, for each transport, and what it takes to run them. Knows no server.
+// All checks for each transport, and what is needed to run them. Knows no server.
 import type { Transport } from '../lines/target.ts';
 import type { Check } from './check.ts';
 import { ENDING_CHECKS } from './checks/endings.ts';
@@ -54,7 +54,7 @@ export const SOCKET_CHECKS: readonly Check<SocketLab>[] = inOrder<SocketLab>([
   ...SIGNED_TOKEN_CHECKS,
 ]);
 
-/** How a check is called, what it shows, and over which transports. */
+/** The name of a check, what it covers, and over which transports. */
 export interface ListedCheck extends Pick<Check, 'id' | 'rules' | 'title' | 'needs'> {
   readonly level: Level;
   readonly transports: readonly Transport[];
@@ -79,8 +79,8 @@ function byRule({ rules: [one] }: Pick<Check, 'rules'>, { rules: [other] }: Pick
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** How servers of RPCs are looked at. */
+/** How to check servers of RPCs. */
 export const RPC_SUITE = suiteOf(CHECKS, (suspect) => new RpcProbe(suspect));
 
-/** How servers of sockets are looked at. */
+/** How to check servers of sockets. */
 export const SOCKET_SUITE = suiteOf(SOCKET_CHECKS, (suspect) => new SocketProbe(suspect), SOCKET_ACTS);

@@ -1,4 +1,4 @@
-// Takes a call once more as far as a reply that may be cut, and speaks into it (contract, sections 2.6 and 3.5). Judges nothing.
+// Repeats a call up to a reply that may be interrupted, and speaks into it (contract, sections 2.6 and 3.5). Judges nothing.
 import { LEAD_MS, type ProbeCall, type ProbeTurn } from './call.ts';
 import { cuttableMs, heardFromMs, type CuttableReply } from './cuttable-reply.ts';
 import type { Lab } from './lab.ts';
@@ -14,11 +14,11 @@ export interface Replayed<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> 
 /** A call in which somebody speaks into a reply, on `newer`. */
 export interface SpokenInto<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> extends Replayed<Turn, Call> {
   readonly newer: Turn;
-  /** When it was opened, by the clock, ms. */
+  /** When it was opened, monotonic, ms. */
   readonly fromMs: number;
 }
 
-/** Takes the call once more until the reply has begun; the check does not apply when it does not come. */
+/** Repeats the call until the reply has begun; the check does not apply when it does not come. */
 export async function replayed<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   lab: Lab<Turn, Call, Probe<Turn, Call>>,
   { agentId, before, turn, name }: CuttableReply<Turn>,
@@ -36,7 +36,7 @@ export async function replayed<Turn extends ProbeTurn, Call extends ProbeCall<Tu
   return { call, older };
 }
 
-/** Speaks into a reply until that is announced or the reply is over. */
+/** Speaks into a reply until the server reports speech or the reply is over. */
 export async function speakInto<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   lab: Lab<Turn, Call, Probe<Turn, Call>>,
   reply: CuttableReply<Turn>,
@@ -47,7 +47,7 @@ export async function speakInto<Turn extends ProbeTurn, Call extends ProbeCall<T
   const fromMs = clock.monotonicMs();
   const leftMs = Math.max(0, untilMs - fromMs) * timing.pace;
   const newer = call.listen();
-  // The platform sends silence before a voice (G-50), by which an ear learns the line.
+  // The platform sends silence before a voice (G-50), from which a detector learns the line.
   const line = Buffer.concat([silenceOf(LEAD_MS), lab.speech, silenceOf(leftMs)]);
   await call.stream(newer, line, () => newer.hasStart || newer.isOver || clock.monotonicMs() > untilMs);
   if (newer.isBroken) lab.skip('the second RPC was refused');

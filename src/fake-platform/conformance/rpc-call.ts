@@ -1,5 +1,5 @@
-// A call in the hands of a check: adds the ids of its conversation to every message, opens turns as the platform does, and
-// knows how long the prompts that came are heard. What is asked of the server is the check's business.
+// A call over RPCs, as a check uses it: adds the ids of its conversation to every message, opens turns as the platform does,
+// and knows how long the received prompts are heard. The check decides what to ask the server.
 import { status } from '@grpc/grpc-js';
 import { pause } from '../../base/abort.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
@@ -19,7 +19,7 @@ import type { Ending, Received, WireRpc } from './wire.ts';
 /** What one message carries beside the ids of its call. */
 export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
 
-/** One turn: an RPC of its own. */
+/** One turn: its own RPC. */
 export class RpcTurn extends ProbeTurn {
   readonly rpc: WireRpc;
 
@@ -75,11 +75,11 @@ export class RpcTurn extends ProbeTurn {
   }
 }
 
-/** Events that tell of the caller's voice, and answer nothing. */
+/** Events about the caller's voice, which answer nothing. */
 const NOTICES: readonly ServerEventKind[] = ['start_of_input', 'end_of_input'];
 /** Silence after speech when the server asks for no other time, ms of audio. */
 const TAIL_MS = 6000;
-/** Longest silence after speech, and what a server needs beyond the silence that it waits for itself, ms of audio. */
+/** Longest silence after speech, and what a server needs beyond the silence that it waits for, ms of audio. */
 const [MAX_TAIL_MS, TAIL_MARGIN_MS] = [30_000, 3000];
 /** Between two batches of frames, ms of real time. */
 const TICK_MS = 20;
@@ -97,7 +97,7 @@ function keysInput(keys: readonly Key[]): Input {
   return { dtmf_input: { dtmf_events: keys.map((key) => DTMF_KEY[key]) } };
 }
 
-/** What is sent in a turn of a kind; speech is no single message. */
+/** What is sent in a turn of a kind; speech is not a single message. */
 function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): Input {
   switch (kind) {
     case 'session_start':
@@ -128,7 +128,7 @@ export const SILENCE: Input = { audio_input: { caller_audio: SILENT_FRAME } };
 /** Names the format of the frames that follow. */
 export const MULAW_FORMAT: Input = { audio_input: { encoding: VOICE_ENCODING.MULAW_FORMAT, sample_rate_hertz: LINE_RATE_HZ } };
 
-/** How speech is put on the line: what stands before it, its frames, and a frame of silence of the same form. */
+/** How speech is sent: what comes before it, its frames, and a frame of silence of the same form. */
 export interface SpokenForm {
   readonly before: readonly Input[];
   readonly frames: readonly Input[];
@@ -140,15 +140,15 @@ function plainSpeech(mulaw: Uint8Array): SpokenForm {
   return { before: [MULAW_FORMAT], frames: frameInputs(mulaw), silence: SILENCE };
 }
 
-/** How an RPC ended, in words: its status and what the server said with it. */
+/** How an RPC ended, in words: its status and the server's text. */
 export function endingText(ending: Ending | undefined): string {
   if (ending === undefined) return 'was left open';
-  // With OK the library says OK once more.
+  // With OK the library repeats OK.
   const words = ending.details === '' || ending.code === status.OK ? '' : ` ${quoted(ending.details)}`;
   return `ended with ${statusName(ending.code)}${words}`;
 }
 
-/** Whether the caller may be heard only after prompts of which nobody here knows how long they last (G-37). */
+/** Whether the caller may be heard only after prompts of unknown length (G-37). */
 export function isPlaytimeUnknown({ rpc }: RpcTurn): boolean {
   const uncuttable = rpc.answers.flatMap(({ prompts }) => prompts.filter((prompt) => isHeard(prompt) && !prompt.bargeIn));
   return uncuttable.some(({ audio }) => audio.length === 0) || uncuttable.reduce((ms, prompt) => ms + playMs(prompt), 0) > MAX_PLAYBACK_MS;
@@ -184,13 +184,13 @@ export class RpcCall extends ProbeCall<RpcTurn> {
     };
   }
 
-  /** Opens an RPC and sends these inputs. Who opens it settles it. */
+  /** Opens an RPC and sends these inputs. Whoever opens it closes it. */
   open(...inputs: readonly Input[]): WireRpc {
     this.#rpcs += 1;
     return this.#connection.open(`RPC${String(this.#rpcs)}`, this.#log).send(...inputs.map((input) => this.message(input)));
   }
 
-  /** Begins a turn with these inputs. Who begins it closes it. */
+  /** Begins a turn with these inputs. Whoever begins it closes it. */
   start(kind: ProbeTurnKind, ...inputs: readonly Input[]): RpcTurn {
     const turn = new RpcTurn(kind, this.open(...inputs));
     this.turns.push(turn);
@@ -217,7 +217,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
   }
 
   async close(): Promise<void> {
-    // Each RPC was settled with its turn.
+    // Each RPC was closed with its turn.
   }
 
   say(mulaw: Uint8Array): Promise<RpcTurn> {

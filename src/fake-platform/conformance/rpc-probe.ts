@@ -1,4 +1,4 @@
-// Calls over RPCs, as a check works with them. Knows no rule.
+// Calls over RPCs, as checks use them. Knows no rule.
 import { status } from '@grpc/grpc-js';
 import { failureOf, type Failure } from '../lines/failure.ts';
 import type { ListedAgent } from '../lines/line.ts';
@@ -13,19 +13,19 @@ import { shapeCheck } from './shape-check.ts';
 import type { RecordedCall } from './survey.ts';
 import type { Ending } from './wire.ts';
 
-/** The surroundings of a check of RPCs alone. */
+/** What a check for RPCs alone works with. */
 export type RpcLab = Lab<RpcTurn, RpcCall, RpcProbe>;
-/** A call over RPCs that was placed for several checks. */
+/** A recorded call over RPCs that several checks share. */
 export type RpcRecord = RecordedCall<RpcTurn, RpcCall>;
 
-/** Makes a check that only looks at recorded calls over RPCs. */
+/** Makes a check that only examines recorded calls over RPCs. */
 export const rpcShape = shapeCheck<RpcTurn, RpcCall, RpcProbe>;
 
-/** How a server may refuse a token that is good for another organization. */
+/** How a server may reject a token that is good for another organization. */
 const FORBIDDEN: readonly number[] = [status.UNAUTHENTICATED, status.PERMISSION_DENIED];
-/** What is no error of the server: its OK, and by what our own library ends an RPC. */
+/** The statuses that are no error of the server: OK, and those with which our own library ends an RPC. */
 const NO_ERROR: readonly status[] = [status.OK, status.DEADLINE_EXCEEDED, status.CANCELLED];
-/** Findings that say that there is nobody to talk to: whoever answers, and where there is no connection. */
+/** Findings that nobody answers: with any answer, and without a connection. */
 const [DUMB, UNCONNECTED]: readonly [readonly string[], readonly string[]] = [
   ['garbage', 'no_answer'],
   ['refused', 'host_unknown', 'connect_timeout', 'tls_failed', 'closed_early'],
@@ -40,7 +40,7 @@ export class RpcProbe extends Probe<RpcTurn, RpcCall, WireConnection> {
     return this.suspect.profile.schemas.websocket;
   }
 
-  /** The token alone, or after `Bearer` where the run says so (G-03). */
+  /** The token alone, or after `Bearer` if the run asks for it (G-03). */
   authorization(token: string): string {
     return this.suspect.isBearer === true ? `Bearer ${token}` : token;
   }
@@ -102,7 +102,7 @@ export class RpcProbe extends Probe<RpcTurn, RpcCall, WireConnection> {
     };
   }
 
-  /** The words for how something was not answered. An RPC without an end was waited for in vain. */
+  /** How something was not answered, in words. An RPC without an end timed out. */
   #failure(ending: Ending | undefined): Failure {
     return ending === undefined || ending.code === status.DEADLINE_EXCEEDED
       ? { code: 'no_answer', message: `the server did not answer within ${String(this.suspect.timing.answerMs)} ms` }

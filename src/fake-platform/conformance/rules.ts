@@ -1,7 +1,7 @@
-// Every rule that binds a server, and either the checks that show it or why nobody outside can see it. Knows no server.
+// Every rule that binds a server, with its checks or the reason why nobody outside can test it. Knows no server.
 import { ALL_CHECKS, type ListedCheck } from './registry.ts';
 
-/** Why a rule cannot be seen from outside: a sentence. Rules that have a check do not stand here. */
+/** Why a rule cannot be tested from outside: a sentence. Rules with a check are not listed here. */
 export const UNSEEN: Readonly<Record<string, string>> = {
   'G-22': 'The platform plays prompts in the order of the list; what order a server meant cannot be known.',
   'G-26': 'The welcome of one sample server; others may say less or more.',
@@ -30,12 +30,12 @@ export const UNSEEN: Readonly<Record<string, string>> = {
   'W-50': 'The platform does it.',
 };
 
-/** A rule with what is known of it from outside. */
+/** A rule and how it is tested from outside. */
 export interface RuleEntry {
   readonly rule: string;
-  /** Checks; empty when it cannot be seen. */
+  /** Checks; empty when it cannot be tested. */
   readonly checks: readonly Pick<ListedCheck, 'id' | 'level'>[];
-  /** Why it cannot be seen; empty when it can. */
+  /** Why it cannot be tested; empty when it can. */
   readonly unseen: string;
 }
 

@@ -1,4 +1,4 @@
-// Runs checks on a server, several at once, and adds up what they say. Knows no single check.
+// Runs checks on a server, several in parallel, and adds up the results. Knows no single check.
 import { waitAtMost, type Waited } from '../../base/abort.ts';
 import type { Failure } from '../lines/failure.ts';
 import type { Check, Need } from './check.ts';
@@ -11,66 +11,66 @@ import type { StartedSuite, Suite } from './suite.ts';
 import { speakingMs, type GivenSuspect, type Reached, type Suspect } from './suspect.ts';
 import { CheckOutcome, type Level, type Verdict } from './verdict.ts';
 
-/** What a check said of a server. */
+/** The result of one check. */
 export interface CheckResult {
   readonly id: string;
   readonly rules: readonly string[];
   readonly title: string;
   readonly level: Level;
   readonly verdict: Verdict;
-  /** Why it is no pass; empty for one. */
+  /** Why it did not pass; empty for a pass. */
   readonly reason: string;
-  /** The exchanges that prove it. */
+  /** The exchanges that are the evidence. */
   readonly exchanges: readonly (readonly ExchangeLine[])[];
   readonly durationMs: number;
 }
 
-/** What all checks said. */
+/** The results of all checks. */
 export interface Conformance {
-  /** No rule that counts was broken: nothing failed and nothing stayed undecided, the server answered to the end, and the run came to it. */
+  /** No rule that counts was broken: nothing failed, nothing stayed undecided, the server answered to the end, and the run was not stopped. */
   readonly ok: boolean;
-  /** The server cannot be talked to: no check was run, or it stopped answering while they were. */
+  /** The server did not answer: no check ran, or it stopped answering during the run. */
   readonly finding: Failure | undefined;
   readonly isInterrupted: boolean;
   readonly passed: number;
   readonly failed: number;
   readonly notApplicable: number;
-  /** Checks that apply and could not be brought to an end. */
+  /** Checks that apply but reached no verdict. */
   readonly undecided: number;
-  /** Part of the decided checks that passed, 0 to 1; undefined when none was. */
+  /** Share of the decided checks that passed, 0 to 1; undefined when none was decided. */
   readonly score: number | undefined;
   /** Rules that were broken, each once. */
   readonly brokenRules: readonly string[];
-  /** Rules of advice that was not followed, each once; they do not count. */
+  /** Recommendations that were not followed, each once; they do not count. */
   readonly advisedRules: readonly string[];
   readonly results: readonly CheckResult[];
 }
 
 /** How to run checks. */
 export interface RunOptions<Surroundings extends Lab> {
-  /** How servers of this kind are looked at. */
+  /** How to check servers of this transport. */
   readonly suite: Suite<Surroundings>;
   readonly suspect: GivenSuspect;
-  /** Of the suite: all, or those that were chosen. */
+  /** The checks to run: all of the suite, or a selection. */
   readonly checks: readonly Check<Surroundings>[];
-  /** The server is ours: it is held to what we alone have decided, too. Default false. */
+  /** The server is ours: rules that only this project has made apply, too. Default false. */
   readonly isOurs?: boolean;
-  /** Checks at once, and calls that are placed for several of them. */
+  /** Number of parallel checks, and of parallel recorded calls. */
   readonly jobs: number;
-  /** Longest time of one check beside the calls that are placed for several, ms. */
+  /** Longest time of one check beside the recorded calls, ms. */
   readonly checkMs?: number;
-  /** Ends the run: no further check begins, and those that run are given up. */
+  /** Ends the run: no further check begins, and running ones are stopped. */
   readonly signal?: AbortSignal;
   readonly onResult?: (result: CheckResult, done: number, of: number) => void;
 }
 
 const CHECK_MS = 90_000;
-/** How often a check speaks at most, whose limit grows with what is said. */
+/** How often a check speaks at most; its time limit grows with the length of the speech. */
 const SPOKEN_TIMES = 5;
-/** Shortest wait for a check again, ms. */
+/** Shortest wait for a repeated check, ms. */
 const MIN_WAIT_MS = 1000;
 
-/** Why a check says nothing of a server that is not ours. */
+/** Why a check does not apply to a server that is not ours. */
 const NOT_ASKED = 'no source demands it: it is how this project’s own server does it, and only --ours asks for it';
 
 /** Why a check cannot be run; undefined when it can. */
@@ -91,7 +91,7 @@ function unmet(need: Need, suspect: Suspect, { whyNot }: Reached): string | unde
   }
 }
 
-/** Runs the checks. Nothing is thrown for what a server does. */
+/** Runs the checks. Never throws for what a server does. */
 export async function runConformance<Surroundings extends Lab>(options: RunOptions<Surroundings>): Promise<Conformance> {
   const { signal, checks, suite } = options;
   const redact = redactor(options.suspect.token);
@@ -123,7 +123,7 @@ export async function runConformance<Surroundings extends Lab>(options: RunOptio
       }),
     );
     for (const check of checks.filter(({ phase }) => phase === 'last')) await perform(check);
-    // Refusals prove nothing of a server that is not there any more.
+    // Rejections by a server that is no longer there prove nothing.
     const lastPass = results.findLast(({ verdict }) => verdict === 'pass')?.id;
     const gone = canCall && !isInterrupted() ? await missed(suite.open(suspect)) : undefined;
     const order = checks.map(({ id }) => id);
@@ -171,7 +171,7 @@ async function runCheck<Surroundings extends Lab>(
       if (thrown.verdict !== 'fail' || !lab.isOverloaded) return said(thrown.verdict, thrown.message);
       return said('undecided', `${thrown.message}; the server said that it has no room: try with fewer --jobs`);
     }
-    // Neither a platform that cannot be asked to sign nor a mistake of ours is a mistake of the server.
+    // A platform that cannot sign and a mistake of ours are no fault of the server.
     return said('undecided', `the check broke: ${thrown instanceof Error ? thrown.message : 'no reason given'}`);
   } finally {
     lab.close();
@@ -183,7 +183,7 @@ function limitOf<Surroundings extends Lab>({ checkMs, suspect }: RunOptions<Surr
   return checkMs ?? CHECK_MS + SPOKEN_TIMES * speakingMs(suspect);
 }
 
-/** Waits for a check. The time of the calls that are placed for several checks is not its own. */
+/** Waits for a check. The time of recorded calls does not count as its own. */
 async function bounded<Surroundings extends Lab>(work: Promise<void>, lab: Lab, options: RunOptions<Surroundings>): Promise<Waited<void>> {
   const { signal } = options;
   const checkMs = limitOf(options);
@@ -205,12 +205,12 @@ function redactedFailure(finding: Failure | undefined, redact: Redactor): Failur
   return finding && { ...finding, message: redact(finding.message) };
 }
 
-/** A check as its result names it. */
+/** A check as named in its result. */
 function named({ id, rules, title, level = 'must' }: Pick<Check, 'id' | 'rules' | 'title' | 'level'>): Omit<CheckResult, keyof Said> {
   return { id, rules, title, level };
 }
 
-/** What a result says beside the name of its check. */
+/** A result, without the name of its check. */
 type Said = Pick<CheckResult, 'verdict' | 'reason' | 'exchanges' | 'durationMs'>;
 
 function notApplicable(check: Pick<Check, 'id' | 'rules' | 'title' | 'level'>, reason: string): CheckResult {
@@ -233,10 +233,10 @@ function summary(results: readonly CheckResult[], finding: Failure | undefined, 
   };
 }
 
-/** How a check is called and what it shows. */
+/** The name of a check and what it covers. */
 type Named = Pick<Check, 'id' | 'rules'>;
 
-/** Lets checks be chosen by rule and by id; empty lists choose all. */
+/** Selects checks by rule and by id; empty lists select all. */
 export function chooseChecks<Kind extends Named>(
   checks: readonly Kind[],
   rules: readonly string[],
@@ -246,7 +246,7 @@ export function chooseChecks<Kind extends Named>(
   return checks.filter((check) => ids.includes(check.id) || check.rules.some((rule) => rules.includes(rule)));
 }
 
-/** Rules and ids of which no check is known. */
+/** Rules and ids without a check. */
 export function unknownChoices(checks: readonly Named[], rules: readonly string[], ids: readonly string[]): readonly string[] {
   return [
     ...rules.filter((rule) => !checks.some((check) => check.rules.includes(rule))),

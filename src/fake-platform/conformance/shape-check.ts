@@ -1,4 +1,4 @@
-// Makes checks that only look at calls which were placed for all of them. Knows no rule.
+// Makes checks that only examine calls which were placed for all checks. Knows no rule.
 import type { ProbeCall, ProbeTurn } from './call.ts';
 import type { Check, Need } from './check.ts';
 import type { Proof } from './exchange.ts';
@@ -6,31 +6,31 @@ import type { Lab } from './lab.ts';
 import type { Probe } from './probe.ts';
 import type { RecordedCall } from './survey.ts';
 
-/** There was nothing to look at. */
+/** There was nothing to examine. */
 export const NOTHING = Symbol('nothing');
 
-/** What a look found: a breach in words, {@link NOTHING} where there was nothing to look at, undefined where all is well. */
+/** The finding of an inspection: a breach in words, {@link NOTHING} where there was nothing to examine, undefined where all is well. */
 export type Found = string | typeof NOTHING | undefined;
 
-/** Looks at one call. */
+/** Inspects one call. */
 export type Look<Call extends Proof = RecordedCall> = (call: Call) => Found;
 
 /** A check that looks at recorded calls. */
 export interface ShapeOptions<Call extends Proof = RecordedCall> extends Pick<Check, 'id' | 'rules' | 'title' | 'level'> {
   readonly look: Look<Call>;
-  /** Why the check does not apply when there was nothing to look at in any call: a sentence. */
+  /** Why the check does not apply when no call had anything to examine: a sentence. */
   readonly otherwise: string;
   readonly needs?: readonly Need[];
 }
 
-/** Makes a check that looks at the calls of every kind of input. */
+/** Makes a check of the calls with every kind of input. */
 export function shapeCheck<Turn extends ProbeTurn, Call extends ProbeCall<Turn>, Transport extends Probe<Turn, Call>>(
   options: ShapeOptions<RecordedCall<Turn, Call>>,
 ): Check<Lab<Turn, Call, Transport>> {
   return shapeOf<Lab<Turn, Call, Transport>, RecordedCall<Turn, Call>>(options, (lab) => lab.calls());
 }
 
-/** Makes the check. Its proof is the calls with a breach, else the first in which there was something to see. */
+/** Makes the check. Its evidence is the calls with a breach, else the first in which there was something to examine. */
 export function shapeOf<Surroundings extends Lab, Call extends Proof>(
   options: ShapeOptions<Call>,
   callsOf: (lab: Surroundings) => Promise<readonly Call[]>,
@@ -45,7 +45,7 @@ export function shapeOf<Surroundings extends Lab, Call extends Proof>(
   };
 }
 
-/** Looks at each of these calls. @throws CheckOutcome with what was found, or `otherwise` where there was nothing to look at. */
+/** Inspects each of these calls. @throws CheckOutcome with the finding, or `otherwise` where there was nothing to examine. */
 function judge<Call extends Proof>(
   lab: Pick<Lab, 'showCalls' | 'fail' | 'skip'>,
   calls: readonly Call[],
@@ -68,13 +68,13 @@ export function eachTurn<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   return (call) => firstBreach(call.turns.map((turn) => [turn.label, look(turn, call)]));
 }
 
-/** The turns of a kind, as far as the call had not ended before. */
+/** The turns of a kind before the end of the call. */
 export function turnsOf<Turn extends ProbeTurn>(turns: readonly Turn[], kind: ProbeTurn['kind']): readonly Turn[] {
   const end = turns.findIndex(({ terminal }) => terminal !== undefined);
   return (end === -1 ? turns : turns.slice(0, end + 1)).filter((turn) => turn.kind === kind);
 }
 
-/** Looks at every turn of a kind before the end of the call. */
+/** Inspects every turn of a kind before the end of the call. */
 export function eachOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   kind: ProbeTurn['kind'],
   look: (turn: Turn, call: RecordedCall<Turn, Call>) => Found,

@@ -1,6 +1,6 @@
-// How many calls of a run may be placed at once: whoever works holds a slot. Knows no call.
+// How many calls of a run may be placed at the same time: each holds a slot. Knows no call.
 
-/** Slots that are taken and given back, in the order in which they were asked for. */
+/** Slots, granted in the order of the requests. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -9,7 +9,7 @@ export class Slots {
     this.#free = Math.max(1, count);
   }
 
-  /** Waits for a slot. Who takes it gives it back. */
+  /** Waits for a slot. Whoever takes it gives it back. */
   async take(): Promise<void> {
     if (this.#free > 0) {
       this.#free -= 1;
@@ -24,7 +24,7 @@ export class Slots {
     else next();
   }
 
-  /** Does this with a slot. */
+  /** Does this while it holds a slot. */
   async with<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.take();
     try {

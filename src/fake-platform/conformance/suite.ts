@@ -1,4 +1,4 @@
-// What a run needs to look at servers that are reached in one way: the transport, the checks, and the calls that they share.
+// What a run needs to check the servers of one transport: the transport, the checks, and the calls that they share.
 import type { ProbeCall, ProbeTurn } from './call.ts';
 import type { Check } from './check.ts';
 import { Lab } from './lab.ts';
@@ -7,7 +7,7 @@ import type { Slots } from './slots.ts';
 import type { GivenSuspect, Suspect } from './suspect.ts';
 import { Survey, type Acts } from './survey.ts';
 
-/** The checks of one transport, and what they work with. */
+/** The checks of one transport, and what they need. */
 export interface Suite<Surroundings extends Lab> {
   readonly checks: readonly Check<Surroundings>[];
   /** The transport. Whoever opens it closes it. */
@@ -20,11 +20,11 @@ export interface Suite<Surroundings extends Lab> {
 export interface StartedSuite<Surroundings extends Lab> {
   /** The surroundings of one check. */
   lab(): Surroundings;
-  /** Gives up the calls that are still running, and places no more. */
+  /** Stops the calls that are still running, and places no more. */
   close(): void;
 }
 
-/** The suite of one transport. @param acts - what is done in recorded calls of this transport beside what is done on every one. */
+/** The suite of one transport. @param acts - what recorded calls of this transport do beside what all transports do. */
 export function suiteOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>, Transport extends Probe<Turn, Call>>(
   checks: readonly Check<Lab<Turn, Call, Transport>>[],
   open: (suspect: GivenSuspect) => Transport,

@@ -1,5 +1,5 @@
-// The calls that many checks look at, placed once per run: one of each kind of input, and others that checks of one transport ask
-// for. Records and judges nothing.
+// The calls that many checks examine, placed once per run: one of each kind of input, and others that checks of one transport
+// request. Records and judges nothing.
 import { waitAtMost } from '../../base/abort.ts';
 import type { ProbeCall, ProbeTurn } from './call.ts';
 import type { Proof } from './exchange.ts';
@@ -11,11 +11,11 @@ import { speakingMs, type Suspect } from './suspect.ts';
 export interface RecordedCall<Turn extends ProbeTurn = ProbeTurn, Call extends ProbeCall<Turn> = ProbeCall<Turn>> extends Proof {
   readonly agentId: string;
   readonly call: Call;
-  /** Its turns, as far as checks may look at them. */
+  /** Its turns that checks may examine. */
   readonly turns: readonly Turn[];
 }
 
-/** What is done in calls, by their names. */
+/** What is done in calls, by name. */
 export type Acts<Call extends ProbeCall> = Readonly<Record<string, (call: Call, suspect: Suspect) => Promise<unknown>>>;
 
 /** Calls that were placed for several checks. */
@@ -28,14 +28,14 @@ export interface Recordings<Turn extends ProbeTurn = ProbeTurn, Call extends Pro
   placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]>;
 }
 
-/** Reports of silence after which a bot that still asks again is left alone. */
+/** After this many reports of silence, a bot that still asks again is left alone. */
 const MAX_SILENCES = 4;
-/** Agents whose welcome is listened to. */
+/** Most agents whose welcome is recorded. */
 export const MAX_AGENTS = 6;
-/** Longest time of one call beside what the caller says, ms: a welcome, silence until the bot gives up, and every answer late. */
+/** Longest time of one call beside the caller's speech, ms: a welcome, silence until the bot ends the call, and every answer late. */
 const MAX_CALL_MS = 300_000;
 
-/** The calls of one run, placed when they are first asked for. */
+/** The calls of one run, placed at the first request. */
 export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implements Recordings<Turn, Call> {
   readonly #suspect: Suspect;
   readonly #slots: Slots;
@@ -47,8 +47,8 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implem
   #welcomes: Promise<readonly RecordedCall<Turn, Call>[]> | undefined;
 
   /**
-   * @param slots - of which each call takes one. Whoever waits for a call must not hold the last.
-   * @param more - is done in calls of this transport beside what is done in those of every one.
+   * @param slots - each call takes one. Whoever waits for a call must not hold the last one.
+   * @param more - what calls of this transport do beside what all transports do.
    */
   constructor(suspect: Suspect, slots: Slots, openProbe: () => Probe<Turn, Call>, more: Acts<Call> = {}) {
     this.#suspect = suspect;
@@ -57,13 +57,13 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implem
     this.#acts = { ...ordinaryActs<Turn>(suspect), ...more };
   }
 
-  /** Gives up the calls that are still running, and places no more. */
+  /** Stops the calls that are still running, and places no more. */
   close(): void {
     this.#isClosed = true;
     for (const probe of this.#open) probe.close();
   }
 
-  /** Where no turn after a welcome was taken at all, they are left out: that is one breach and not one of every rule (G-12). */
+  /** If no turn after a welcome was accepted at all, leaves them out: that is one breach and not one of every rule (G-12). */
   async calls(): Promise<readonly RecordedCall<Turn, Call>[]> {
     const calls = await this.placed(this.#acts);
     return calls.flatMap(({ turns }) => turns.slice(1)).some(({ isBroken }) => !isBroken)
@@ -100,7 +100,7 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implem
     });
   }
 
-  /** Does this with a slot and a line of its own. */
+  /** Does this with a slot and its own line. */
   #with<Result>(work: (probe: Probe<Turn, Call>) => Promise<Result>): Promise<Result> {
     return this.#slots.with(async () => {
       const probe = this.#openProbe();
@@ -130,7 +130,7 @@ function ordinaryActs<Turn extends ProbeTurn>({ speech, press, endPress, transfe
 }
 
 /**
- * A whole call: its welcome, these turns one after the other, and its end. Stops where the server ends it, gives no welcome or
+ * A whole call: its welcome, these turns one after the other, and its end. Stops where the server ends it, sends no welcome or
  * asks for no input of this kind.
  */
 async function goOn<Turn extends ProbeTurn>(
@@ -149,7 +149,7 @@ async function goOn<Turn extends ProbeTurn>(
   else await call.close();
 }
 
-/** Says nothing until the bot gives up, and then says nothing once more. */
+/** Stays silent until the bot ends the call, and then reports silence once more. */
 async function keepSilent<Turn extends ProbeTurn>(call: ProbeCall<Turn>, keys: Suspect['press']): Promise<void> {
   let last = await call.begin();
   if (last.final === undefined) return;
@@ -162,7 +162,7 @@ async function keepSilent<Turn extends ProbeTurn>(call: ProbeCall<Turn>, keys: S
   else await call.repeatBehindEnd(last, keys);
 }
 
-/** Presses the keys that end the call, and once more where the transport allows it. */
+/** Presses the keys that end the call, and again where the transport allows it. */
 async function pressUntilOver<Turn extends ProbeTurn>(call: ProbeCall<Turn>, keys: Suspect['press']): Promise<void> {
   const welcome = await call.begin();
   if (welcome.final === undefined) return;

@@ -1,4 +1,4 @@
-// Whom a conformance run looks at: where the server is, who calls it, and what is known of its bot. Data only.
+// The server under test: where it is, who calls it, and what is known of its bot. Data only.
 import type { Clock } from '../../base/clock.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
@@ -7,10 +7,10 @@ import type { Key } from '../caller/key.ts';
 import type { Timing } from './call.ts';
 import type { TokenSigner } from './tokens.ts';
 
-/** An organization that is nobody's. */
+/** An organization that does not exist. */
 export const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 
-/** The server that is looked at, and what its user knows of its bot. */
+/** The server under test, and what its user knows of its bot. */
 export interface GivenSuspect extends ChannelOptions {
   readonly profile: PlatformProfile;
   readonly clock: Clock;
@@ -26,13 +26,13 @@ export interface GivenSuspect extends ChannelOptions {
   readonly speech: Uint8Array | undefined;
   /** Keys that get an ordinary answer. */
   readonly press: readonly Key[];
-  /** Keys upon which the bot ends the call, and upon which it hands the caller over; empty when not known. */
+  /** Keys upon which the bot ends the call, and keys upon which it transfers it; empty when not known. */
   readonly endPress: readonly Key[];
   readonly transferPress: readonly Key[];
   readonly timing: Timing;
 }
 
-/** What is found out before the checks run. */
+/** What the reachability test found out. */
 export interface Manners {
   /** A call without a token was refused. */
   readonly wantsToken: boolean;
@@ -42,16 +42,16 @@ export interface Manners {
   readonly canCall: boolean;
 }
 
-/** What the first look at a server found. */
+/** The result of the reachability test. */
 export interface Reached extends Manners {
   /** Why no call can be placed: a sentence without a capital; empty when one can. */
   readonly whyNot: string;
 }
 
-/** The server that is looked at, and all that is known of it. */
+/** The server under test, and all that is known of it. */
 export interface Suspect extends GivenSuspect, Manners {}
 
-/** How long the caller speaks at a time, ms of real time; 0 without a voice. */
+/** How long the caller speaks in one turn, ms of real time; 0 without a voice. */
 export function speakingMs({ speech, timing }: Pick<GivenSuspect, 'speech' | 'timing'>): number {
   return (speech?.length ?? 0) / MULAW_BYTES_PER_MS / timing.pace;
 }

@@ -1,18 +1,18 @@
-// Tokens that must not be taken, made from a good one with and without the help of who signs, and the words for both. A
-// token is never shown.
+// Tokens that a server must reject, made from a good one with and without the help of the signer, and the names of both.
+// A token is never shown.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { ForgeOrder, Issuer } from '../platform/issuer.ts';
 
-/** What a signer is asked for: changes to an honest token of the organization; null leaves a member out. */
+/** What to sign: changes to an honest token of the organization; null removes a member. */
 export type SignOrder = Partial<ForgeOrder>;
 
-/** Who signs what it is asked to: a fake platform that runs. */
+/** Signs what it is asked to: a running fake platform. */
 export interface TokenSigner {
   /** @throws AppError when the platform cannot be asked. */
   sign(order: SignOrder): Promise<string>;
   /** Makes a new key; the old ones stay published (J-2A). */
   rotate(): Promise<void>;
-  /** How often the keys were asked for so far. */
+  /** How often the keys were fetched so far. */
   keyRequests(): Promise<number>;
 }
 
@@ -35,7 +35,7 @@ export interface TokenParts {
   readonly signature: string;
 }
 
-/** Reads a compact token without checking it; undefined when it is none. */
+/** Reads a compact token without verifying it; undefined when it is none. */
 export function readToken(token: string): TokenParts | undefined {
   const [header, claims, signature, ...more] = token.split('.');
   if (header === undefined || claims === undefined || signature === undefined || more.length > 0) return undefined;
@@ -43,7 +43,7 @@ export function readToken(token: string): TokenParts | undefined {
   return one === undefined || two === undefined ? undefined : { header: one, claims: two, signature };
 }
 
-/** A compact token of these parts; the signature stays as it is. */
+/** A compact token of these parts; the signature stays. */
 export function writeToken({ header, claims, signature }: TokenParts): string {
   return `${encoded(header)}.${encoded(claims)}.${signature}`;
 }
@@ -53,7 +53,7 @@ export function encoded(value: JsonValue): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-/** `base` with these members changed; null leaves one out. */
+/** `base` with these members changed; null removes one. */
 export function changed(base: JsonObject, changes: JsonObject = {}): JsonObject {
   return Object.fromEntries(Object.entries({ ...base, ...changes }).filter(([, value]) => value !== null));
 }
@@ -61,7 +61,7 @@ export function changed(base: JsonObject, changes: JsonObject = {}): JsonObject 
 function objectOf(part: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
-    // Parsed JSON that is an object and no array is a JsonObject.
+    // The cast is safe: parsed JSON that is an object and no array is a JsonObject.
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
   } catch {
     return undefined;

@@ -1,18 +1,18 @@
-// What a check can say of a server. Knows no check.
+// What a check can say about a server. Knows no check.
 
 /**
- * Where a check comes from, and so what it counts. `must`: a rule with a source in the platform's documents. `advice`: a
- * convention, or a habit of a sample. `ours`: a decision of this project alone, which is not reported to other servers.
+ * The source of a check, which decides how it counts. `must`: a rule with a source in the platform's documents. `advice`: a
+ * convention, or what a sample does. `ours`: a decision of this project alone, not reported about other servers.
  */
 export type Level = 'must' | 'advice' | 'ours';
 
 /**
- * What a check said. `advice`: the server does otherwise than is recommended, and breaks no rule. `undecided`: the check
- * applies, and its end says nothing of the server, such as a limit of ours.
+ * The verdict of a check. `advice`: the server differs from a recommendation, and breaks no rule. `undecided`: the check
+ * applies, but its result says nothing about the server, such as a limit of ours.
  */
 export type Verdict = 'pass' | 'fail' | 'advice' | 'not_applicable' | 'undecided';
 
-/** Ends a check before its end. Not an error: it carries a verdict from deep inside a check to its runner. */
+/** Ends a check early. Not an error: it carries a verdict from deep inside a check to its runner. */
 export class CheckOutcome extends Error {
   override readonly name = 'CheckOutcome';
   readonly verdict: Exclude<Verdict, 'pass'>;
@@ -23,7 +23,7 @@ export class CheckOutcome extends Error {
   }
 }
 
-/** Something was asked of a check or a call that was given up: whoever asks stops by this. */
+/** Thrown at a request of a check or call that was stopped, which ends it. */
 export class CheckGivenUp extends Error {
   override readonly name = 'CheckGivenUp';
 

@@ -1,5 +1,5 @@
-// One RPC of the media method: sends any message in any order, also what no honest platform sends, and keeps
-// what comes back, within bounds. Knows messages, and no turn and no rule.
+// One RPC of the media method: sends any message in any order, including what no honest platform sends, and keeps
+// what comes back, within limits. Knows messages, and no turn and no rule.
 import { status, type ClientDuplexStream, type StatusObject } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import type { MediaRequest, MediaResponse } from '../../contract/grpc.ts';
@@ -15,7 +15,7 @@ import type { Redactor } from './redaction.ts';
 export interface Received {
   readonly answer: Answer;
   readonly message: MediaResponse;
-  /** By the clock's monotonic time, ms. */
+  /** When it came, monotonic, ms. */
   readonly atMs: number;
 }
 
@@ -25,25 +25,25 @@ export interface Ending {
   readonly details: string;
 }
 
-/** A response with what it took on the wire, bytes. */
+/** A response with its size on the wire, bytes. */
 export interface SizedResponse {
   readonly message: MediaResponse;
   readonly bytes: number;
 }
 
-/** The stream below an RPC. */
+/** The stream of an RPC. */
 export type MediaStream = ClientDuplexStream<MediaRequest | Uint8Array, SizedResponse>;
 
-/** How long an RPC may stay open behind its FINAL before it counts as left open, ms (G-13). */
+/** How long an RPC may stay open after its FINAL before it counts as left open, ms (G-13). */
 const COMPLETION_MS = 5000;
-/** Longest time of one RPC that goes on answering, ms. */
+/** Longest time of one RPC that keeps answering, ms. */
 const MAX_ANSWERING_MS = 60_000;
 
-/** Most responses of one RPC and their bytes; a server that floods is cut off, and so much is kept of what it said. */
+/** Most responses of one RPC and their bytes; a server that floods is cut off, and what came before is kept. */
 const [MAX_RECEIVED, MAX_BYTES] = [20_000, 24 * 1024 * 1024];
 const KEPT_RECEIVED = 10;
 
-/** One RPC of the media method. Sending on one that is over does nothing. */
+/** One RPC of the media method. Sending on a finished one does nothing. */
 export class WireRpc {
   readonly name: string;
   readonly received: Received[] = [];
@@ -59,10 +59,10 @@ export class WireRpc {
   #isHalfClosed = false;
   #isCancelled = false;
   #isFlooded = false;
-  /** Its end is our own cancellation, which says nothing of the server. */
+  /** We cancelled it, so its end says nothing about the server. */
   #isGivenUp = false;
 
-  /** @param redact - takes out of the server's own words what must not be shown. */
+  /** @param redact - removes secrets from the server's text. */
   constructor(name: string, stream: MediaStream, clock: Clock, log: ExchangeLog, redact: Redactor) {
     this.name = name;
     this.#stream = stream;
@@ -81,7 +81,7 @@ export class WireRpc {
       if (this.#isGivenUp) return;
       this.ending = { code, details: redact(details) };
       const said = code === status.OK ? 'complete' : `${statusName(code)} ${quoted(this.ending.details)}`;
-      // What we have cancelled ourselves the server did not end.
+      // The server did not end what we have cancelled.
       if (!this.#isCancelled || code !== status.CANCELLED) log.add('server', name, said);
       this.#awaited.look();
     });
@@ -102,7 +102,7 @@ export class WireRpc {
     return this.ending?.code === status.OK;
   }
 
-  /** Whether the server sent more than any reply can be; what it sent is cut off then, and the RPC has no end of its own. */
+  /** Whether the server sent more than any reply can be; the rest is cut off then, and the RPC has no end of its own. */
   get isFlooded(): boolean {
     return this.#isFlooded;
   }
@@ -132,19 +132,19 @@ export class WireRpc {
   }
 
   /**
-   * Waits until the condition holds or `limitMs` have passed. It is looked at after every response and at the end; nothing is
-   * waited for on an RPC that was given up. @returns whether it holds.
+   * Waits until the condition holds or `limitMs` have passed. It is checked after every response and at the end; nothing is
+   * waited for on a stopped RPC. @returns whether it holds.
    */
   until(condition: () => boolean, limitMs: number): Promise<boolean> {
     return this.#awaited.until(condition, limitMs);
   }
 
   /**
-   * Waits until the server has ended the RPC, has closed it by a FINAL and then left it open, said nothing for `limitMs` beyond
-   * what it has said plays, or goes on answering without an end. What is still open then is cancelled, so that nothing is left behind.
+   * Waits until the server has ended the RPC, has sent a FINAL and then left it open, has been silent for `limitMs` beyond
+   * the playback of what it sent, or keeps answering without an end. What is still open then is cancelled, so nothing stays open.
    */
   async settled(limitMs: number): Promise<void> {
-    // What we have not sent yet nobody can answer: many small messages take their time on a busy machine.
+    // Nobody can answer what we have not sent yet: many small messages take their time on a busy machine.
     if (this.#isHalfClosed) await this.until(() => this.ending !== undefined || this.#stream.writableFinished, MAX_ANSWERING_MS);
     const untilMs = this.#clock.monotonicMs() + Math.max(MAX_ANSWERING_MS, limitMs);
     const leftMs = (): number => untilMs - this.#clock.monotonicMs();
@@ -160,7 +160,7 @@ export class WireRpc {
     if (this.ending === undefined) this.#giveUp(leftMs() > 0 ? 'the server left it open' : 'the server went on answering without an end');
   }
 
-  /** How long what came is still heard, ms: a server may wait for that before it goes on (G-7A). */
+  /** How long the received prompts are still heard, ms: a server may wait for that before it continues (G-7A). */
   get #playLeftMs(): number {
     return Math.max(0, playLeftMs(this.received, this.#clock.monotonicMs()));
   }

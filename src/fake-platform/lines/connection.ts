@@ -1,15 +1,15 @@
-// A way to one server as calls see it, whichever interface it speaks.
+// A connection to one server as calls use it, on any interface.
 import type { Failure } from './failure.ts';
 import type { Line, ListedAgent } from './line.ts';
 import type { CallIdentity } from './to-wire.ts';
 
-/** A way to one server. `close` must be called. */
+/** A connection to one server. `close` must be called. */
 export interface Connection {
   /**
-   * Waits until the connection stands, for the lines made before, so that no latency is measured from before. Also comes back
-   * when it cannot be made or takes too long: the first turn then says why.
+   * Waits until the lines made before are connected, so that no latency includes the connection. Also resolves when it fails or
+   * takes too long: the first turn then reports why.
    *
-   * @param signal - stops the waiting.
+   * @param signal - ends the wait.
    */
   connect(signal?: AbortSignal): Promise<void>;
   /** The line of one call. */
@@ -18,10 +18,10 @@ export interface Connection {
    * Asks for the agents of an organization (G-05, W-50).
    *
    * @param limitMs - longest wait for the answer, ms.
-   * @param signal - gives up before.
+   * @param signal - ends the wait.
    * @returns the agents, or why there is no answer.
    */
   listAgents(organizationId: string, limitMs: number, signal?: AbortSignal): Promise<readonly ListedAgent[] | Failure>;
-  /** Closes it. Open turns must be cancelled before. Resolves when nothing of it is left. */
+  /** Closes it; cancel open turns first. Resolves when everything is closed. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The TCP connection to a server, and TLS over it where its address asks for it. Knows no protocol above.
+// The TCP connection to a server, with TLS if its address asks for it. Knows no protocol above.
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls } from 'node:tls';
 import type { Target } from './target.ts';
@@ -12,13 +12,13 @@ export interface DialOptions {
   readonly serverName?: string;
 }
 
-/** A connection on its way. `stream` is what is spoken over: `tcp` itself, or TLS over it. */
+/** A connection that is being made. `stream` carries the protocol: `tcp` itself, or TLS over it. */
 export interface Dialled {
   readonly tcp: Socket;
   readonly stream: Socket;
 }
 
-/** Dials. Everything that goes wrong is an error of `stream`. @param protocol - the one that is offered in TLS. */
+/** Dials. Every failure is an error of `stream`. @param protocol - offered in TLS. */
 export function dial({ target, certificateAuthority, serverName }: DialOptions, protocol: 'h2' | 'http/1.1'): Dialled {
   const { host, port, isSecure } = target;
   const tcp = connectTcp({ host, port, noDelay: true });
@@ -27,7 +27,7 @@ export function dial({ target, certificateAuthority, serverName }: DialOptions, 
   const secure = connectTls({
     socket: tcp,
     ...(certificateAuthority === undefined ? {} : { ca: Buffer.from(certificateAuthority) }),
-    // No handshake names an IP address, and Node 26 refuses one there; which name counts is checked below.
+    // TLS does not allow an IP address as server name, and Node 26 rejects one; the name that counts is checked below.
     ...(isIP(checked) === 0 ? { servername: checked } : {}),
     checkServerIdentity: (_, certificate) => checkServerIdentity(checked, certificate),
     ALPNProtocols: [protocol],

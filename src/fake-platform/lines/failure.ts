@@ -1,5 +1,5 @@
-// Why an RPC broke, as a named finding. Knows the status numbers of gRPC and the words its library puts beside them,
-// and nothing of calls.
+// Why an RPC broke, as a named finding. Knows the status numbers of gRPC and the messages of its library,
+// and nothing about calls.
 import { constants } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { oneLine } from '../../base/one-line.ts';
@@ -7,38 +7,38 @@ import type { FindingCode } from '../caller/finding.ts';
 import { statusName } from './status-name.ts';
 
 /**
- * How an RPC was lost on its way: `cut` in the middle, so that nobody knows how far the server was; `refused` by the server's
- * side of HTTP/2 before anything was processed; `unreached`, because no connection came about.
+ * How an RPC was lost: `cut` in the middle, so that nobody knows what the server had processed; `refused` by the server's
+ * HTTP/2 before anything was processed; `unreached`, because there was no connection.
  */
 export type Loss = 'cut' | 'refused' | 'unreached';
 
 /** A broken RPC or connection. */
 export interface Failure {
   readonly code: FindingCode;
-  /** A sentence for people, with what the other side said. */
+  /** A sentence for people, with the other side's message. */
   readonly message: string;
-  /** Undefined where the server itself has decided so, and where it would go the same way again. */
+  /** Undefined where the server itself decided so, and where a retry would fail the same way. */
   readonly loss?: Loss;
 }
 
-/** What the library reports. Both are missing where it failed at a message itself, whatever its own types say. */
+/** What the library reports. Both are missing where a message itself failed, although its types say otherwise. */
 export interface GrpcStatus {
   readonly code: number | undefined;
   readonly details: string | undefined;
 }
 
-// Statuses that mean one thing wherever they come from.
+// Statuses with one meaning, whoever sends them.
 const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
   [status.UNAUTHENTICATED, ['unauthenticated', 'the server refused the token']],
   [status.PERMISSION_DENIED, ['forbidden', 'the server does not let this token speak for this organization']],
   [status.NOT_FOUND, ['agent_unknown', 'the server does not know the agent']],
   [status.UNIMPLEMENTED, ['not_served', 'the server does not serve this method']],
-  // We hear of our own cancellations nowhere, so this one is the server's.
+  // Our own cancellations are never reported here, so this one is the server's.
   [status.CANCELLED, ['closed_early', 'the server broke the turn off']],
   [status.RESOURCE_EXHAUSTED, ['overloaded', 'the server has no room for this call']],
 ]);
 
-// As gRPC reads them; of the others its library makes statuses that name no cause.
+// As in gRPC's own mapping; for the other errors the library makes statuses that name no cause.
 const BY_HTTP: ReadonlyMap<number, number> = new Map([
   [401, status.UNAUTHENTICATED],
   [403, status.PERMISSION_DENIED],
@@ -50,21 +50,21 @@ const BY_HTTP: ReadonlyMap<number, number> = new Map([
 
 const EXHAUSTED: number = status.RESOURCE_EXHAUSTED;
 const UNAVAILABLE: number = status.UNAVAILABLE;
-/** What a proxy answers whose server is gone. */
+/** The answer of a proxy whose server is gone. */
 const GATEWAY = /HTTP status (?:code )?50[234]\b/u;
-/** The library's words for what is beyond its own limits, and not the server's. */
+/** The library's messages about its own limits, which are not the server's. */
 const TOO_LARGE = /^Received message (?:larger than max|that decompresses to a size larger)/u;
 
 const OTHER: readonly [FindingCode, string] = ['rpc_failed', 'the server ended the turn with an error'];
 
 const LIBRARY_STATUSES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.UNKNOWN]);
 
-// What the library says when it, not the server, made the status. Node's own error names, so they are stable.
+// The library's messages when it, not the server, made the status. Node's own error names, so they are stable.
 const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
   [/ECONNREFUSED/u, 'refused', 'nothing listens at the address'],
   [/ENOTFOUND|EAI_AGAIN|Name resolution/u, 'host_unknown', 'the host name has no address'],
   [/without (?:gRPC|sending) status|without status/u, 'closed_early', 'the server ended the turn without a status'],
-  // The second is what a proxy says in front of a server that is full.
+  // The second is what a proxy says when its server is full.
   [/Stream refused|HTTP status (?:code )?(?:429|503)\b/u, 'overloaded', 'the server has no room for this call'],
   [/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/u, 'connect_timeout', 'the address cannot be reached'],
   [/certificate|altnames|self.signed|CERT_|ERR_TLS|SSL|TLS|EPROTO|ALPN/iu, 'tls_failed', 'the secure connection could not be made'],
@@ -80,19 +80,19 @@ const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
   ],
 ];
 
-/** Names the failure behind a gRPC status that is not OK. */
+/** Names the failure of a gRPC status that is not OK. */
 export function failureOf({ code, details = '' }: GrpcStatus): Failure {
   if (code === undefined) return { code: 'garbage', message: 'a message of the server cannot be read' };
   if (code === EXHAUSTED && TOO_LARGE.test(details)) {
     return { code: 'garbage', message: sentence('a message of the server is larger than any that is taken', code, details) };
   }
-  // A server's own UNAVAILABLE or INTERNAL may use any words; only the library's statuses are read further.
+  // A server's own UNAVAILABLE or INTERNAL may use any words; only the library's statuses are examined further.
   const [name, words] = BY_STATUS.get(code) ?? (LIBRARY_STATUSES.has(code) ? failureOfWords(details) : undefined) ?? OTHER;
   const loss = lossOf(code, name, details);
   return { code: name, message: sentence(words, code, details), ...(loss === undefined ? {} : { loss }) };
 }
 
-/** A server that says UNAVAILABLE itself is about to be gone; names, certificates and other protocols are the same a moment later. */
+/** A server that says UNAVAILABLE itself is going away; names, certificates and protocols are the same a moment later. */
 function lossOf(code: number, name: FindingCode, details: string): Loss | undefined {
   const isConnected = !details.startsWith('No connection established');
   if (name === 'closed_early') return isConnected ? 'cut' : 'unreached';
@@ -102,18 +102,18 @@ function lossOf(code: number, name: FindingCode, details: string): Loss | undefi
   return name === 'rpc_failed' || GATEWAY.test(details) ? 'cut' : undefined;
 }
 
-/** What the words of the runtime about a connection mean, as a code and a sentence; undefined for words that are not known. */
+/** The runtime's message about a connection as a code and a sentence; undefined for an unknown message. */
 export function failureOfWords(words: string): readonly [FindingCode, string] | undefined {
   const match = BY_WORDS.find(([pattern]) => pattern.test(words));
   return match === undefined ? undefined : [match[1], match[2]];
 }
 
-/** Names the failure of an RPC that is answered with an HTTP status other than 200: by something before the server, or no gRPC server. */
+/** Names the failure of an RPC with an HTTP status other than 200, sent by something in front of the server or by no gRPC server. */
 export function failureOfHttp(httpStatus: number): Failure {
   return failureOf({ code: BY_HTTP.get(httpStatus) ?? status.UNKNOWN, details: `HTTP status ${String(httpStatus)}` });
 }
 
-/** Names the failure of an RPC that the server reset with an error code of HTTP/2; undefined where the code alone says nothing. */
+/** Names the failure of an RPC that the server reset with an HTTP/2 error code; undefined where the code alone says nothing. */
 export function failureOfReset(errorCode: number): Failure | undefined {
   const details = `RST_STREAM ${String(errorCode)}`;
   switch (errorCode) {

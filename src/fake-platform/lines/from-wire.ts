@@ -1,4 +1,4 @@
-// Response messages of the wire as answers in our own words. The only reader of wire names among the caller's files.
+// Response messages of the wire as answers of the fake platform. The only reader of wire names among the caller's files.
 import {
   DTMF_KEY,
   EVENT_OUTPUT,
@@ -27,14 +27,14 @@ const NO_AUDIO = new Uint8Array(0);
  * @throws AppError `bad_message` when its free data nests too deep.
  */
 export function answerFromWire(response: MediaResponse): Answer {
-  // Only the first event counts (one is supported; of several the first is taken).
+  // Only the first event counts (one is supported).
   const event = response.output_events?.[0];
   const kind = EVENTS.get(event?.event_type ?? 0);
   const config = response.input_handling_config;
   return {
     type: TYPES.get(response.response_type ?? RESPONSE_TYPE.FINAL) ?? 'unknown',
     prompts: (response.prompts ?? []).map(promptFromWire),
-    // An event of type 0 says nothing.
+    // An event of type 0 has no meaning.
     event:
       event === undefined || (event.event_type ?? 0) === 0
         ? undefined
@@ -64,7 +64,7 @@ function configFromWire({ dtmf_config: keys, speech_timers: timers }: WireInputH
   };
 }
 
-/** What the numbers of an enum mean: the same words travel on a WebSocket as they are. */
+/** The words for the numbers of an enum; a WebSocket carries these words themselves. */
 function byNumber<Kind>(numbers: Readonly<Record<string, number>>, words: ReadonlyMap<unknown, Kind>): ReadonlyMap<number, Kind> {
   return new Map(
     Object.entries(numbers).flatMap(([name, number]) => {

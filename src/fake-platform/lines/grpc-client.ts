@@ -1,5 +1,5 @@
-// A gRPC client for one server: the address that is given is dialled, its certificate is checked, and nothing is tried
-// twice. Knows no method.
+// A gRPC client for one server: it dials the given address, checks the certificate, and retries nothing.
+// Knows no method.
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { Client, credentials, type ChannelCredentials, type ClientOptions } from '@grpc/grpc-js';
@@ -14,10 +14,10 @@ export interface ChannelOptions {
   readonly serverName?: string;
 }
 
-/** Largest message taken: what the official gateway allows, 50 MB each way. */
+/** Largest message accepted: what the official gateway allows, 50 MB each way. */
 const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
 
-/** Makes a client; it connects when it is first used, and whoever made it closes it. */
+/** Makes a client, which connects at its first use. Whoever makes it closes it. */
 export function openClient(options: ChannelOptions): Client {
   const { host, port } = options.target;
   const address = `dns:${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`;
@@ -34,16 +34,16 @@ function channelCredentials({ target, certificateAuthority, serverName }: Channe
 }
 
 function clientOptions({ target, serverName }: ChannelOptions): ClientOptions {
-  // Node 26 refuses an IP address as the name in the handshake, so a name that no certificate depends on stands there;
-  // which name the certificate must carry is checked in channelCredentials.
+  // Node 26 rejects an IP address as TLS server name, so a name without effect is set here;
+  // the name that the certificate must carry is checked in channelCredentials.
   const handshakeName = serverName ?? (isIP(target.host) === 0 ? undefined : 'localhost');
   return {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-    // A turn that is tried twice would hide a failure and count the caller's input double.
+    // A repeated turn would hide a failure and count the caller's input twice.
     'grpc.enable_retries': 0,
     'grpc.service_config_disable_resolution': 1,
-    // The address given is the address dialled, whatever proxy the surroundings name.
+    // Dials the given address, whatever proxy the environment names.
     'grpc.enable_http_proxy': 0,
     // One connection per caller, never shared with another caller of this process.
     'grpc.use_local_subchannel_pool': 1,

@@ -1,8 +1,8 @@
-// gRPC's message framing: a byte of flags, four of length, and the message. Knows no connection and no message.
+// gRPC's message framing: one byte of flags, four of length, and the message. Knows no connection and no message.
 import { FRAME_SAMPLES } from '../../speech/audio-format.ts';
 
 const PREFIX_BYTES = 5;
-/** Largest message taken: what the official gateway allows. */
+/** Largest message accepted: what the official gateway allows. */
 const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
 
 /** A message with its prefix. */
@@ -15,8 +15,8 @@ export function framed(message: Uint8Array): Buffer {
 }
 
 /**
- * Makes messages that differ in their audio alone, by copying a template: frames are nearly all that is sent, and encoding each
- * anew would cost more than everything else about them. Audio of another length than a frame is encoded.
+ * Makes messages that differ only in their audio by copying a template: nearly all messages are frames, and encoding each
+ * of them would cost more than everything else about them. Audio of another length than a frame is encoded.
  *
  * @param encode - the message with this audio.
  */
@@ -26,7 +26,7 @@ export function audioMessages(encode: (audio: Uint8Array) => Uint8Array): (audio
   const audioAt = template.indexOf(mark);
   return (audio) => {
     if (audio.length !== FRAME_SAMPLES) return framed(encode(audio));
-    // Not `Buffer.from`, which copies what it is given byte by byte.
+    // Not `Buffer.from`, which copies byte by byte.
     const message = Buffer.allocUnsafe(template.length);
     template.copy(message);
     message.set(audio, audioAt);
@@ -34,7 +34,7 @@ export function audioMessages(encode: (audio: Uint8Array) => Uint8Array): (audio
   };
 }
 
-/** Takes the pieces of one direction of an RPC and passes whole messages on. */
+/** Takes the pieces of one direction of an RPC and passes on whole messages. */
 export class MessageReader {
   readonly #onMessage: (message: Buffer) => void;
   #rest: Buffer[] = [];
@@ -45,11 +45,11 @@ export class MessageReader {
     this.#onMessage = onMessage;
   }
 
-  /** @throws RangeError for a compressed or far too long message, and what the listener throws. */
+  /** @throws RangeError for a compressed or far too long message, and the listener's errors. */
   push(piece: Buffer): void {
     this.#rest.push(piece);
     this.#restBytes += piece.length;
-    // Pieces are joined only when a message is whole: a long prompt comes in hundreds of them.
+    // Pieces are joined only when a message is complete: a long prompt comes in hundreds of them.
     if (this.#restBytes < this.#neededBytes) return;
     let bytes = this.#rest.length === 1 ? piece : Buffer.concat(this.#rest);
     for (;;) {

@@ -1,5 +1,5 @@
-// The gRPC client side of the platform: dials a server, opens one RPC per turn, and turns everything that can go wrong
-// into a named failure. Knows no turn grammar: what is sent when is the caller's business.
+// The gRPC client side of the platform: dials a server, opens one RPC per turn, and turns every error
+// into a named failure. Knows no turn grammar: the caller decides what to send when.
 import { waitAtMost } from '../../base/abort.ts';
 import { loadContract, SERVING_STATUS, type Contract, type HealthResponse, type ListAgentsResponse } from '../../contract/grpc.ts';
 import type { Connection } from './connection.ts';
@@ -11,26 +11,26 @@ import { limitedWait } from './limited-wait.ts';
 import { RpcConnection, type RpcConnectionOptions } from './rpc-connection.ts';
 import type { CallIdentity } from './to-wire.ts';
 
-/** How to reach a server and who to be there. */
+/** How to reach a server, and the caller's identity. */
 export interface GrpcLineOptions extends GrpcAccess, RpcConnectionOptions {
-  /** Turns can stop reading, and the server feels it soon. Default false. */
+  /** Turns can stop reading, and the server notices it soon. Default false. */
   readonly readsSlowly?: boolean;
 }
 
-/** What a server says of its health. */
+/** A server's health status. */
 export type HealthWord = 'serving' | 'not_serving' | 'unknown';
 
-/** A method that answers once. */
+/** A method with a single answer. */
 interface OneAnswer<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;
   readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
-/** Receive window of a platform that reads slowly, bytes: two seconds of µ-law, so that a server feels it within one prompt. */
+/** Receive window of a platform that reads slowly, bytes: two seconds of µ-law, so that a server notices it within one prompt. */
 const SMALL_WINDOW_BYTES = 16_384;
 
-/** A way to one server: dialled when it is first used, and again when an RPC finds its connection gone. `close` must be called. */
+/** A connection to one server: made at its first use, and again when an RPC finds it gone. `close` must be called. */
 export class GrpcConnection implements Connection {
   readonly #options: GrpcLineOptions;
   readonly #contract: Contract;
@@ -68,7 +68,7 @@ export class GrpcConnection implements Connection {
     return 'code' in answer ? answer : agentsOf(answer.response);
   }
 
-  /** Asks the platform's own health service whether the server takes calls (1.8); parameters as of {@link listAgents}. */
+  /** Asks the platform's own health service whether the server accepts calls (1.8); parameters as of {@link listAgents}. */
   async checkHealth(limitMs: number, signal?: AbortSignal): Promise<HealthWord | Failure> {
     const answer = await this.#ask(this.#contract.health.definition.Check, {}, 'report its health', limitMs, signal);
     return 'code' in answer ? answer : healthWordOf(answer.response);

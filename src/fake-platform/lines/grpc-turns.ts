@@ -1,4 +1,4 @@
-// The turns of calls over gRPC: one RPC each, on whichever connection it is opened. Knows no turn grammar.
+// The turns of calls over gRPC: one RPC each, on any connection. Knows no turn grammar.
 import { loadContract, type Contract } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { APOLOGY_KEY, PROMPT_TEXT_KEY, readPromptTexts } from '../caller/prompt-texts.ts';
@@ -8,12 +8,12 @@ import type { LineEnd, LineTurn, PlatformInput, TurnListener } from './line.ts';
 import { rpcHeaders, type RpcConnection, type RpcEnd } from './rpc-connection.ts';
 import { requestMaker, type CallIdentity } from './to-wire.ts';
 
-/** Who calls. */
+/** The caller's identity. */
 export interface GrpcAccess {
   readonly profile: PlatformProfile;
-  /** The data-source token; none sends no authorization. */
+  /** The data-source token; absent: no authorization is sent. */
   readonly token?: string;
-  /** Send `Bearer TOKEN` and not the token alone; both must be taken (G-03, U-02). Default false. */
+  /** Send `Bearer TOKEN` instead of the token alone; servers must accept both (G-03, U-02). Default false. */
   readonly bearer?: boolean;
 }
 
@@ -28,7 +28,7 @@ export function accessHeaders({ profile, token, bearer }: GrpcAccess, path: stri
 /** Opens a turn of one call on a connection. */
 export type OpenTurn = (connection: RpcConnection, listener: TurnListener) => Required<LineTurn>;
 
-/** Makes what opens the turns of one call. */
+/** Makes the function that opens the turns of one call. */
 export function turnsOf(access: GrpcAccess, identity: CallIdentity): OpenTurn {
   const contract = loadContract(access.profile);
   const read = contract.media.definition.ProcessCallerInput.responseDeserialize;

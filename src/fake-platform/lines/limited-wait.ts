@@ -2,20 +2,20 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Failure } from './failure.ts';
 
-/** How long an answer is waited for. */
+/** How long to wait for an answer. */
 export interface Wait {
   readonly clock: Clock;
-  /** What the server is to do, for messages. */
+  /** What the server should do, for messages. */
   readonly what: string;
   readonly limitMs: number;
-  /** Gives up before. */
+  /** Ends the wait. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Asks, and waits for the answer or for what keeps it from coming.
+ * Asks, and waits for the answer or for the error that prevents it.
  *
- * @param ask - is not called when nobody waits any more.
+ * @param ask - not called when the wait has already ended.
  */
 export function limitedWait<Answer>(
   { clock, what, limitMs, signal }: Wait,

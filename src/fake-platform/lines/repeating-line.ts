@@ -1,6 +1,6 @@
-// A line on which a turn that was lost is opened again and said again from its beginning, on an RPC that a load balancer may
-// send to another server, unless its whole reply has come. What the platform itself does then is not known (contract
-// 1.10). Knows no turn grammar: whether a turn is still wanted is its listener's business.
+// A line that opens a lost turn again and sends it from its beginning, on an RPC that a load balancer may route to
+// another server, unless its whole reply has come. What the platform itself does in that case is not known (contract
+// 1.10). Knows no turn grammar: the listener of a turn decides whether it is still wanted.
 import type { CancelTimer } from '../../base/clock.ts';
 import { FRAME_MS, FRAME_SAMPLES } from '../../speech/audio-format.ts';
 import { isClosing, type Answer } from '../caller/answer.ts';
@@ -11,25 +11,25 @@ import { SILENT_FRAME } from '../caller/microphone.ts';
 import { GRPC_RULES } from './wire-rules.ts';
 import { wrappedLine, wrappedListener } from './wrapped-line.ts';
 
-/** What is repeated, and when. */
+/** What to repeat, and when. */
 export interface Repetition {
   readonly clock: CallClock;
-  /** Any turn that was lost; else only those that the server refused before it processed anything, as every client of HTTP/2 does. */
+  /** True: any turn that was lost. False: only those that the server refused before it processed anything, as HTTP/2 clients do. */
   readonly repeatsLostTurns: boolean;
-  /** How many times as fast as life the call goes: a server comes back in its own time. */
+  /** How many times faster than real time the call goes: a server comes back in its own time. */
   readonly pace: number;
 }
 
-/** Pauses before a turn is opened again, ms: a turn is lost for good when it was after the last. */
+/** Pauses before a turn is opened again, ms: a turn lost after the last one is lost for good. */
 const PAUSES_MS: readonly number[] = [100, 400, 1600];
-/** Silence before the caller's first word that is sent again, frames: half a second, so that a server hears where speech begins. */
+/** Silence before the caller's first word that is sent again, frames: half a second, so that a server detects where speech begins. */
 const LEAD_FRAMES = 25;
-/** Most messages of a turn that are held: a minute of speech. A longer turn is lost for good. */
+/** Most messages kept of a turn: a minute of speech. A longer turn is lost for good. */
 const MOST_HELD = 3000;
 /** The same where only refused turns are repeated: a refusal comes at once. */
 const MOST_HELD_REFUSED = 100;
 
-/** The line, with lost turns repeated. One whose turns have no RPCs of their own stays as it is. Timers end with their turns. */
+/** The line, with lost turns repeated. A line whose turns have no RPCs of their own stays as it is. Timers end with their turns. */
 export function repeatingLine(line: Line, repetition: Repetition): Line {
   if (!(line.rules ?? GRPC_RULES).hasOwnRpcs) return line;
   return wrappedLine(line, { open: (listener) => new RepeatedTurn(line, repetition, listener) });
@@ -40,7 +40,7 @@ class RepeatedTurn implements Required<LineTurn> {
   readonly #line: Line;
   readonly #repetition: Repetition;
   readonly #listener: TurnListener;
-  /** What was sent on the turn, from its beginning; of silence before anything else only the last. */
+  /** What was sent on the turn, from its beginning; of leading silence only the last frames. */
   #held: PlatformInput[] = [];
   /** How much of it was sent on the present RPC. */
   #sent = 0;
@@ -54,7 +54,7 @@ class RepeatedTurn implements Required<LineTurn> {
   #isGivenUp = false;
   #isHalfClosed = false;
   #isOver = false;
-  /** When the next frame may be sent again, ms since the call began; undefined when all was. */
+  /** When the next frame may be sent again, ms since the call began; undefined when all were. */
   #nextMs: number | undefined;
   #cancelTimer: CancelTimer = () => undefined;
 
@@ -101,7 +101,7 @@ class RepeatedTurn implements Required<LineTurn> {
       wrappedListener(this.#listener, {
         answered: (answer) => {
           this.#isAnswered ||= isClosing(answer);
-          // As at any time, the platform stops the caller's audio at once (G-38).
+          // As always, the platform stops the caller's audio at once (G-38).
           if (this.#isHalfClosed && this.#nextMs !== undefined && endsInput(answer)) this.#fallSilent();
           this.#listener.answered(answer);
         },
@@ -136,7 +136,7 @@ class RepeatedTurn implements Required<LineTurn> {
     const kind = failure.loss === 'cut' && this.#hasInput ? 'repeated' : 'reopened';
     const againMs = pauseMs + (this.#hasInput ? this.#held.filter(isFrame).length * FRAME_MS : 0);
     const isWanted = this.#listener.cut?.({ kind, failure, againMs }) ?? false;
-    // The listener may have given the turn up.
+    // The listener may have cancelled the turn.
     if (this.#isOver) return;
     if (!isWanted) this.#end({ kind: 'broken', failure });
     else {
@@ -146,7 +146,7 @@ class RepeatedTurn implements Required<LineTurn> {
     }
   }
 
-  /** Whether what fails so is repeated at all, as long as it can be. */
+  /** Whether such a failure is repeated at all, as long as it can be. */
   #mayRepeat({ loss }: Failure): boolean {
     return loss === 'refused' || (loss !== undefined && this.#repetition.repeatsLostTurns);
   }
@@ -157,14 +157,14 @@ class RepeatedTurn implements Required<LineTurn> {
       this.#end({ kind: 'broken', failure });
       return;
     }
-    // Silence that goes on need not be said again.
+    // Long silence need not be sent again.
     if (!this.#hasInput && !this.#isHalfClosed) this.#held = this.#held.filter((input) => !isFrame(input));
     this.#nextMs = this.#repetition.clock.nowMs();
     this.#open();
     this.#pump();
   }
 
-  /** Sends what has not been sent on this RPC: what is said again as fast as it was said. */
+  /** Sends what has not been sent on this RPC: repeated audio at the pace of the original. */
   #pump(): void {
     const rpc = this.#rpc;
     if (rpc === undefined) return;
@@ -187,13 +187,13 @@ class RepeatedTurn implements Required<LineTurn> {
     if (this.#isHalfClosed) rpc.halfClose();
   }
 
-  /** What the caller says is not wanted any more: what was not sent of it never is. */
+  /** The caller's audio is no longer wanted: the rest is never sent. */
   #fallSilent(): void {
     this.#held = this.#held.filter(({ kind }, index) => index < this.#sent || kind !== 'audio');
     this.#pump();
   }
 
-  /** Holds no more than is sent again. */
+  /** Keeps no more than is sent again. */
   #forget(): void {
     const most = this.#repetition.repeatsLostTurns ? MOST_HELD : MOST_HELD_REFUSED;
     const lead = this.#hasInput ? -1 : this.#held.findIndex(isFrame);
@@ -217,7 +217,7 @@ class RepeatedTurn implements Required<LineTurn> {
 
 const GIVEN_UP: Failure = { code: 'closed_early', message: 'given up before it was opened again' };
 
-/** Whether it is nothing but the sound of a caller who says nothing (G-33, G-35). */
+/** Whether it is only the sound of a silent caller (G-33, G-35). */
 function isSilence(input: PlatformInput): boolean {
   return input.kind === 'audio_format' || (input.kind === 'audio' && (input.audio === SILENT_FRAME || !isFrame(input)));
 }
@@ -226,7 +226,7 @@ function isFrame(input: PlatformInput): boolean {
   return input.kind === 'audio' && input.audio.length >= FRAME_SAMPLES;
 }
 
-/** Whether the server has heard the end of what the caller says, or needs no more of it. */
+/** Whether the server has heard the end of the caller's speech, or needs no more of it. */
 function endsInput(answer: Answer): boolean {
   return answer.event?.kind === 'end_of_input' || answer.prompts.length > 0 || isClosing(answer);
 }

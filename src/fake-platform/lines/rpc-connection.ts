@@ -1,4 +1,4 @@
-// One HTTP/2 connection with its own gRPC framing, which one call or many may use: a load must spend less on a frame than the
+// One HTTP/2 connection with its own gRPC framing, for one call or many: a load test must spend less on a frame than the
 // server does, and the gRPC library spends as much. Carries messages as bytes; knows no call.
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import { isIP, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ export interface RpcConnectionOptions extends DialOptions {
   readonly clock: Clock;
   /** Longest wait for a connection, ms. */
   readonly connectLimitMs: number;
-  /** Room for what a server sends ahead on each RPC, bytes. Default 4 MiB. */
+  /** Receive window of each RPC, bytes. Default 4 MiB. */
   readonly streamWindowBytes?: number;
 }
 
@@ -21,24 +21,24 @@ export type RpcEnd =
   | { readonly kind: 'completed'; readonly trailers: IncomingHttpHeaders }
   | { readonly kind: 'broken'; readonly failure: Failure };
 
-/** Hears what comes back on one RPC. */
+/** Receives what comes back on one RPC. */
 export interface RpcListener {
-  /** One message. What it throws breaks the RPC. */
+  /** One message. An error thrown here breaks the RPC. */
   message(bytes: Buffer): void;
   /** Called exactly once, and nothing after it. */
   ended(end: RpcEnd): void;
 }
 
-/** The sending side of one RPC. Everything is harmless after its end. */
+/** The sending side of one RPC. Every call is harmless after its end. */
 export interface Rpc {
-  /** @param message - framed; its bytes must not change any more. */
+  /** @param message - framed; its bytes must not change afterwards. */
   readonly send: (message: Buffer) => void;
-  /** Whether what was sent has not left yet: the server, or the network, takes no more now. */
+  /** Whether messages are still waiting to be sent: the server, or the network, takes no more now. */
   readonly isHeldBack: () => boolean;
   readonly halfClose: () => void;
-  /** Gives it up. `ended` still comes. */
+  /** Cancels it. `ended` still comes. */
   readonly cancel: () => void;
-  /** Takes no more messages, so that the server has to wait. One may be on its way. */
+  /** Stops reading messages, so that the server has to wait. One more may come. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
@@ -46,13 +46,13 @@ export interface Rpc {
 /** Numbers of the gRPC statuses made here. */
 const STATUS = { ok: 0, unknown: 2, unavailable: 14 } as const;
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
-/** Room for what a server sends ahead on all RPCs together, bytes. */
+/** Receive window of all RPCs together, bytes. */
 const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
 
-/** A long prompt may be larger than all that Node lets a session hold by default, 10 MB. */
+/** A long prompt may be larger than what Node lets a session buffer by default, 10 MB. */
 const MAX_SESSION_MB = 1000;
 
-/** What every RPC of a method begins with. @param metadata - of this RPC. */
+/** The headers of every RPC of a method. @param metadata - of this RPC. */
 export function rpcHeaders(path: string, metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return {
     ':method': 'POST',
@@ -74,7 +74,7 @@ export class RpcConnection {
   #openRpcs = 0;
   #isReady = false;
 
-  /** Dials at once; whether it succeeds, the RPCs report. */
+  /** Dials at once; the RPCs report a failure. */
   constructor(options: RpcConnectionOptions) {
     const { tcp, stream } = dial(options, 'h2');
     this.#tcp = tcp;
@@ -91,7 +91,7 @@ export class RpcConnection {
     this.#session.on('connect', () => {
       this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     });
-    // Only a server that speaks HTTP/2 says what it allows; a bare TCP connection proves nothing.
+    // Only a server that speaks HTTP/2 sends its settings; a bare TCP connection proves nothing.
     this.#session.once('remoteSettings', () => {
       this.#isReady = true;
       this.#cancelLimit();
@@ -108,40 +108,40 @@ export class RpcConnection {
     });
   }
 
-  /** Resolves when the server can be asked, or the connection is gone: the RPCs report why. */
+  /** Resolves when the server is connected, or the connection has failed: the RPCs report why. */
   get settled(): Promise<void> {
     return this.#settled;
   }
 
-  /** RPCs that are open on it. */
+  /** Number of open RPCs. */
   get openRpcs(): number {
     return this.#openRpcs;
   }
 
-  /** Whether a new RPC may use it: it is not broken, and the server has not asked for another one (GOAWAY). */
+  /** Whether a new RPC may use it: it works, and the server has not asked for another one (GOAWAY). */
   get isUsable(): boolean {
     return this.#whyBroken === undefined && !this.#session.closed && !this.#session.destroyed;
   }
 
-  /** RPCs the server allows at once, as far as it has said. */
+  /** Parallel RPCs that the server allows, as far as it has said. */
   get maxRpcs(): number {
     return this.#isReady && !this.#session.destroyed
       ? (this.#session.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY)
       : Number.POSITIVE_INFINITY;
   }
 
-  /** Ends the connection with whatever is open on it. */
+  /** Ends the connection and every open RPC. */
   close(): void {
     this.#cancelLimit();
     this.#session.destroy();
   }
 
-  /** Cuts the connection as a failing network does: a reset, nothing said before. */
+  /** Cuts the connection as a failing network does: a reset, with no GOAWAY. */
   cut(): void {
     this.#tcp.resetAndDestroy();
   }
 
-  /** Opens an RPC. A connection that is gone is reported as its end, never thrown. @param headers - see {@link rpcHeaders}. */
+  /** Opens an RPC. A lost connection is reported as its end, never thrown. @param headers - see {@link rpcHeaders}. */
   open(headers: Readonly<Record<string, string>>, listener: RpcListener): Rpc {
     if (!this.isUsable) return deadRpc(listener, failureOf({ code: STATUS.unavailable, details: this.#whyBroken ?? 'closed' }));
     const stream = this.#session.request(headers, { endStream: false });
@@ -214,11 +214,11 @@ export class RpcConnection {
   }
 
   #whyClosed(rstCode: number, whyBroken: string | undefined): Failure {
-    // A connection that is gone resets its streams by itself, but the server never saw those that its GOAWAY left out.
+    // A lost connection resets its streams by itself, but the server never processed those that its GOAWAY excluded.
     const isOfServer = rstCode === constants.NGHTTP2_REFUSED_STREAM || (this.#whyBroken === undefined && !this.#session.destroyed);
     const details = this.#whyBroken ?? whyBroken ?? `closed without status, RST_STREAM ${String(rstCode)}`;
     const failure = (isOfServer ? failureOfReset(rstCode) : undefined) ?? failureOf({ code: STATUS.unavailable, details });
-    // Whoever waits for the server's settings, as clients of gRPC do, would have sent nothing.
+    // A client that waits for the server's settings, as gRPC clients do, would have sent nothing.
     return this.#isReady || failure.loss === undefined ? failure : { ...failure, loss: 'unreached' };
   }
 }
@@ -233,7 +233,7 @@ function sessionOver(stream: Socket, { target, streamWindowBytes = STREAM_WINDOW
   });
 }
 
-/** An RPC on a connection that is gone: it ends as any other, once whoever opened it has it. */
+/** An RPC on a lost connection: it ends like any other, after the caller has received it. */
 function deadRpc(listener: RpcListener, failure: Failure): Rpc {
   queueMicrotask(() => {
     listener.ended({ kind: 'broken', failure });
@@ -257,7 +257,7 @@ function decoded(message: string): string {
   try {
     return decodeURIComponent(message);
   } catch {
-    // A server that does not escape what it says is quoted as it is.
+    // Text that a server does not escape is quoted as it is.
     return message;
   }
 }

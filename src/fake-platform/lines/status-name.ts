@@ -1,4 +1,4 @@
-// How a gRPC status is called.
+// The names of gRPC statuses.
 import { status } from '@grpc/grpc-js';
 
 /** The name of a status, for people. */

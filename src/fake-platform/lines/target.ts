@@ -1,17 +1,17 @@
 // The address of a server as a user writes it. Knows no connection.
 import { isIP } from 'node:net';
 
-/** Which interface of the platform a server is called over. */
+/** The interface of the platform over which a server is called. */
 export type Transport = 'grpc' | 'websocket';
 
-/** Where to dial and how. */
+/** Where to dial, and how. */
 export interface Target {
   readonly transport: Transport;
   /** Host name or IP address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
-  /** Stands before the paths of a WebSocket server (W-02): begins with a slash and ends without one. Absent: none. */
+  /** Prefix of the paths of a WebSocket server (W-02): begins with a slash and ends without one. Absent: none. */
   readonly pathPrefix?: string;
 }
 
@@ -22,13 +22,13 @@ const SCHEMES: ReadonlyMap<string, { readonly transport: Transport; readonly isS
   ['wss', { transport: 'websocket', isSecure: true }],
 ]);
 
-/** Ports taken when the address names none. */
+/** Default ports. */
 const SECURE_PORT = 443;
 
 /**
  * Reads `grpc://host:port` and `ws://host:port` (plaintext), `grpcs://host:port` and `wss://host:port` (TLS), or `host:port`
- * (gRPC, TLS unless `plaintext`). A secure address may leave the port out; it is 443 then, as the platform dials. Behind an
- * address of a WebSocket a path may stand, before which its server serves nothing.
+ * (gRPC, TLS unless `plaintext`). A secure address without a port means 443, as on the platform. An address of a
+ * WebSocket may have a path, the prefix of everything that its server serves.
  *
  * @throws RangeError with a sentence for the user when the text is no such address.
  */
@@ -47,10 +47,10 @@ export function parseTarget(text: string, plaintext = false): Target {
     known === undefined ||
     (pathPrefix !== '' && known.transport !== 'websocket') ||
     (parts?.['v6'] !== undefined && isIP(host) !== 6) ||
-    // What no address can be made of, such as 256.1.1.1.
+    // Not a valid address, such as 256.1.1.1.
     !URL.canParse(`http://${isIP(host) === 6 ? `[${host}]` : host}/`)
   ) {
-    // A password may stand before an @.
+    // It may contain a password before an @.
     throw new RangeError(
       `"${text.replace(/[^/]*@/u, '…@')}" is no target: write host:port, grpcs://host:port or wss://host:port (TLS), grpc://host:port or ws://host:port (no TLS)`,
     );

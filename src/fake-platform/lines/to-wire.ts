@@ -5,11 +5,11 @@ import { structFromJson } from '../../contract/struct.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import type { PlatformInput } from './line.ts';
 
-/** What every message of a call carries. */
+/** Carried by every message of a call. */
 export interface CallIdentity {
   readonly conversationId: string;
   readonly organizationId: string;
-  /** Empty: the server takes its default agent (G-07). */
+  /** Empty: the server uses its default agent (G-07). */
   readonly agentId: string;
   /** Opaque text of the administrator's agent configuration; empty for none. */
   readonly vendorConfig: string;
@@ -17,7 +17,7 @@ export interface CallIdentity {
   readonly allowPartial: boolean;
 }
 
-/** The fields that every message of a call carries, on both wires. What is empty is left out, as proto3 does. */
+/** The fields that every message of a call carries, on both wires. Empty fields are omitted, as in proto3. */
 export function identityFields({ conversationId, organizationId, agentId, vendorConfig, allowPartial }: CallIdentity) {
   return {
     ...{ conversation_id: conversationId, customer_org_id: organizationId },
@@ -55,7 +55,7 @@ function inputToWire(input: PlatformInput): Pick<MediaRequest, 'audio_input' | '
   }
 }
 
-/** An event with what the flow has set on it (G-24, G-72). */
+/** An event with the flow's data (G-24, G-72). */
 function flowEvent(
   type: number,
   { name, parameters }: { readonly name: string; readonly parameters: JsonObject },

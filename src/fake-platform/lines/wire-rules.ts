@@ -1,5 +1,5 @@
-// In what the two interfaces of the platform differ for whoever checks the answers of a server: forms of audio, sizes, and
-// the rules that a breach is named by. Knows no wire and no call.
+// How the two interfaces of the platform differ for the checks of a server's answers: forms of audio, sizes, and
+// the rule of each breach. Knows no wire and no call.
 import { MAX_CHUNK_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_CHUNK_BYTES, MIN_SOCKET_CHUNK_BYTES } from '../../contract/limits.ts';
 import type { FindingCode } from '../caller/finding.ts';
 
@@ -13,18 +13,18 @@ export interface Breach {
   readonly message: string;
 }
 
-/** What holds for the answers on one interface. */
+/** The rules for answers on one interface. */
 export interface WireRules {
-  /** Whether each turn has an RPC of its own, which can be opened again; else a turn is lost with its call. */
+  /** Whether each turn has its own RPC, which can be opened again; otherwise a turn is lost with its call. */
   readonly hasOwnRpcs: boolean;
   /** Smallest and largest piece of a streamed prompt, bytes. */
   readonly minChunkBytes: number;
   readonly maxChunkBytes: number;
-  /** Whether replies may come as one WAV, and a call has to stay with one form (G-40, G-41); else there are no headers at all. */
+  /** Whether replies may come as one WAV, and a call has to keep one form (G-40, G-41); otherwise audio has no headers. */
   readonly hasWavMode: boolean;
-  /** Whether the FINAL of a streamed reply has to carry a prompt, empty as it is (W-25). */
+  /** Whether the FINAL of a streamed reply has to carry a prompt, even an empty one (W-25). */
   readonly finalNeedsPrompt: boolean;
-  /** The rule behind each check whose rule is not the same everywhere. */
+  /** The rule of each check where the interfaces differ. */
   readonly rules: {
     readonly header: string;
     readonly chunkSize: string;
@@ -36,7 +36,7 @@ export interface WireRules {
     readonly welcomeFinal: string;
     readonly replyFinal: string;
   };
-  /** The rule that a turn of this kind breaks which the server does not complete; undefined for one that nothing completes. */
+  /** The rule that an uncompleted turn of this kind breaks; undefined for one that nothing completes. */
   readonly incomplete: (kind: string) => string | undefined;
 }
 
@@ -79,6 +79,6 @@ export const SOCKET_RULES: WireRules = {
     welcomeFinal: 'W-24',
     replyFinal: 'W-24',
   },
-  // A custom event may be answered or not, and nothing says which (G-72).
+  // A custom event may be answered or not; the contract does not say which (G-72).
   incomplete: (kind) => (kind === 'session_end' ? 'W-28' : undefined),
 };

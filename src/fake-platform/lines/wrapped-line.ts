@@ -1,9 +1,9 @@
-// Lines, turns and listeners that do what others do except for a few members. The one place that lists all members: one that
-// is new is passed on by every wrapper, and does not compile before it stands here. Changes nothing itself.
+// Wraps lines, turns and listeners, replacing a few members. The one file that lists all members: a new one
+// does not compile before it is listed here, and is then passed on by every wrapper.
 import type { Line, LineTurn, TurnListener } from './line.ts';
 import { GRPC_RULES } from './wire-rules.ts';
 
-/** The same line, but for `changes`. What it does not have does nothing. */
+/** The same line with `changes`. Members that it lacks do nothing. */
 export function wrappedLine(line: Line, changes: Partial<Line>): Line {
   const same: Required<Line> = {
     rules: line.rules ?? GRPC_RULES,
@@ -18,7 +18,7 @@ export function wrappedLine(line: Line, changes: Partial<Line>): Line {
   return { ...same, ...changes };
 }
 
-/** The same turn, but for `changes`. What it cannot does nothing. */
+/** The same turn with `changes`. Members that it lacks do nothing. */
 export function wrappedTurn(turn: LineTurn, changes: Partial<LineTurn>): LineTurn {
   const same: Required<LineTurn> = {
     send: (input) => {
@@ -36,7 +36,7 @@ export function wrappedTurn(turn: LineTurn, changes: Partial<LineTurn>): LineTur
   return { ...same, ...changes };
 }
 
-/** The same listener, but for `changes`. */
+/** The same listener with `changes`. */
 export function wrappedListener(listener: TurnListener, changes: Partial<TurnListener>): TurnListener {
   const same: Required<TurnListener> = {
     answered: (answer) => {

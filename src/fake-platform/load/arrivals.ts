@@ -1,23 +1,23 @@
-// When calls are due and which scenario each plays, decided before any call is placed: an open model, in which a slow
+// When calls are due and which scenario each runs, decided before any call is placed: an open model, in which a slow
 // server does not slow its callers down. Pure: knows no clock and no call.
 import { seededNumbers } from '../../base/seeded-numbers.ts';
 
-/** A stretch of time in which the rate of arrivals changes evenly. Rates are calls per second. */
+/** A time in which the rate of arrivals changes linearly. Rates are calls per second. */
 export interface LoadPhase {
   readonly durationMs: number;
   readonly fromPerSecond: number;
   readonly toPerSecond: number;
 }
 
-/** How arrivals are spread: `poisson` as independent callers do, `fixed` evenly. */
+/** How arrivals are spread: `poisson` like independent callers, `fixed` evenly. */
 export type ArrivalKind = 'poisson' | 'fixed';
 
-/** Everything that decides the arrivals of a run. */
+/** Everything that determines the arrivals of a run. */
 export interface ArrivalPlan {
   readonly kind: ArrivalKind;
   readonly phases: readonly LoadPhase[];
   readonly seed: number;
-  /** How often each scenario is played in proportion to the others. */
+  /** How often each scenario runs in proportion to the others. */
   readonly weights: readonly number[];
 }
 
@@ -27,13 +27,13 @@ export interface Arrival {
   readonly number: number;
   /** ms since the run began. */
   readonly dueMs: number;
-  /** Which scenario, as its place in the weights. */
+  /** The index of its scenario in the weights. */
   readonly scenario: number;
 }
 
 /**
- * All arrivals of a plan in order. Both kinds go along the expected number of arrivals by now: in even steps, or in steps
- * of an exponential distribution, which makes a Poisson process of any changing rate.
+ * All arrivals of a plan in order. Both kinds follow the expected number of arrivals up to each time: in even steps, or in
+ * exponentially distributed steps, which makes a Poisson process for any changing rate.
  */
 export function* arrivalsOf({ kind, phases, seed, weights }: ArrivalPlan): Generator<Arrival, undefined> {
   const draw = seededNumbers(seed);
@@ -43,7 +43,7 @@ export function* arrivalsOf({ kind, phases, seed, weights }: ArrivalPlan): Gener
   let number = 0;
   let expected = 0;
   const step = (): number => (kind === 'fixed' ? 1 : -Math.log(1 - draw()));
-  // Half a step before the first even arrival, so that each stands in the middle of its share of time.
+  // Half a step before the first even arrival, so that each is in the middle of its share of time.
   expected += kind === 'fixed' ? 0.5 : step();
   for (const phase of phases) {
     const inPhase = expectedCalls(phase);
@@ -59,7 +59,7 @@ export function* arrivalsOf({ kind, phases, seed, weights }: ArrivalPlan): Gener
   return undefined;
 }
 
-/** Calls that are expected in a phase. */
+/** Expected number of calls in a phase. */
 export function expectedCalls({ durationMs, fromPerSecond, toPerSecond }: LoadPhase): number {
   return (((fromPerSecond + toPerSecond) / 2) * durationMs) / 1000;
 }

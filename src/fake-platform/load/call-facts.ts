@@ -17,28 +17,28 @@ export interface WaitFact {
   readonly waitedMs: number;
 }
 
-/** What ends a call of a load as failed: `handed_over` is a transfer that its scenario does not expect. */
+/** What makes a call of a load fail: `handed_over` is a transfer that its scenario does not expect. */
 export const LOAD_FAILURES = [...FINDING_CODES, 'handed_over'] as const;
 type LoadFailure = (typeof LOAD_FAILURES)[number];
 
-/** One call that is over. */
+/** One finished call. */
 export interface CallFacts extends Pick<CallResult, 'durationMs' | 'outcome' | 'turnsRepeated' | 'turnsReopened' | 'turnsLost'> {
   readonly scenario: number;
-  /** When it was to begin, ms since the run began. */
+  /** When it was due, ms since the run began. */
   readonly dueMs: number;
   readonly replies: number;
   /** Whether anything was heard on it. */
   readonly isHeard: boolean;
-  /** Longest silence inside each reply. */
+  /** Longest silence within each reply. */
   readonly gapsMs: readonly number[];
-  /** RPCs that broke, replies that did not come, and a transfer that nobody expected. */
+  /** Broken RPCs, missing replies, and an unexpected transfer. */
   readonly failures: readonly { readonly code: LoadFailure; readonly message: string }[];
   /** Rules of the contract that the server broke, once for each RPC. */
   readonly breaches: readonly string[];
   readonly sound: SoundCounts;
 }
 
-/** Failures by which a server, or what is before it, does not take a call. */
+/** Failures with which a server, or a proxy in front of it, rejects a call. */
 const REFUSALS: ReadonlySet<LoadFailure> = new Set<LoadFailure>([
   'refused',
   'host_unknown',
@@ -51,13 +51,13 @@ const REFUSALS: ReadonlySet<LoadFailure> = new Set<LoadFailure>([
   'overloaded',
 ]);
 
-/** Whether the call was not taken at all: nothing came, or a transfer instead of a welcome. */
+/** Whether the call was not accepted at all: no answer, or a transfer instead of a welcome. */
 export function isRefused({ outcome, replies, failures }: CallFacts): boolean {
   if (outcome !== 'failed') return false;
   return failures.some(({ code }) => (code === 'handed_over' ? replies <= 1 : replies === 0 && REFUSALS.has(code)));
 }
 
-/** Why the server transferred a call, as the flow gets it: the `reason` beside the event, or else the event's name. */
+/** Why the server transferred a call, as the flow receives it: the `reason` beside the event, or else the event's name. */
 export function transferReason({ metadata, name }: TerminalEvent): string {
   return typeof metadata['reason'] === 'string' ? metadata['reason'] : name;
 }
@@ -72,7 +72,7 @@ const KIND_OF: Readonly<Record<Reply['kind'], WaitKind | undefined>> = {
   session_end: undefined,
 };
 
-/** What a reply kept the caller waiting for, apart from the first sound; undefined for replies nobody waits for. */
+/** How long a reply kept the caller waiting, apart from the first sound; undefined for replies nobody waits for. */
 export function replyWait(kind: Reply['kind']): WaitKind | undefined {
   return KIND_OF[kind];
 }
@@ -83,7 +83,7 @@ type CallOver = Pick<
 >;
 
 /**
- * The facts of a call that is over.
+ * The facts of a finished call.
  *
  * @param expectedTransfer - the reason with which its scenario expects to be transferred; undefined: not at all.
  */

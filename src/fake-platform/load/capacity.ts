@@ -1,11 +1,11 @@
-// Searches the largest number of calls at once that still keeps to the conditions: doubled until it does not, then halved
-// between what held and what did not, and repeated near the border, where chance decides a single try. Pure: how a number is
-// tried is given in.
+// Searches the largest number of parallel calls that still meets the conditions: doubles it until one fails, then halves the
+// interval between success and failure, and repeats near the border, where chance decides a single try. Pure: the caller
+// passes the function that tries a number.
 
-/** What one try came to. */
+/** The outcome of one try. */
 export interface Trial {
   readonly holds: boolean;
-  /** The load could not keep its own pace: nothing is known of the server. */
+  /** The load could not keep its own pace, so nothing is known about the server. */
   readonly isSaturated: boolean;
 }
 
@@ -14,43 +14,43 @@ export interface Tried extends Trial {
   readonly calls: number;
 }
 
-/** What was found. */
+/** The result of a search. */
 export interface Capacity {
-  /** The largest number that held, 0 when none did. */
+  /** The largest number that passed, 0 when none did. */
   readonly calls: number;
-  /** The smallest number that did not; undefined when all did. */
+  /** The smallest number that failed; undefined when all passed. */
   readonly failedAt: number | undefined;
-  /** What stands in the way of more: the server, the load itself, or the largest number that was to be tried. */
+  /** What limits the number: the server, the load itself, or the largest number to try. */
   readonly limit: 'server' | 'load' | 'maximum';
   readonly tried: readonly Tried[];
 }
 
-/** How far the search goes. */
+/** The range and precision of the search. */
 export interface CapacityOptions {
   /** First number. */
   readonly start: number;
   /** Largest number. */
   readonly max: number;
-  /** The border lies within this part of the result; 0.05 for 5 %. */
+  /** Precision of the border as a part of the result; 0.05 for 5 %. */
   readonly precision: number;
 }
 
 /** Within this part of the number, a single try proves nothing, and two of three decide. */
 const NEAR = 0.25;
-/** A load that was too slow says nothing, and may have been so by chance: only after so many tries it counts. */
+/** A load that was too slow says nothing, and may have been so by chance: it counts only after this many tries. */
 const SATURATED_TRIES = 3;
-/** So many votes of one side decide for good, whatever came before. */
+/** This many votes of one side are final, whatever came before. */
 const DECISIVE = 2;
-/** No search takes more tries. */
+/** Most tries of a search. */
 const MAX_TRIES = 60;
 
-/** How often a number must hold, or fail, without once doing the other, to be believed; else it is tried up to {@link DECISIVE}. */
+/** How often a number must pass, or fail, without a single opposite result, to be decided; else it is tried up to {@link DECISIVE}. */
 interface Votes {
   readonly toHold: number;
   readonly toFail: number;
 }
 
-/** On the way up a failure by chance would hide everything above it, a success is tried again later. */
+/** On the way up, a failure by chance would hide everything above it; a success is tried again later. */
 const WIDENING: Votes = { toHold: 1, toFail: DECISIVE };
 const QUICK: Votes = { toHold: 1, toFail: 1 };
 const SURE: Votes = { toHold: DECISIVE, toFail: DECISIVE };
@@ -58,7 +58,7 @@ const SURE: Votes = { toHold: DECISIVE, toFail: DECISIVE };
 /**
  * Searches.
  *
- * @param attempt - holds so many calls for a while. What it throws ends the search.
+ * @param attempt - tries this number of calls for a while. Its error ends the search.
  */
 export async function findCapacity(attempt: (calls: number) => Promise<Trial>, options: CapacityOptions): Promise<Capacity> {
   const search = new Search(attempt, options);
@@ -88,7 +88,7 @@ class Search {
     return { calls: this.#held, failedAt: this.#failed, limit, tried: this.#tried };
   }
 
-  /** Doubles what held until a number does not hold. */
+  /** Doubles the number until one fails. */
   async widen(): Promise<void> {
     const { start, max } = this.#options;
     while (this.#failed === undefined && this.#held < max && this.#mayTry) {
@@ -96,7 +96,7 @@ class Search {
     }
   }
 
-  /** Halves until the border is known well enough. */
+  /** Halves the interval until the border is precise enough. */
   async narrow(): Promise<void> {
     const { precision } = this.#options;
     while (this.#failed !== undefined && this.#failed - this.#held > Math.max(1, precision * this.#held) && this.#mayTry) {
@@ -105,7 +105,7 @@ class Search {
     }
   }
 
-  /** Tries both sides of the border again. @returns whether they stand; else there is more to search. */
+  /** Tries both sides of the border again. @returns whether they are confirmed; otherwise the search continues. */
   async confirm(): Promise<boolean> {
     const [held, failed] = [this.#held, this.#failed];
     if (held > 0 && !(await this.#decide(held, SURE))) {

@@ -1,20 +1,20 @@
-// The gRPC connections of a load: each carries so many calls, a further one is opened when all are full, and one that broke, or
-// that the server wants to end, gets no further turn. Knows no turn grammar.
+// The gRPC connections of a load: each carries a limited number of calls, another one opens when all are full, and one that
+// broke, or that the server wants to end, gets no further turn. Knows no turn grammar.
 import { turnsOf, type GrpcAccess } from '../lines/grpc-turns.ts';
 import type { Line } from '../lines/line.ts';
 import { RpcConnection, type RpcConnectionOptions } from '../lines/rpc-connection.ts';
 import type { CallIdentity } from '../lines/to-wire.ts';
 
-/** How to reach a server and who to be there. */
+/** How to reach a server, and the callers' identity. */
 export type ConnectionPoolOptions = RpcConnectionOptions & GrpcAccess;
 
 interface Shared {
   readonly connection: RpcConnection;
-  /** Calls that use it now. */
+  /** Number of calls that use it now. */
   calls: number;
 }
 
-/** Turns that one call may have open at once: one that is heard, one that listens, and one on its way out. */
+/** Parallel turns of one call: one that is heard, one that listens, and one that is closing. */
 const TURNS_OF_A_CALL = 3;
 
 /** Connections to one server. `close` must be called. */
@@ -28,17 +28,17 @@ export class ConnectionPool {
     this.#callsPerConnection = callsPerConnection;
   }
 
-  /** Connections of calls that are over and still close: none, as they stay for others. */
+  /** Connections of finished calls that are still closing: none, because they stay for others. */
   readonly closing = 0;
 
-  /** Connections that are open. */
+  /** Number of open connections. */
   get size(): number {
     return this.#all.length;
   }
 
   /**
    * The line of a new call; whoever takes it closes it after the call. A call moves to another connection when its own is used
-   * up, as servers and what stands before them let happen every so many calls: only turns that are open then are at stake.
+   * up, as servers and proxies demand from time to time: only turns that are open then are at risk.
    */
   line(identity: CallIdentity): Line {
     const open = turnsOf(this.#options, identity);
@@ -59,7 +59,7 @@ export class ConnectionPool {
     };
   }
 
-  /** Opens connections for so many calls ahead, so that no call waits for its own. */
+  /** Opens connections for this many calls in advance, so that no call waits for its own. */
   prepare(calls: number): void {
     const wanted = Math.ceil(calls / this.#callsPerConnection);
     while (this.#all.length < wanted) this.#add();
@@ -70,7 +70,7 @@ export class ConnectionPool {
     this.#all = [];
   }
 
-  /** A connection with room for one more call, which has it. */
+  /** A connection with room for one more call; the call is counted. */
   #take(): Shared {
     const useful = this.#all.filter(({ connection }) => connection.isUsable || connection.openRpcs > 0);
     for (const gone of this.#all) if (!useful.includes(gone)) gone.connection.close();

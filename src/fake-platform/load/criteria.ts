@@ -1,12 +1,12 @@
-// What a load must keep to, as one expression such as `first-audio p99 < 300ms, failed < 0.1%`, and whether a result does.
-// Pure: knows results only.
+// The conditions of a load, as one expression such as `first-audio p99 < 300ms, failed < 0.1%`, and whether a result meets
+// them. Pure: knows results only.
 import { COUNTS, TIMES } from './figures.ts';
 import type { LoadResult } from './load-result.ts';
 
 const STATISTICS = { p50: 'p50', p90: 'p90', p99: 'p99', 'p99.9': 'p999', max: 'max', mean: 'mean' } as const;
 type Statistic = keyof typeof STATISTICS;
 
-/** What can stand in an expression, for a help text. */
+/** The names for an expression, for a help text. */
 export const CRITERIA_HELP = `times (p50, p90, p99, p99.9, max, mean): ${namesOf(TIMES)}
 counts (a number, or % of all): ${namesOf(COUNTS)}
 of the server, with --metrics: server-cpu (% of a core), server-memory (MB)`;
@@ -18,10 +18,10 @@ export type Criterion = { readonly below: number; readonly orEqual: boolean } & 
   | { readonly kind: 'server'; readonly metric: 'server-cpu' | 'server-memory' }
 );
 
-/** A condition and what there was. */
+/** A condition and the measured value. */
 export interface Checked {
   readonly criterion: Criterion;
-  /** ms, a count, %, or MB, as the criterion; undefined when nothing was measured. */
+  /** ms, a count, %, or MB, like the criterion; undefined when nothing was measured. */
   readonly value: number | undefined;
   readonly holds: boolean;
 }
@@ -69,7 +69,7 @@ function isStatistic(text: string): text is Statistic {
   return Object.hasOwn(STATISTICS, text);
 }
 
-/** A condition as it is written. */
+/** A condition as the user writes it. */
 export function criterionText(criterion: Criterion): string {
   const { metric, below, orEqual } = criterion;
   const statistic = criterion.kind === 'time' ? ` ${criterion.statistic}` : '';
@@ -82,7 +82,7 @@ export function unitOf({ kind, metric }: Criterion): string {
   return kind === 'time' ? 'ms' : kind === 'share' ? '%' : '';
 }
 
-/** Checks a result. What was not measured does not hold. */
+/** Checks a result. A value that was not measured fails. */
 export function checkCriteria(criteria: readonly Criterion[], result: LoadResult): readonly Checked[] {
   return criteria.map((criterion) => {
     const value = valueOf(criterion, result);
@@ -100,7 +100,7 @@ function valueOf(criterion: Criterion, result: LoadResult): number | undefined {
     case 'count':
     case 'share': {
       const counted = COUNTS.find(({ name }) => name === criterion.metric)?.of(result);
-      // None of nothing is no news.
+      // A share of nothing means nothing.
       if (counted === undefined || counted.of === 0) return undefined;
       return criterion.kind === 'count' ? counted.count : (counted.count / counted.of) * 100;
     }

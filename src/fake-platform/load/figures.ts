@@ -1,8 +1,8 @@
-// The figures of a load that conditions, tables and comparisons name: times that callers waited, and counts with what they are a
-// part of. Knows results only.
+// The figures of a load in conditions, tables and comparisons: times that callers waited, and counts with their
+// totals. Knows results only.
 import type { LoadResult } from './load-result.ts';
 
-/** Times, in the order they are shown; an indented label is a part of the one above. `name` stands in conditions. */
+/** Times, in display order; an indented label is a part of the one above. `name` is the name in conditions. */
 export const TIMES = [
   { name: 'first-audio', label: 'first audio', key: 'firstAudio' },
   { name: 'reply', label: 'reply', key: 'reply' },
@@ -12,7 +12,7 @@ export const TIMES = [
   { name: 'gap', label: 'gap in reply', key: 'gap' },
 ] as const;
 
-/** A count, and what it is a part of. */
+/** A count, and its total. */
 export interface Counted {
   readonly count: number;
   readonly of: number;
@@ -25,7 +25,7 @@ interface CountFigure {
   readonly of: (result: LoadResult) => Counted;
 }
 
-/** Counts, in the order they are shown. */
+/** Counts, in display order. */
 export const COUNTS: readonly CountFigure[] = [
   { name: 'failed', label: 'failed calls', of: ({ calls }) => ({ count: calls.failed, of: calls.finished }) },
   { name: 'refused', label: 'refused calls', of: ({ calls }) => ({ count: calls.refused, of: calls.finished }) },

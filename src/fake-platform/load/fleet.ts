@@ -1,5 +1,5 @@
-// The workers of a load as one: all are prepared, begin a run together, and are over when the last one is. Whatever a worker
-// does, a run ends in bounded time; one that is lost spoils that run, and another takes its place before the next.
+// The workers of a load together: all are prepared, begin a run together, and are finished when the last one is. Whatever a worker
+// does, a run ends in bounded time; a lost worker makes that run invalid, and another one replaces it before the next.
 import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -7,23 +7,23 @@ import { lengthOf, type ArrivalPlan } from './arrivals.ts';
 import type { LoadWorker } from './worker-process.ts';
 import type { PrepareOrder, WorkerReport, WorkerSecond } from './worker-messages.ts';
 
-/** Until a worker is ready, ms: it loads its code on a machine that may be busy. */
+/** Until a worker is ready, ms: it loads its code on a possibly busy machine. */
 const READY_LIMIT_MS = 30_000;
-/** From now to the beginning of a run, ms: the order must have reached everybody. */
+/** From now to the beginning of a run, ms: time for the order to reach all workers. */
 export const HEAD_START_MS = 200;
-/** A call that is hung up is over within 5 s (its last RPC may take so long); a little more for the way. */
+/** A call that hangs up is over within 5 s (its last RPC may take that long); plus a margin for messages. */
 const HANG_UP_LIMIT_MS = 8000;
 
 /** What a run needs. */
 export interface FleetRun {
   readonly arrivals: ArrivalPlan;
-  /** Calls at once that are expected. */
+  /** Expected number of parallel calls. */
   readonly expectedCalls: number;
-  /** Longest that calls may go on after the last one began, ms; then they are hung up. */
+  /** Longest time of calls after the last one began, ms; then they hang up. */
   readonly drainMs: number;
-  /** Hang up earlier, once nobody waits any more for something waited for when the last call began. Default false. */
+  /** Hang up earlier, once every wait from before the start of the last call has ended. Default false. */
   readonly endsWhenAnswered?: boolean;
-  /** Hangs all calls up: the run is over soon after. */
+  /** All calls hang up: the run is over soon after. */
   readonly signal: AbortSignal;
   readonly onSecond: (worker: number, second: WorkerSecond) => void;
 }
@@ -32,15 +32,15 @@ export interface FleetRun {
 export interface FleetRunEnd {
   /** Because of the signal. */
   readonly isInterrupted: boolean;
-  /** Workers that did not hold their calls to the end, a sentence each: what was measured is not whole. */
+  /** Workers that did not run their calls to the end, one sentence each: the measurement is incomplete. */
   readonly lost: readonly string[];
 }
 
-/** A place in the fleet and who has it. */
+/** One position in the fleet and its worker. */
 interface Member {
   readonly index: number;
   readonly worker: LoadWorker;
-  /** Why it is of no use any more; undefined while it is. */
+  /** Why the worker is unusable; undefined while it works. */
   whyLost: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Fleet {
   readonly #clock: Clock;
   readonly #start: () => LoadWorker;
   readonly #members: Member[];
-  /** The first order of workers that replace others. */
+  /** The first order of replacement workers. */
   #order: PrepareOrder | undefined;
   #heard: (member: Member, report: WorkerReport) => void = () => undefined;
 
@@ -67,7 +67,7 @@ export class Fleet {
   /**
    * Makes all workers ready.
    *
-   * @param signal - ends the waiting; the fleet is of no use then.
+   * @param signal - ends the wait; the fleet is unusable then.
    * @returns whether they are ready; false because of the signal.
    * @throws AppError `internal` when a worker fails or is not ready in time.
    */
@@ -79,7 +79,7 @@ export class Fleet {
     return isReady;
   }
 
-  /** Lets others take the place of those that are lost. Where one is not ready in time, the next run has lost it, too. */
+  /** Replaces lost workers. If a new one is not ready in time, the next run counts it as lost, too. */
   async mend(signal: AbortSignal): Promise<void> {
     const lost = this.#members.filter(({ whyLost }) => whyLost !== undefined);
     if (lost.length === 0 || this.#order === undefined) return;
@@ -89,7 +89,7 @@ export class Fleet {
   }
 
   /**
-   * Runs the arrivals to their end. Their clock begins a moment later. Once a worker is lost nothing can be measured any more:
+   * Runs the arrivals to their end. Their clock begins a moment later. Once a worker is lost, the measurement is invalid:
    * the others hang up.
    */
   async run({ arrivals, expectedCalls, drainMs, endsWhenAnswered = false, signal, onSecond }: FleetRun): Promise<FleetRunEnd> {
@@ -106,7 +106,7 @@ export class Fleet {
       await waitAtMost(over, limitMs, this.#clock, signal);
       for (const { worker } of held) worker.send({ kind: 'stop' });
       await waitAtMost(this.#until('done', held, { onSecond, endsWithLoss: false }), HANG_UP_LIMIT_MS, this.#clock);
-      // It may never be done, and then would take the next order for a mistake.
+      // It might not be finished, and would then take the next order for a mistake.
       for (const member of held) lose(member, `did not hang up within ${String(HANG_UP_LIMIT_MS / 1000)} s`);
       return { isInterrupted: signal.aborted, lost: this.#lost };
     } finally {
@@ -127,7 +127,7 @@ export class Fleet {
     const member: Member = { index, worker: this.#start(), whyLost: undefined };
     const hear = (report: WorkerReport): void => {
       if (report.kind === 'failed') lose(member, `failed: ${report.message}`);
-      // Another may have its place by now.
+      // Another worker may have replaced it.
       if (this.#members[index] === member) this.#heard(member, report);
     };
     member.worker.listen(hear, (why) => {
@@ -146,7 +146,7 @@ export class Fleet {
   }
 
   /**
-   * Resolves when every one of `left` has said `word` or is lost. Whoever has, leaves the set.
+   * Resolves when every worker in `left` has reported `word` or is lost. Each one that has leaves the set.
    *
    * @param endsWithLoss - resolves as soon as one is lost.
    */
@@ -171,7 +171,7 @@ export class Fleet {
   }
 }
 
-/** Gives a worker up, once: the first reason counts. */
+/** Marks a worker as lost, once: the first reason counts. */
 function lose(member: Member, why: string): void {
   if (member.whyLost !== undefined) return;
   member.whyLost = `worker ${String(member.index + 1)} of the load ${why}`;

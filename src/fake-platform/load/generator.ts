@@ -1,5 +1,5 @@
-// Lets calls arrive when they are due, whether or not those before are over, and says what came of them. Knows
-// no process: one of these runs in each worker.
+// Starts calls when they are due, whether or not earlier ones are over, and reports their facts. Knows no process: one of
+// these runs in each worker.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import type { Arrival } from './arrivals.ts';
 import type { CallFacts, WaitFact } from './call-facts.ts';
@@ -7,33 +7,33 @@ import { Histogram } from './histogram.ts';
 
 /** What happened since the last report. */
 export interface GeneratorReport {
-  /** Calls that are held now, and those that are over and still have a connection of their own. */
+  /** Calls under way, and finished ones whose own connection is still open. */
   readonly live: number;
   readonly started: number;
   /** Arrivals for which there was no room: the load itself is too small. */
   readonly missed: number;
   readonly waits: readonly WaitFact[];
   readonly calls: readonly CallFacts[];
-  /** How late calls were begun. */
+  /** How late calls were started. */
   readonly startLateness: Histogram;
 }
 
-/** What a generator works with. */
+/** What a generator needs. */
 export interface GeneratorOptions {
   readonly clock: Clock;
-  /** When the run begins, ms of the clock's monotonic time. */
+  /** When the run begins, monotonic, ms. */
   readonly zeroMs: number;
   /** In order. */
   readonly arrivals: Iterator<Arrival, undefined>;
-  /** Calls held at once at most, with those that are closing. */
+  /** Most parallel calls, including those that are closing. */
   readonly maxLive: number;
-  /** Calls that are over and whose connections still close. Default none. */
+  /** Finished calls whose connections are still closing. Default none. */
   readonly closing?: () => number;
-  /** Holds one call to its end. Where it rejects, so does the whole run. */
+  /** Runs one call to its end. If it rejects, the whole run does. */
   readonly hold: (arrival: Arrival, onWaited: (wait: WaitFact) => void) => Promise<CallFacts>;
 }
 
-/** Lets calls arrive. */
+/** Starts calls. */
 export class Generator {
   readonly #options: GeneratorOptions;
   readonly #over: Promise<void>;
@@ -59,7 +59,7 @@ export class Generator {
     this.#beginDue();
   }
 
-  /** Resolves when nothing more arrives and every call is over; rejects with what a call could not be held for. */
+  /** Resolves when nothing more arrives and every call is over; rejects with the error that prevented a call. */
   get over(): Promise<void> {
     return this.#over;
   }
@@ -110,7 +110,7 @@ export class Generator {
 
   #begin(arrival: Arrival): void {
     const { clock, zeroMs } = this.#options;
-    // Of several that are due at once, each waits for those before it.
+    // Of several calls that are due together, each waits for those before it.
     this.#startLateness.record(clock.monotonicMs() - zeroMs - arrival.dueMs);
     if (this.#taken >= this.#options.maxLive) {
       this.#missed += 1;

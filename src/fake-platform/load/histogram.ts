@@ -1,7 +1,7 @@
-// Times as a histogram of three significant digits that can be merged and written down. The only user of its library.
+// Times as a histogram of three significant digits that can be merged and serialized. The only user of its library.
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram as Recorded } from 'hdr-histogram-js';
 
-/** What a histogram comes to; times are ms, and 0 without values. */
+/** The values of a histogram; times are ms, and 0 without values. */
 export interface Percentiles {
   readonly count: number;
   readonly mean: number;
@@ -13,18 +13,18 @@ export interface Percentiles {
 }
 
 const MICROSECONDS = 1000;
-/** Longer times than this are counted as this, ms. */
+/** Longer times than this count as this, ms. */
 const LONGEST_MS = 3_600_000;
 const LONGEST_COARSE_MS = 60_000;
 
-// The JavaScript build: a load records some ten thousand values a second, which cost it 0.3 % of a core, and the faster
+// The JavaScript build: a load records about ten thousand values a second, which cost it 0.3 % of a core, and the faster
 // WebAssembly build must be freed manually.
 function emptyWith(numberOfSignificantValueDigits: 2 | 3, highestMs: number): Recorded {
   const highestTrackableValue = highestMs * MICROSECONDS;
   return build({ bitBucketSize: 32, lowestDiscernibleValue: 1, highestTrackableValue, numberOfSignificantValueDigits });
 }
 
-/** Times, each known to three digits (two where it is coarse), down to a microsecond. */
+/** Times with three digits (two where it is coarse), down to a microsecond. */
 export class Histogram {
   readonly #recorded: Recorded;
   readonly #longestMs: number;
@@ -38,7 +38,7 @@ export class Histogram {
     return new Histogram(emptyWith(3, LONGEST_MS), LONGEST_MS);
   }
 
-  /** Two digits and a minute at most: small enough to be written down every second beside the frames of callers. */
+  /** Two digits and at most a minute: small enough to serialize every second beside the frames of callers. */
   static coarse(): Histogram {
     return new Histogram(emptyWith(2, LONGEST_COARSE_MS), LONGEST_COARSE_MS);
   }
@@ -53,7 +53,7 @@ export class Histogram {
     }
   }
 
-  /** Adds one time, ms; what is below zero counts as zero. */
+  /** Adds one time, ms; a negative one counts as zero. */
   record(ms: number): void {
     this.#recorded.recordValue(Math.round(Math.min(Math.max(ms, 0), this.#longestMs) * MICROSECONDS));
   }
@@ -67,7 +67,7 @@ export class Histogram {
     return this.#recorded.totalCount;
   }
 
-  /** The time that `percent` (0 to 100) of all do not exceed, ms; 0 without values. */
+  /** The time that `percent` (0 to 100) of all values do not exceed, ms; 0 without values. */
   at(percent: number): number {
     return this.count === 0 ? 0 : this.#recorded.getValueAtPercentile(Math.min(100, Math.max(0, percent))) / MICROSECONDS;
   }
@@ -86,8 +86,8 @@ export class Histogram {
   }
 
   /**
-   * Between which times the true percentile lies with 95 % confidence, ms, as follows from the order of independent values. With too
-   * few values there is no upper end: nobody knows what a longer measurement would have shown.
+   * The range that contains the true percentile with 95 % confidence, ms, by the order statistics of independent values. With too
+   * few values it has no upper end: a longer measurement could have shown anything.
    */
   range(percent: number): readonly [low: number, high: number] {
     const { count } = this;

@@ -1,10 +1,10 @@
-// A clock that knows how late its timers fire. Every frame of every caller waits for one, so their lateness is that of the
+// A clock that measures how late its timers fire. Every frame of every caller waits for one, so their lateness is that of the
 // load: a load that cannot keep its own pace measures itself.
 import { FRAME_MS } from '../../speech/audio-format.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { Histogram } from './histogram.ts';
 
-/** Frames of one timer that are counted; a suspended machine must not be counted for hours. */
+/** Most frames counted for one timer; a suspended machine must not count for hours. */
 const MAX_FRAMES = 500;
 
 /** Wraps another clock. */
@@ -26,7 +26,7 @@ export class LateClock implements Clock {
 
   after(delayMs: number, task: () => void): CancelTimer {
     const dueMs = this.#clock.monotonicMs() + delayMs;
-    // Timers know whole ms only: one that fired early would have to be armed again.
+    // Timers know whole ms only: one that fired early would have to be set again.
     return this.#clock.after(Math.ceil(delayMs), () => {
       this.#record(this.#clock.monotonicMs() - dueMs);
       task();
@@ -41,7 +41,7 @@ export class LateClock implements Clock {
     for (let frame = 1; frame <= frames; frame += 1) lateness.record(lateMs - frame * FRAME_MS);
   }
 
-  /** The lateness of the timers since it was last taken. */
+  /** The lateness of the timers since the last report. */
   takeLateness(): Histogram {
     const taken = this.#lateness;
     this.#lateness = Histogram.coarse();

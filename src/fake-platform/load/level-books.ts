@@ -1,11 +1,11 @@
-// The accounts of a run that holds one level after the other: what callers heard at fifty calls says nothing beside what they
-// heard at two hundred. Knows no process and no clock.
+// The records of a run with one level after the other: results at fifty calls and at two hundred must not be mixed.
+// Knows no process and no clock.
 import { LoadBook } from './load-book.ts';
 import type { LoadResult } from './load-result.ts';
 import type { LevelTime } from './load-shape.ts';
 import type { WorkerSecond } from './worker-messages.ts';
 
-/** One account for each level. */
+/** One record for each level. */
 export class LevelBooks {
   readonly #levels: readonly { readonly time: LevelTime; readonly book: LoadBook }[];
 
@@ -13,7 +13,7 @@ export class LevelBooks {
     this.#levels = levels.map((time) => ({ time, book: new LoadBook({ workers, countedFromMs: time.fromMs, countedToMs: time.toMs }) }));
   }
 
-  /** Takes what a worker reports. */
+  /** Adds a worker's report. */
   add(worker: number, second: WorkerSecond): void {
     for (const { time, book } of this.#levels) {
       const isWithin = (atMs: number): boolean => atMs >= time.fromMs && atMs <= time.toMs;
@@ -25,7 +25,7 @@ export class LevelBooks {
     }
   }
 
-  /** What the levels came to that had begun. @param endMs - end of what was measured, ms since the run began. */
+  /** The results of the levels that had begun. @param endMs - end of the measurement, ms since the run began. */
   resultsUntil(endMs: number): LoadResult['levels'] {
     return this.#levels.flatMap(({ time: { name, fromMs, toMs }, book }) => {
       if (fromMs >= endMs) return [];

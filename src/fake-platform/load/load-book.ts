@@ -1,4 +1,4 @@
-// Keeps the account of a run: takes what the workers report every second, and says what it comes to, at any time. Knows no
+// The records of a run: adds the reports that workers send every second, and computes the result at any time. Knows no
 // process and no clock.
 import { isRefused, type CallFacts, type WaitFact } from './call-facts.ts';
 import { Histogram } from './histogram.ts';
@@ -7,19 +7,19 @@ import type { WorkerLoad } from './saturation.ts';
 import { SecondSeries, type ServerSample } from './second-series.ts';
 import type { WorkerSecond } from './worker-messages.ts';
 
-/** What the account of a run begins with. */
+/** What the record of a run begins with. */
 export interface LoadBookOptions {
   readonly workers: number;
-  /** Calls count that were due in this part of the run, ms since it began. */
+  /** Calls count if they were due in this part of the run, ms since it began. */
   readonly countedFromMs: number;
   readonly countedToMs: number;
 }
 
 const LONG_GAP_MS = 100;
-/** Most kinds of failures that are kept apart. */
+/** Most kinds of failures that are counted separately. */
 const MAX_FAILURE_LINES = 50;
 
-/** What one worker has reported. */
+/** The reports of one worker. */
 class WorkerAccount {
   live = 0;
   readonly timerLateness = Histogram.coarse();
@@ -27,7 +27,7 @@ class WorkerAccount {
   loopDelayMaxMs = 0;
   residentBytes = 0;
   missed = 0;
-  /** ms of processor, and of the time that counts, that it reported. */
+  /** Processor time, and measured time, of its reports, ms. */
   #cpuMs = 0;
   #reportedMs = 0;
 
@@ -35,7 +35,7 @@ class WorkerAccount {
   add(second: WorkerSecond, countedMs: number): void {
     this.live = second.live;
     this.residentBytes = Math.max(this.residentBytes, second.residentBytes);
-    // What was not begun at all is never forgiven, nor is the time before the counted part.
+    // Arrivals without room count in any case, also before the measured time.
     this.missed += second.missed;
     if (countedMs <= 0) return;
     this.timerLateness.add(Histogram.decoded(second.timerLateness));
@@ -45,7 +45,7 @@ class WorkerAccount {
     this.#reportedMs += countedMs;
   }
 
-  /** Whether it reported nothing of the time that counts. */
+  /** Whether it reported nothing about the measured time. */
   get isSilent(): boolean {
     return this.#reportedMs === 0;
   }
@@ -62,7 +62,7 @@ class WorkerAccount {
   }
 }
 
-/** The account of one run. */
+/** The record of one run. */
 export class LoadBook {
   readonly #options: LoadBookOptions;
   readonly #workers: readonly WorkerAccount[];
@@ -90,12 +90,12 @@ export class LoadBook {
     this.#series = new SecondSeries(options.countedToMs);
   }
 
-  /** Calls that are held now. */
+  /** Calls under way. */
   get live(): number {
     return this.#workers.reduce((sum, { live }) => sum + live, 0);
   }
 
-  /** Calls that are over and count, and how many of them failed. */
+  /** Finished calls that count, and how many of them failed. */
   get counts(): { readonly finished: number; readonly failed: number } {
     return this.#calls;
   }
@@ -105,23 +105,23 @@ export class LoadBook {
     return { firstAudio: this.#waits.first_audio, reply: this.#replies() };
   }
 
-  /** How the workers did. */
+  /** How busy and how late the workers were. */
   get workers(): readonly WorkerLoad[] {
     return this.#workers.map(({ load }) => load);
   }
 
-  /** Workers, counted from 0, that reported nothing of the time that counts. */
+  /** Workers, counted from 0, that reported nothing about the measured time. */
   get silentWorkers(): readonly number[] {
     return [...this.#workers.entries()].filter(([, { isSilent }]) => isSilent).map(([index]) => index);
   }
 
-  /** Mean length of the calls of a scenario that were held to their end, ms; undefined when there was none. */
+  /** Mean length of the completed calls of a scenario, ms; undefined without any. */
   meanMsOf(scenario: number): number | undefined {
     const length = this.#lengths.get(scenario);
     return length === undefined ? undefined : length.totalMs / length.calls;
   }
 
-  /** Takes what a worker reports. */
+  /** Adds a worker's report. */
   add(worker: number, second: WorkerSecond): void {
     const { countedFromMs, countedToMs } = this.#options;
     const { fromMs, toMs } = second;
@@ -139,13 +139,13 @@ export class LoadBook {
     }
   }
 
-  /** Takes a sample of the server. @param atMs - ms since the run began. */
+  /** Adds a sample of the server. @param atMs - ms since the run began. */
   addServer(sample: ServerSample, atMs: number): void {
     this.#series.addServer(sample, this.#server, atMs);
     this.#server = sample;
   }
 
-  /** What everything so far comes to. */
+  /** The result of everything so far. */
   get account() {
     const { countedFromMs, countedToMs } = this.#options;
     const { finished, failed, refused, unheard, brokenOff } = this.#calls;
@@ -206,7 +206,7 @@ export class LoadBook {
     for (const kind of ['compared', 'wrong', 'short', 'unknown'] as const) this.#sound[kind] += call.sound[kind];
     for (const rule of call.breaches) this.#breaches.set(rule, (this.#breaches.get(rule) ?? 0) + 1);
     for (const { code, message } of call.failures) {
-      // One line for each reason of a transfer; reasons that somebody makes up for each call share one.
+      // One line for each reason of a transfer; reasons that differ for each call share one.
       const isKept = this.#failures.has(message) || this.#failures.size < MAX_FAILURE_LINES;
       const key = code === 'handed_over' && isKept ? message : code;
       const known = this.#failures.get(key);

@@ -1,4 +1,4 @@
-// Holds one call of a load: as any caller does, but keeps nothing of its sound and reports every wait at once.
+// Places one call of a load: like any caller, but keeps no sound and reports every wait at once.
 import type { Clock } from '../../base/clock.ts';
 import { holdCall, type CallOptions } from '../caller/caller.ts';
 import type { Line } from '../lines/line.ts';
@@ -9,7 +9,7 @@ import { PromptWatch, type KnownSounds } from './prompt-watch.ts';
 
 type CallerOptions = 'script' | 'sessionStart' | 'habits' | 'allowPartial' | 'vendorConfig' | 'hangUpAtMs' | 'limits';
 
-/** What callers of one kind do, and whom they call. Ready sound and keys, nothing to be prepared any more. */
+/** What callers of one kind do, and whom they call. Sound and keys are ready. */
 export interface LoadScenario extends Pick<CallOptions, CallerOptions> {
   readonly name: string;
   readonly organizationId: string;
@@ -17,36 +17,36 @@ export interface LoadScenario extends Pick<CallOptions, CallerOptions> {
   readonly agentId: string;
   /** Silence after which it is reported where the server cannot say when (W-14), ms; 0 never. */
   readonly noInputMs: number;
-  /** Whether turns that are lost are said again. */
+  /** Whether lost turns are sent again. */
   readonly repeatsLostTurns: boolean;
-  /** The reason with which the server transfers the caller as it should; any other transfer is a failure. Default: all are. */
+  /** The reason of the transfer that the scenario expects; any other transfer is a failure. Default: all are. */
   readonly expectedTransfer?: string;
 }
 
-/** What a call of a load works with. */
+/** What a call of a load needs. */
 export interface LoadCallOptions {
   readonly arrival: Arrival;
   readonly scenario: LoadScenario;
-  /** The way to the server; it is left open. */
+  /** The connection to the server; it stays open. */
   readonly line: Line;
   readonly clock: Clock;
-  /** When the run began, ms of the clock's monotonic time. */
+  /** When the run began, monotonic, ms. */
   readonly zeroMs: number;
   readonly known: KnownSounds;
   /** Ends the call: the caller hangs up at once. */
   readonly signal: AbortSignal;
   readonly onWaited: (wait: WaitFact) => void;
   /**
-   * Called at the beginning with a function that says, at any time, whether the caller waits for something since before a time of
-   * the run, ms.
+   * Called at the beginning with a function that tells, at any time, whether the caller has waited for something since before
+   * a time of the run, ms.
    */
   readonly onBegun?: (isWaitingSince: (beforeMs: number) => boolean) => void;
 }
 
 /**
- * Holds the call. What a caller waits for counts from the moment it should have begun, which for the first sound is when the
- * call was due, however late the load was. Whatever is still waited for when the call is given up has been waited for that
- * long: or the worst waits would be those that do not count.
+ * Places the call. A wait counts from the moment at which its reply should have begun, which for the first sound is when the
+ * call was due, however late the load was. A wait that is still open when the call stops counts with its length
+ * so far: otherwise the worst waits would not count.
  */
 export async function holdLoadCall(options: LoadCallOptions): Promise<CallFacts> {
   const { arrival, scenario, clock, zeroMs, onWaited } = options;
@@ -94,7 +94,7 @@ function isWaitedFor(kind: Reply['kind']): boolean {
   return kind !== 'dtmf_start' && replyWait(kind) !== undefined;
 }
 
-/** Prompts of another rate: nobody listens, and how long they are is all that counts. */
+/** Prompts of another rate: nobody listens, so only their length matters. */
 function silenceOfSameLength(samples: Int16Array, fromHz: number, toHz: number): Int16Array {
   return new Int16Array(Math.round((samples.length * toHz) / fromHz));
 }

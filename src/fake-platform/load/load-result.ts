@@ -1,5 +1,5 @@
-// A measured load as it is written down and read again: figures for people and machines, and the histograms they come from,
-// so that two runs can be compared. Knows its form, not how it came about.
+// The result of a load as written to a file and read again: figures for people and machines, and their histograms, so that
+// two runs can be compared. Knows its form, not how it was measured.
 import { z } from 'zod';
 import { LOAD_FAILURES } from './call-facts.ts';
 
@@ -21,26 +21,26 @@ export type Times = z.infer<typeof times>;
 const percentiles = times.omit({ histogram: true });
 
 const calls = z.object({
-  /** Calls that are over and count; those that were broken off by us do not. */
+  /** Finished calls that count; those that we stopped do not. */
   finished: z.number(),
   failed: z.number(),
-  /** Of the failed: the server did not take them. */
+  /** Of the failed: the server did not accept them. */
   refused: z.number(),
-  /** Calls on which nothing was ever heard. */
+  /** Calls on which nothing was heard. */
   unheard: z.number(),
   brokenOff: z.number(),
-  /** At once, over the time that counts. */
+  /** Parallel calls, over the measured time. */
   meanLive: z.number(),
   maxLive: z.number(),
-  /** Arrivals a second, over the time that counts. */
+  /** Arrivals per second, over the measured time. */
   perSecond: z.number(),
 });
 const turns = z.object({ replies: z.number(), failed: z.number() });
 
-/** A level of a run with several, once it was reached. */
+/** One level of a run with several, after it was reached. */
 const level = z.object({
   name: z.string(),
-  /** The part of the run that counts for it, s since its beginning. */
+  /** The measured part of the run for it, s since its beginning. */
   fromS: z.number(),
   toS: z.number(),
   calls,
@@ -51,27 +51,27 @@ const level = z.object({
 });
 
 const second = z.object({
-  /** Beginning of the stretch, s since the run began. */
+  /** Beginning of the interval, s since the run began. */
   atS: z.number(),
   live: z.number(),
   started: z.number(),
   finished: z.number(),
   failed: z.number(),
-  /** Of what callers waited for from within it, ms; null when they waited for nothing. */
+  /** The waits that began in it, ms; null without any. */
   firstAudioP50: z.number().nullable(),
   firstAudioP99: z.number().nullable(),
   firstAudioMax: z.number().nullable(),
   replyP50: z.number().nullable(),
   replyP99: z.number().nullable(),
   replyMax: z.number().nullable(),
-  /** The busiest worker, part of one core. */
+  /** The busiest worker, as a part of one core. */
   generatorCpu: z.number(),
-  /** Null where the server's metrics page was not asked or did not answer. */
+  /** Null where the server's metrics page was not read or did not answer. */
   serverCpu: z.number().nullable(),
   serverMb: z.number().nullable(),
   serverSessions: z.number().nullable(),
 });
-/** A stretch of time, for charts. */
+/** An interval of time, for charts. */
 export type LoadSecond = z.infer<typeof second>;
 
 /** The result of a run. */
@@ -80,25 +80,25 @@ export const loadResultSchema = z.object({
   /** When the run began, ISO 8601. */
   startedAt: z.string(),
   target: z.string(),
-  /** What was asked for, in the words of the command line. */
+  /** The request, in the words of the command line. */
   asked: z.string(),
   seed: z.number(),
   arrivals: z.enum(['poisson', 'fixed']),
   machine: z.object({ node: z.string(), processor: z.string(), cores: z.number() }),
   scenarios: z.array(z.object({ name: z.string(), weight: z.number(), meanMs: z.number() })),
-  /** Part of the run that counts, s since its beginning: calls that were due in it. */
+  /** The measured part of the run, s since its beginning: calls that were due in it. */
   countedFromS: z.number(),
   countedToS: z.number(),
-  /** Whether it was broken off. */
+  /** Whether it was stopped early. */
   interrupted: z.boolean(),
-  /** Whether the load failed to keep its own pace, or lost a worker: then nothing here is a result. */
+  /** Whether the load failed to keep its own pace, or lost a worker: then the figures are invalid. */
   saturated: z.boolean(),
   saturation: z.array(z.string()),
-  /** What may be the load's own and not the server's, a sentence each. */
+  /** What the load itself may have caused, not the server, one sentence each. */
   doubts: z.array(z.string()),
   calls,
   turns,
-  /** Turns whose RPC was lost and that were said again on another; those on which nothing had been said; those lost for good. */
+  /** Turns whose RPC was lost: sent again on another RPC; opened again without input; lost for good. */
   turnsRepeated: z.number().default(0),
   turnsReopened: z.number().default(0),
   turnsLost: z.number().default(0),
@@ -108,7 +108,7 @@ export const loadResultSchema = z.object({
   speechReply: times,
   keyReply: times,
   silenceReply: times,
-  /** Longest silence inside each reply. */
+  /** Longest silence within each reply. */
   gap: times,
   /** Replies with a silence of more than 100 ms. */
   gapsOver100Ms: z.number(),
@@ -116,7 +116,7 @@ export const loadResultSchema = z.object({
   /** How often each rule of the contract was broken. */
   breaches: z.record(z.string(), z.number()),
   failures: z.array(z.object({ code: z.enum(LOAD_FAILURES), count: z.number(), example: z.string() })),
-  /** Each level alone, where there are several; the figures above are of all together. */
+  /** Each level alone, if there are several; the figures above are of all together. */
   levels: z.array(level),
   workers: z.array(
     z.object({
@@ -129,14 +129,14 @@ export const loadResultSchema = z.object({
     }),
   ),
   server: z.object({ cpuMean: z.number(), cpuMax: z.number(), memoryMaxMb: z.number() }).nullable(),
-  /** Length of a stretch of `seconds`, s. */
+  /** Length of an interval of `seconds`, s. */
   stretchS: z.number(),
   seconds: z.array(second),
 });
 /** The result of a run. */
 export type LoadResult = z.infer<typeof loadResultSchema>;
 
-/** Reads a result that was written down. @throws RangeError with a sentence for the user when it is none. */
+/** Reads a stored result. @throws RangeError with a sentence for the user when it is not valid. */
 export function readLoadResult(text: string, name: string): LoadResult {
   try {
     const read = loadResultSchema.safeParse(JSON.parse(text));

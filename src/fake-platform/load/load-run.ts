@@ -1,5 +1,5 @@
-// One measured load: the fleet runs the arrivals, the account is kept, the server is sampled beside it, and what it came to
-// is a result. How it is shown, and whether it is good enough, is decided elsewhere.
+// One measured load: the fleet runs the arrivals, the reports are recorded, the server is sampled, and the result is
+// computed. Others show it and judge it.
 import os from 'node:os';
 import { every, type Clock } from '../../base/clock.ts';
 import { sendRequest } from '../../base/http-send.ts';
@@ -17,16 +17,16 @@ import { sampleServer } from './server-metrics.ts';
 export interface WeightedScenario {
   readonly name: string;
   readonly weight: number;
-  /** Length of a call, ms, as a rehearsal took. */
+  /** Length of a call, ms, as the rehearsal measured. */
   readonly meanMs: number;
 }
 
-/** Where a run stands. */
+/** The state of a run. */
 export interface LoadProgress {
   readonly elapsedMs: number;
   readonly lengthMs: number;
   readonly live: number;
-  /** Arrivals a second that are due now. */
+  /** Arrivals per second that are due now. */
   readonly perSecond: number;
   readonly finished: number;
   readonly failed: number;
@@ -34,7 +34,7 @@ export interface LoadProgress {
   readonly reply: Histogram;
 }
 
-/** What a run works with. */
+/** What a run needs. */
 export interface LoadRunOptions {
   readonly clock: Clock;
   /** Prepared workers. */
@@ -45,17 +45,17 @@ export interface LoadRunOptions {
   readonly kind: ArrivalKind;
   readonly phases: readonly LoadPhase[];
   readonly seed: number;
-  /** Levels that are to be accounted for alone. Default none. */
+  /** Levels to record separately. Default none. */
   readonly levels?: readonly LevelTime[];
   /** Calls that are due earlier do not count, ms since the run began. */
   readonly warmUpMs: number;
-  /** Longest that calls may go on after the last arrival, ms. */
+  /** Longest time of calls after the last arrival, ms. */
   readonly drainMs: number;
-  /** Hang up earlier, once nobody waits any more for something that counts. Default false. */
+  /** Hang up earlier, once every wait that counts has ended. Default false. */
   readonly endsWhenAnswered?: boolean;
   /** Address of the server's metrics page. */
   readonly metricsUrl?: string;
-  /** Breaks the run off: all calls are hung up, and the result is what was measured. */
+  /** Stops the run: all calls hang up, and the result is what was measured. */
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: LoadProgress) => void;
 }
@@ -68,7 +68,7 @@ export function meanLengthOf(scenarios: readonly WeightedScenario[]): number {
   return scenarios.reduce((sum, { weight, meanMs }) => sum + (weight / total) * meanMs, 0);
 }
 
-/** Runs a load to its end. One that loses a worker ends at once; what was measured until then is no result. */
+/** Runs a load to its end. One that loses a worker ends at once; its result is invalid. */
 export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
   const { clock, fleet, scenarios, kind, phases, seed, warmUpMs, signal } = options;
   const lengthMs = lengthOf(phases);
@@ -85,7 +85,7 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
       (seen) => {
         book.addServer(seen, elapsed());
       },
-      // A server too busy to answer leaves a hole in the chart.
+      // A server too busy to answer leaves a gap in the chart.
       () => undefined,
     );
   };

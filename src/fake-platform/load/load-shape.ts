@@ -1,10 +1,10 @@
-// How much load is wanted as a user writes it: levels, ramps and steps, and the rates they come to. Knows no call.
+// The requested load as a user writes it: levels, ramps and steps, and their rates. Knows no call.
 import type { LoadPhase } from './arrivals.ts';
 
-/** How much: so many calls a second, or so many at once. */
+/** The amount: calls per second, or parallel calls. */
 export type LoadLevel = { readonly kind: 'rate'; readonly perSecond: number } | { readonly kind: 'calls'; readonly calls: number };
 
-/** A level that is held for a time. */
+/** A level and its time. */
 export interface LoadStage {
   readonly level: LoadLevel;
   readonly durationMs: number;
@@ -17,12 +17,12 @@ export interface LevelTime {
   readonly toMs: number;
 }
 
-/** What is wanted over the whole run. */
+/** The load over the whole run. */
 export interface LoadShape {
   readonly stages: readonly LoadStage[];
-  /** Time to get from one level to the next, ms; 0 at once. The first begins at nothing. */
+  /** Time from one level to the next, ms; 0 at once. The first begins at zero. */
   readonly rampMs: number;
-  /** So many calls at once are there only so long after their rate is, ms: such a level lasts that much longer. */
+  /** Parallel calls reach their number only this long after their rate, ms: such a level lasts that much longer. */
   readonly fillMs: number;
 }
 
@@ -39,7 +39,7 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
-/** Reads `5/s`, `90/m` or a number alone, which is per second. @throws RangeError with a sentence for the user. */
+/** Reads `5/s`, `90/m` or a plain number, which is per second. @throws RangeError with a sentence for the user. */
 export function parseRate(text: string): number {
   const parts = /^(?<number>\d+(?:\.\d+)?)(?:\/(?<unit>s|m|h))?$/u.exec(text.trim())?.groups;
   const perSecond = (Number(parts?.['number']) * 1000) / (UNIT_MS[parts?.['unit'] ?? 's'] ?? Number.NaN);
@@ -59,7 +59,7 @@ export function parseCalls(text: string): number {
 }
 
 /**
- * Reads steps such as `50,100,200:2m` or `5/s:30s,10/s`: levels, each with the time it is held.
+ * Reads steps such as `50,100,200:2m` or `5/s:30s,10/s`: levels, each with its time.
  *
  * @param durationMs - for levels without a time of their own.
  * @throws RangeError with a sentence for the user.
@@ -76,8 +76,8 @@ export function parseSteps(text: string, durationMs: number): readonly LoadStage
 }
 
 /**
- * The rates of a shape. Calls at once become a rate through their mean length (Little's law: at once = rate × length): an
- * open model cannot hold a number of calls, it can only let as many arrive as that number needs.
+ * The rates of a shape. Parallel calls become a rate by their mean length (Little's law: number = rate × length): an
+ * open model cannot keep a number of calls, it can only start as many as that number needs.
  *
  * @param meanCallMs - mean length of a call.
  */

@@ -1,9 +1,9 @@
-// A process of a load, started by the fleet. Its work is in another file, which takes a second to load: how the process behaves must
-// be settled before that.
+// The entry of a worker process, which the fleet starts. Its work is in another file that takes a second to load; the process
+// must handle signals before that.
 import { fail } from './worker-report.ts';
 
-// The one that started this process says what is to be done, and ends it by leaving; signals that go to all processes of a
-// service or of a terminal are for that one.
+// The parent process sends orders and ends this one by closing the channel; signals to a whole process group (a service,
+// a terminal) are for the parent.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 process.once('disconnect', () => process.exit(0));

@@ -1,6 +1,6 @@
-// Whether prompts come whole: the samples of every reply are compared with those of the first reply that said the same, by
-// checksum and length, which thousands of calls can afford. Knows no call; a reply of which not every sound has a text cannot
-// be compared, for it may be another one every time.
+// Whether prompts are complete: compares the samples of every reply with those of the first reply with the same text, by
+// checksum and length, which is cheap enough for thousands of calls. Knows no call; a reply with a sound that has no text
+// cannot be compared, because it may differ every time.
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
@@ -8,15 +8,15 @@ import type { Answer } from '../caller/answer.ts';
 import type { Line, LineTurn, TurnListener } from '../lines/line.ts';
 import { wrappedLine, wrappedListener, wrappedTurn } from '../lines/wrapped-line.ts';
 
-/** How the replies of a call compared. */
+/** The comparison of a call's replies. */
 export interface SoundCounts {
-  /** Replies of which the sound was known before. */
+  /** Replies whose sound was known before. */
   readonly compared: number;
   /** Of these: as long or longer, with other bytes. */
   readonly wrong: number;
   /** Of these: bytes are missing. */
   readonly short: number;
-  /** Replies that said something for the first time, or did not say what. */
+  /** Replies with a new text, or without text. */
   readonly unknown: number;
 }
 
@@ -25,12 +25,12 @@ interface Sound {
   readonly bytes: number;
 }
 
-/** How a reply sounds that says something. */
+/** The sound of a reply with a text. */
 export interface KnownSound extends Sound {
   readonly text: string;
 }
 
-/** Most texts that are remembered; a bot that never says the same twice must not fill the memory. */
+/** Most remembered texts; a bot that never repeats itself must not fill the memory. */
 const MAX_TEXTS = 10_000;
 
 /** The sound of every text, as it was first heard. */
@@ -42,12 +42,12 @@ export class KnownSounds {
     this.#sounds = new Map(known.map(({ text, checksum, bytes }) => [text, { checksum, bytes }]));
   }
 
-  /** All of them. */
+  /** All known sounds. */
   get all(): readonly KnownSound[] {
     return [...this.#sounds].map(([text, sound]) => ({ text, ...sound }));
   }
 
-  /** Compares, and remembers what is new. */
+  /** Compares, and remembers new sounds. */
   check(text: string, sound: Sound): 'same' | 'wrong' | 'short' | 'unknown' {
     const known = this.#sounds.get(text);
     if (text === '' || known === undefined) {
@@ -59,14 +59,14 @@ export class KnownSounds {
   }
 }
 
-/** One turn under watch. */
+/** One observed turn. */
 interface Watched {
   isCut: boolean;
   /** Turns that had been opened when this one was over; undefined while it is not. */
   openedAtEnd: number | undefined;
 }
 
-/** What was said on one turn, as it came. */
+/** The texts of one turn in order. */
 class Said {
   readonly #texts: string[] = [];
   #checksum = 0;
@@ -76,7 +76,7 @@ class Said {
   add({ type, prompts }: Answer): void {
     for (const { audio, text } of prompts) {
       if (audio.length === 0) continue;
-      // A chunk without a text goes on with the one before.
+      // A chunk without a text continues the one before.
       const isMore = type === 'chunk' && text === '' && this.#bytes > 0;
       if (!isMore) this.#texts.push(text);
       this.#hasChunks ||= type === 'chunk';
@@ -90,7 +90,7 @@ class Said {
     return { checksum: this.#checksum, bytes: this.#bytes };
   }
 
-  /** @param trailing - texts that the end of the RPC named. @returns empty where not every sound has a text. */
+  /** @param trailing - texts that came with the end of the RPC. @returns empty where not every sound has a text. */
   textWith(trailing: readonly string[]): string {
     const texts = trailing.length > 0 ? trailing : this.#texts;
     const isWhole = trailing.length === 0 || this.#hasChunks || trailing.length === this.#texts.length;
@@ -98,23 +98,23 @@ class Said {
   }
 }
 
-/** Listens in on the line of one call. */
+/** Observes the line of one call. */
 export class PromptWatch {
   readonly #known: KnownSounds;
   readonly #turns: Watched[] = [];
   readonly #said: { readonly watched: Watched; readonly text: string; readonly sound: Sound }[] = [];
 
-  /** @param known - what is compared with, and added to. */
+  /** @param known - the sounds to compare with and add to. */
   constructor(known: KnownSounds) {
     this.#known = known;
   }
 
-  /** The line, listened in on. */
+  /** The observed line. */
   over(line: Line): Line {
     return wrappedLine(line, { open: (listener) => this.#open(line, listener) });
   }
 
-  /** Compares what was heard; once, when the call is over: a reply may be complete before it is known that it was cut. */
+  /** Compares what was heard; once, when the call is over: a reply may be complete before its interruption is known. */
   compare(): SoundCounts {
     const counts = { compared: 0, wrong: 0, short: 0, unknown: 0 };
     for (const { watched, text, sound } of this.#said) {
@@ -151,14 +151,14 @@ export class PromptWatch {
     );
     return wrappedTurn(turn, {
       send: (input) => {
-        // Keys cut what is heard, as speech does (G-52, G-56).
+        // Keys interrupt the playback, as speech does (G-52, G-56).
         if (input.kind === 'dtmf_start' || input.kind === 'dtmf' || input.kind === 'session_end') this.#cutBefore(place);
         turn.send(input);
       },
     });
   }
 
-  /** What is cut may rightly be shorter: whatever was not over when the turn was opened on which the caller came in between. */
+  /** An interrupted reply may be shorter: one that was not over when the turn with the caller's input was opened. */
   #cutBefore(place: number): void {
     for (const turn of this.#turns.slice(0, place)) {
       if (turn.openedAtEnd === undefined || turn.openedAtEnd > place) turn.isCut = true;
@@ -166,14 +166,14 @@ export class PromptWatch {
   }
 }
 
-/** The bytes of the samples: what stands before and behind them in a WAV may differ. */
+/** The bytes of the samples: a WAV's other chunks may differ. */
 function samplesOf(audio: Uint8Array): Uint8Array {
   if (!startsAsWav(audio)) return audio;
   try {
     const { dataOffset, dataBytes } = readWavLayout(audio);
     return audio.subarray(dataOffset, Math.min(audio.length, dataOffset + dataBytes));
   } catch (error) {
-    // Whoever plays it finds that out.
+    // The player reports it.
     if (error instanceof AppError) return audio;
     throw error;
   }

@@ -1,14 +1,14 @@
-// Whether the load kept its own pace. One that did not has measured itself, and its figures are no result.
+// Whether the load kept its own pace. If it did not, it has measured itself, and its figures are invalid.
 import { FRAME_MS } from '../../speech/audio-format.ts';
 import type { Percentiles } from './histogram.ts';
 
-/** What one worker spent and how late it was. */
+/** What one worker used, and how late it was. */
 export interface WorkerLoad {
-  /** Part of one core, over the time that is counted. */
+  /** Part of one core, over the measured time. */
   readonly cpu: number;
   /** How late its timers fired, frames of callers among them, ms. */
   readonly timerLateness: Percentiles;
-  /** How late calls were begun, ms. */
+  /** How late calls were started, ms. */
   readonly startLateness: Percentiles;
   readonly loopDelayMaxMs: number;
   readonly residentBytes: number;
@@ -16,19 +16,19 @@ export interface WorkerLoad {
   readonly missed: number;
 }
 
-/** Beyond this part of a core a process has no room for the work that comes in bursts, and queues it. */
+/** Above this part of a core, a process has no room for bursts and queues work. */
 const MAX_CPU = 0.85;
 /**
- * Most that the 99th percentile may be late, ms: one frame. Every frame then still leaves before the next one is due, as on a
- * line with a little jitter. What callers wait for is counted from the moment that was intended and not from the moment that was
- * kept, so the load's own lateness only ever makes a server look slower, and by no more than this.
+ * Highest valid 99th percentile of lateness, ms: one frame. Every frame then still leaves before the next one is due, as on a
+ * line with a little jitter. Waits count from the intended moment, not from the actual one, so the load's own lateness
+ * can only make a server look slower, and by no more than this.
  */
 const MAX_LATENESS_MS = FRAME_MS;
 
-/** A worker that stood still for longer is named, ms: in a run of minutes no percentile shows a single time. */
+/** A worker that stalled for longer is named, ms: in a run of minutes, no percentile shows a single stall. */
 const MAX_STALL_MS = 50;
 
-/** Where a worker stood still for so long that single figures of the result may be its own. */
+/** Workers that stalled for so long that single figures of the result may come from it. */
 export function stallsOf(workers: readonly WorkerLoad[]): readonly string[] {
   return workers.flatMap(({ loopDelayMaxMs }, index) => {
     if (loopDelayMaxMs <= MAX_STALL_MS) return [];
@@ -36,12 +36,12 @@ export function stallsOf(workers: readonly WorkerLoad[]): readonly string[] {
   });
 }
 
-/** Of workers (counted from 0) that reported nothing, nobody knows whether they kept their pace. */
+/** If a worker (counted from 0) reported nothing, nobody knows whether it kept its pace. */
 export function silenceOf(workers: readonly number[]): readonly string[] {
   return workers.map((index) => `worker ${String(index + 1)} reported nothing of the time that counts: its pace is not known`);
 }
 
-/** Why a load does not count; empty when it does. */
+/** Why a load is invalid; empty when it is valid. */
 export function saturationOf(workers: readonly WorkerLoad[]): readonly string[] {
   return workers.flatMap(({ cpu, timerLateness, startLateness, missed }, index) => {
     const name = `worker ${String(index + 1)}`;

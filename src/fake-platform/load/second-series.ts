@@ -1,4 +1,4 @@
-// What happened over time, stretch by stretch, for charts. A stretch is a second, or longer when the run is: a day must not
+// What happened over time, in intervals, for charts. An interval is a second, or longer in a long run: a day must not
 // become a hundred thousand points.
 import type { CallFacts, WaitFact } from './call-facts.ts';
 import { Histogram } from './histogram.ts';
@@ -10,19 +10,19 @@ export interface ServerSample {
   /** CPU used since the process began, s. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
-  /** Calls it has open; undefined when it does not say. */
+  /** Its open calls; undefined when it does not tell. */
   readonly sessions: number | undefined;
   /** When it was taken, ms. */
   readonly sampledAtMs: number;
 }
 
-/** What happened in one stretch. */
+/** What happened in one interval. */
 class Stretch {
   readonly live = new Map<number, number>();
   started = 0;
   finished = 0;
   failed = 0;
-  /** Made with the first wait: most stretches of a quiet run have none, and a long one has many stretches. */
+  /** Created at the first wait: most intervals of a quiet run have none, and a long run has many. */
   firstAudio: Histogram | undefined;
   replies: Histogram | undefined;
   generatorCpu = 0;
@@ -90,20 +90,20 @@ export class SecondSeries {
     });
   }
 
-  /** Calls at once. */
+  /** Parallel calls. */
   liveBetween(fromMs: number, toMs: number): { readonly mean: number; readonly max: number } {
     const live = this.#between(fromMs, toMs).map(liveOf);
     return { mean: live.length === 0 ? 0 : sum(live) / live.length, max: Math.max(0, ...live) };
   }
 
-  /** Arrivals a second. */
+  /** Arrivals per second. */
   startedBetween(fromMs: number, toMs: number): number {
     const stretches = this.#between(fromMs, toMs);
     const lengthS = (stretches.length * this.stretchMs) / 1000;
     return lengthS === 0 ? 0 : sum(stretches.map(({ started }) => started)) / lengthS;
   }
 
-  /** What the server used; null when it did not say. */
+  /** What the server used; null when it did not tell. */
   serverBetween(fromMs: number, toMs: number): LoadResult['server'] {
     const stretches = this.#between(fromMs, toMs);
     const cpu = stretches.flatMap((stretch) => serverCpuOf(stretch) ?? []);
@@ -131,7 +131,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Part of one core, over all samples of the server in the stretch. */
+/** Part of one core, over all samples of the server in the interval. */
 function serverCpuOf({ server }: Stretch): number | null {
   if (server === undefined || server.to.sampledAtMs <= server.from.sampledAtMs) return null;
   const { from, to } = server;

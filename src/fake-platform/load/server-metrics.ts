@@ -1,5 +1,5 @@
-// Reads the metrics page of the server under load: CPU and memory as every Prometheus client names them, and Parley's open
-// calls where there are any.
+// Reads the metrics page of the server under load: CPU and memory under the names of all Prometheus clients, and Parley's open
+// calls if present.
 import type { Clock } from '../../base/clock.ts';
 import { isGoodStatus, refusalOf, RequestFailure, type SendRequest } from '../../base/http-exchange.ts';
 import { readPage } from '../platform/read-page.ts';
@@ -24,12 +24,12 @@ export async function sampleServer(url: string, clock: Clock, send: SendRequest,
   return { cpuSeconds, residentBytes, sessions: sumOf(page.text, SESSIONS), sampledAtMs: clock.monotonicMs() };
 }
 
-/** Why a sample failed, in words that complete "the metrics page …". */
+/** Why a sample failed, as the rest of a sentence that begins with "the metrics page …". */
 export function sampleFailure(error: unknown): string {
   return error instanceof RequestFailure || error instanceof RangeError ? error.message : 'cannot be read';
 }
 
-/** All series of one name together; undefined when there is none. */
+/** The sum of all series with one name; undefined without any. */
 function sumOf(page: string, name: string): number | undefined {
   const found = [...page.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (?<value>\\S+)`, 'gmu'))].map(({ groups }) =>
     Number(groups?.['value']),

@@ -1,4 +1,4 @@
-// The sockets of a load: one for each call, as the platform has it (W-08). Knows no call.
+// The sockets of a load: one for each call, as on the platform (W-08). Knows no call.
 import type { Line } from '../lines/line.ts';
 import { SocketLine, type SocketLineOptions } from '../lines/socket/socket-line.ts';
 import type { CallIdentity } from '../lines/to-wire.ts';
@@ -14,12 +14,12 @@ export class SocketPool {
     this.#options = options;
   }
 
-  /** Sockets that are open, or on their way. */
+  /** Sockets that are open or connecting. */
   get size(): number {
     return this.#lines.size;
   }
 
-  /** Sockets of calls that are over, for whose close the server is still waited. */
+  /** Sockets of finished calls that wait for the server's close. */
   get closing(): number {
     return this.#closing;
   }
@@ -44,7 +44,7 @@ export class SocketPool {
     });
   }
 
-  /** Drops whatever is open. */
+  /** Drops all open sockets. */
   close(): void {
     for (const line of this.#lines) line.drop();
     this.#lines.clear();

@@ -1,4 +1,4 @@
-// What a process of a load does: holds its share of the calls, and reports every second what they heard and how well it kept its
+// The work of a worker process: runs its share of the calls, and reports every second what they heard and how well it kept its
 // own pace.
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -18,9 +18,9 @@ import type { PrepareOrder, RunOrder, WorkerOrder } from './worker-messages.ts';
 import { fail, report } from './worker-report.ts';
 
 const REPORT_MS = 1000;
-/** How often it is checked whether all who count have been answered, ms. */
+/** How often to check whether every wait that counts has ended, ms. */
 const ANSWERED_CHECK_MS = 100;
-/** Calls that one worker holds at most; far beyond what one can without being late. */
+/** Most calls of one worker; far more than one can run without being late. */
 const MAX_LIVE = 5000;
 /** Resolution of the event loop's delay, ms. */
 const LOOP_RESOLUTION_MS = 5;
@@ -31,16 +31,16 @@ let known = new KnownSounds();
 let prepared: PrepareOrder | undefined;
 let running: { readonly generator: Generator; readonly hangUp: AbortController } | undefined;
 
-/** The arrivals that are this worker's. */
+/** The arrivals of this worker. */
 function* shareOf(plan: ArrivalPlan, worker: number, workers: number): globalThis.Generator<Arrival, undefined> {
   for (const arrival of arrivalsOf(plan)) if (arrival.number % workers === worker) yield arrival;
   return undefined;
 }
 
-/** Whether a caller waits for something since before a time of the run, ms. */
+/** Whether a caller has waited for something since before a time of the run, ms. */
 type IsWaiting = (beforeMs: number) => boolean;
 
-/** Reports what happened once a second. @returns reports once more and stops. */
+/** Reports once per second what happened. @returns a function that reports once more and stops. */
 function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   loop.enable();
@@ -59,7 +59,7 @@ function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
       startLateness: startLateness.encoded,
       timerLateness: clock.takeLateness().encoded,
       cpu: (used.user + used.system) / 1000 / Math.max(1, nowMs - atMs),
-      // What is measured is the interval itself, which on time has the length of the resolution.
+      // The histogram holds the interval itself, which is the resolution when the loop is on time.
       loopDelayMaxMs: Math.max(0, loop.max / NS_PER_MS - LOOP_RESOLUTION_MS),
       residentBytes: process.memoryUsage.rss(),
     });
@@ -75,7 +75,7 @@ function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
   };
 }
 
-/** The connections that the calls of a run take, opened ahead where calls share them. */
+/** The connections for the calls of a run, opened in advance where calls share them. */
 function poolOf(given: PrepareOrder, expectedCalls: number): ConnectionPool | SocketPool {
   const { token, serverName, certificateAuthority, callsPerConnection } = given;
   const access = {

@@ -1,10 +1,10 @@
-// What a load and its workers say to each other. Both are of one program, so nothing is checked.
+// The messages between a load and its workers. Both are one program, so nothing is checked.
 import type { ArrivalPlan } from './arrivals.ts';
 import type { CallFacts, WaitFact } from './call-facts.ts';
 import type { LoadScenario } from './load-call.ts';
 import type { KnownSound } from './prompt-watch.ts';
 
-/** First of all: where to call, and what callers do. */
+/** The first order: where to call, and what callers do. */
 export interface PrepareOrder {
   readonly kind: 'prepare';
   readonly target: string;
@@ -15,11 +15,11 @@ export interface PrepareOrder {
   readonly serverName?: string;
   readonly callsPerConnection: number;
   readonly scenarios: readonly LoadScenario[];
-  /** How replies sound that were heard before. */
+  /** The sounds of replies that the rehearsal heard. */
   readonly sounds: readonly KnownSound[];
 }
 
-/** Begin a run: every worker draws the same arrivals and takes each so-many-th. */
+/** Begin a run: every worker draws the same arrivals and takes each n-th. */
 export interface RunOrder {
   readonly kind: 'run';
   /** Wall-clock time of the beginning, ms since the epoch. */
@@ -27,19 +27,19 @@ export interface RunOrder {
   readonly arrivals: ArrivalPlan;
   readonly worker: number;
   readonly workers: number;
-  /** Calls at once that are expected of this worker, for its connections. */
+  /** Expected parallel calls of this worker, for its connections. */
   readonly expectedCalls: number;
-  /** After the last arrival, hang up as soon as no caller waits any more for something it waited for by then. */
+  /** After the last arrival, hang up as soon as every wait from before it has ended. */
   readonly endsWhenAnswered: boolean;
 }
 
-/** What a worker is ordered to do; `stop`: no further call begins, and those that are held are hung up. */
+/** An order to a worker; `stop`: no further call begins, and those under way hang up. */
 export type WorkerOrder = PrepareOrder | RunOrder | { readonly kind: 'stop' };
 
-/** What a second of a run was. */
+/** One second of a run. */
 export interface WorkerSecond {
   readonly kind: 'second';
-  /** The time that is reported, ms since the run began. */
+  /** The reported time, ms since the run began. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly live: number;
@@ -47,7 +47,7 @@ export interface WorkerSecond {
   readonly missed: number;
   readonly waits: readonly WaitFact[];
   readonly calls: readonly CallFacts[];
-  /** How late calls were begun, and timers fired; encoded histograms. */
+  /** How late calls were started, and how late timers fired; encoded histograms. */
   readonly startLateness: string;
   readonly timerLateness: string;
   /** Part of one core, since the last report. */
@@ -57,7 +57,7 @@ export interface WorkerSecond {
   readonly residentBytes: number;
 }
 
-/** What a worker reports: a `second` every second of a run and once more at its end, `done` when its calls are over, too. */
+/** A worker's report: a `second` for every second of a run and once more at its end, `done` when its calls are over, too. */
 export type WorkerReport =
   | { readonly kind: 'ready' }
   | WorkerSecond

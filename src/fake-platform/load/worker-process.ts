@@ -3,26 +3,26 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
 
-/** Of what a worker writes before it ends, so much is kept: the end, where the reason stands. */
+/** Most that is kept of a worker's output: its end, which contains the reason. */
 const LAST_OUTPUT = 2048;
 
-/** A worker, wherever it runs. */
+/** A worker, however it runs. */
 export interface LoadWorker {
   send(order: WorkerOrder): void;
-  /** What it says, and, last of all, that it is gone. */
+  /** Its reports, and, last of all, its exit. */
   listen(onReport: (report: WorkerReport) => void, onGone: (why: string) => void): void;
-  /** Ends it at once. */
+  /** Kills it. */
   kill(): void;
 }
 
-/** Starts a process, from the compiled program and from its sources alike. Whoever starts it kills it. */
+/** Starts a process, from the compiled program or from the sources. Whoever starts it kills it. */
 export function startWorkerProcess(): LoadWorker {
   const isSource = import.meta.url.endsWith('.ts');
   const file = fileURLToPath(new URL(isSource ? './load-worker.ts' : './load-worker.js', import.meta.url));
   return new WorkerProcess(
-    // `advanced` carries bytes. From sources the process needs the development tools' loader; no flag of ours is passed on, or
-    // two processes would want one debugging port. In a process group of its own it does not hear the Ctrl-C and the SIGTERM
-    // that go to ours: whoever leaves the channel ends it.
+    // `advanced` carries bytes. From sources the process needs the development tools' loader; our own flags are not passed on, or
+    // two processes would want one debugging port. In its own process group it does not receive the Ctrl-C and the SIGTERM
+    // that go to ours; it ends when the channel closes.
     fork(file, {
       serialization: 'advanced',
       execArgv: isSource ? ['--conditions=development', `--import=${import.meta.resolve('tsx')}`] : [],
@@ -46,7 +46,7 @@ class WorkerProcess implements LoadWorker {
   }
 
   send(order: WorkerOrder): void {
-    // One that is gone has said so already.
+    // One that has exited has already reported it.
     if (this.#child.connected) this.#child.send(order, () => undefined);
   }
 
@@ -55,7 +55,7 @@ class WorkerProcess implements LoadWorker {
     this.#child.once('error', (error) => {
       onGone(error.message);
     });
-    // Not `exit`: then everything it wrote has been read.
+    // Not `exit`: at `close`, all its output has been read.
     this.#child.once('close', (code, signal) => {
       const said = this.#lastOutput.trim();
       onGone(`it ended with ${signal ?? String(code)}${said === '' ? '' : `: ${said}`}`);

@@ -1,5 +1,5 @@
 // The platform's administration side on HTTP, for tests and demos: login and tokens, service-app tokens, data sources,
-// schemas, webhooks with their deliveries. State lives in memory and is bounded. Here is only the wiring.
+// schemas, webhooks with their deliveries. State is in memory and bounded. This file only connects the parts.
 import { systemClock } from '../../base/clock.ts';
 import { applicationTokenRoute } from './application-token.ts';
 import { authorizeRoutes } from './authorize-page.ts';
@@ -16,11 +16,11 @@ export interface AdminApiOptions extends Omit<PlatformOptions, 'clock'>, Partial
   readonly issuer: PlatformOptions['issuer'] & ForgingIssuer;
   /** Default 0: a free port. */
   readonly port?: number;
-  /** Lets whoever has it control the platform over HTTP; nobody can without. A secret, long and random. */
+  /** Whoever has this key controls the platform over HTTP; without a key nobody can. A secret, long and random. */
   readonly controlKey?: string;
 }
 
-/** A running administration side: the platform, and where it is asked. `close` must be called. */
+/** A running administration side: the platform and its address. `close` must be called. */
 export type AdminApi = Platform & {
   readonly origin: string;
   readonly authorizeUrl: string;
@@ -31,7 +31,7 @@ export type AdminApi = Platform & {
 /**
  * Starts the administration side on 127.0.0.1.
  *
- * @throws AppError `profile_invalid` when the profile lacks a section of it, `listen_failed` when the port is taken.
+ * @throws AppError `profile_invalid` when the profile lacks one of its sections, `listen_failed` when the port is taken.
  */
 export async function startAdminApi(options: AdminApiOptions): Promise<AdminApi> {
   const { issuer, clock = systemClock, port = 0, controlKey: key } = options;

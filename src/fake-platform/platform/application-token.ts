@@ -1,5 +1,5 @@
-// `POST /applications/{id}/token` (section 5.2): the developer's integration asks for a pair that acts for a customer
-// organization.
+// `POST /applications/{id}/token` (section 5.2): the developer's integration asks for a pair of tokens that acts for a
+// customer organization.
 import { z } from 'zod';
 import { isUuid } from './ids.ts';
 import type { Platform } from './platform.ts';

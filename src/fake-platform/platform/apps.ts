@@ -14,7 +14,7 @@ export interface Developer {
 export interface Integration {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Where people may be sent back to; compared character for character. */
+  /** The allowed redirect addresses; compared character for character. */
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
   readonly developer: Developer;
@@ -25,7 +25,7 @@ export interface ServiceApp {
   /** `C` and hex digits (H-03). */
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Hosts of data sources lie in one of these: bare domains (R-06). */
+  /** Hosts of data sources must be in one of these: bare domains (R-06). */
   readonly domains: readonly string[];
   readonly scopes: readonly string[];
   readonly developer: Developer;
@@ -34,12 +34,12 @@ export interface ServiceApp {
 const MAX_APPS = 100;
 const DOMAIN = /^(?!-)[a-z0-9-]+(?:\.[a-z0-9-]+)*$/u;
 
-/** A client id as the platform makes them. */
+/** A client id in the platform's form. */
 export function newClientId(): string {
   return `C${randomBytes(32).toString('hex')}`;
 }
 
-/** All apps; the oldest of more than 100 of a kind are forgotten. */
+/** All apps; at most 100 of each kind, the oldest are dropped. */
 export class AppBook {
   readonly #integrations = new BoundedMap<string, Integration>(MAX_APPS);
   readonly #serviceApps = new BoundedMap<string, ServiceApp>(MAX_APPS);
@@ -51,7 +51,7 @@ export class AppBook {
     this.#scopes = scopes;
   }
 
-  /** Registers an integration; what is not given is made up. All apps have one developer by default. */
+  /** Registers an integration; missing values are generated. All apps have the same developer by default. */
   addIntegration(given: Partial<Integration> = {}): Integration {
     const app: Integration = {
       clientId: newClientId(),
@@ -66,7 +66,7 @@ export class AppBook {
   }
 
   /**
-   * Registers a service app; what is not given is made up. Its domain is this machine by default.
+   * Registers a service app; missing values are generated. Its domain is this machine by default.
    *
    * @throws RangeError for a domain with scheme, port, path or wildcard (R-06).
    */
@@ -92,7 +92,7 @@ export class AppBook {
     return this.#serviceApps.get(clientId);
   }
 
-  /** What kind of app has a client id. */
+  /** The kind of the app with this client id. */
   kindOf(clientId: string): 'integration' | 'service_app' | undefined {
     if (this.#integrations.get(clientId) !== undefined) return 'integration';
     return this.#serviceApps.get(clientId) === undefined ? undefined : 'service_app';

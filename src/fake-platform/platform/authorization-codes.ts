@@ -1,16 +1,16 @@
-// Authorization codes between consent and exchange: single use, short life, bound to client, redirect address and, when
-// the client wants it, to a secret of its own (PKCE, S256 only).
+// Authorization codes between consent and exchange: single use, short life, bound to client, redirect address and, if
+// the client uses PKCE (S256 only), to its verifier.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Switches } from './switches.ts';
 
-/** What was consented to. */
+/** The content of a consent. */
 export interface Consent {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** base64url SHA-256 of the verifier; undefined when the client does without. */
+  /** base64url SHA-256 of the verifier; undefined without PKCE. */
   readonly codeChallenge: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface CodeExchange {
 
 const MAX_CODES = 1000;
 
-/** Codes that were handed out and not used. */
+/** Codes that were issued and not used. */
 export class AuthorizationCodes {
   readonly #codes = new BoundedMap<string, { readonly consent: Consent; readonly expiresMs: number }>(MAX_CODES);
   readonly #clock: Clock;
@@ -41,7 +41,7 @@ export class AuthorizationCodes {
     return code;
   }
 
-  /** What was consented to; undefined when the exchange does not fit. A code that was presented is used up either way. */
+  /** The consent of a code; undefined when the exchange does not match it. Either way, the presented code is used up. */
   redeem({ code, clientId, redirectUri, codeVerifier }: CodeExchange): Consent | undefined {
     const held = this.#codes.get(code);
     this.#codes.delete(code);

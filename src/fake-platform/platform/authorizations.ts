@@ -1,5 +1,5 @@
-// Which organizations have authorized which service app. An administrator's decision has its effect at once and is announced to
-// webhooks; an authorization has a machine account, which dies with it (section 6.5).
+// Which organizations have authorized which service app. An administrator's decision takes effect at once and is announced to
+// webhooks; an authorization has a machine account, which is deleted with it (section 6.5).
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
@@ -10,7 +10,7 @@ import { isoTime, type PlatformTime } from './platform-time.ts';
 import type { Switches } from './switches.ts';
 import type { TokenBook } from './token-book.ts';
 
-/** What a decision has its effect on. */
+/** What a decision affects. */
 interface AuthorizationParts {
   readonly clock: Clock;
   readonly nowMs: PlatformTime;
@@ -22,7 +22,7 @@ interface AuthorizationParts {
 
 const MAX_AUTHORIZATIONS = 1000;
 
-/** All authorizations in force; the oldest of more than 1000 are forgotten. */
+/** All authorizations in force; at most 1000, the oldest are dropped. */
 export class Authorizations {
   readonly #parts: AuthorizationParts;
   readonly #inForce = new BoundedMap<string, Authorization>(MAX_AUTHORIZATIONS);
@@ -31,7 +31,7 @@ export class Authorizations {
     this.#parts = parts;
   }
 
-  /** Begins one, with a machine account of its own; a second one of the same app and organization ends the first. */
+  /** Adds one, with its own machine account; a second one of the same app and organization replaces the first. */
   begin(organizationId: string, clientId: string): Authorization {
     const { clock, nowMs, switches, deliveries } = this.#parts;
     this.#end(organizationId, clientId);
@@ -44,7 +44,7 @@ export class Authorizations {
     return authorization;
   }
 
-  /** Takes one back: its tokens stop working. False when there was none. */
+  /** Withdraws one: its tokens stop working. False when there was none. */
   end(organizationId: string, clientId: string): boolean {
     const { nowMs, switches, dataSources, deliveries } = this.#parts;
     const authorization = this.#end(organizationId, clientId);
@@ -54,7 +54,7 @@ export class Authorizations {
     return true;
   }
 
-  /** The one for which tokens are handed out; undefined when there is none, or not yet (H-26). */
+  /** The one for which tokens are issued; undefined when there is none, or not yet (H-26). */
   usable(clientId: string, organizationId: string): Authorization | undefined {
     const found = this.#inForce.get(key(clientId, organizationId));
     return found !== undefined && found.usableFromMs <= this.#parts.clock.monotonicMs() ? found : undefined;

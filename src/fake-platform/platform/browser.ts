@@ -1,5 +1,5 @@
-// Somebody with a browser who agrees to what the authorization page asks: opens it, presses its button and follows it back to
-// the application, as a person would. For demos and tests without a person. Knows the page by its one form.
+// A person with a browser who consents on the authorization page: opens it, presses its button and follows the redirect to
+// the application. For demos and tests without a person. Knows the page by its one form.
 import { systemClock } from '../../base/clock.ts';
 import { RequestFailure, type HttpRequest } from '../../base/http-exchange.ts';
 import { sendRequest } from '../../base/http-send.ts';
@@ -10,10 +10,10 @@ const FORM = /<form method="post" action="(?<action>[^"]*)">/u;
 const CONSENT = /<input type="hidden" name="consent" value="(?<consent>[^"]*)">/u;
 
 /**
- * Agrees, and resolves when the application has shown its own page.
+ * Consents, and resolves when the application has shown its own page.
  *
- * @param url - of the authorization page, with what is asked for.
- * @throws Error without the address, which holds the state of the login, when it comes to no good end.
+ * @param url - of the authorization page, with its parameters.
+ * @throws Error without the address, which contains the state of the login, when a step fails.
  */
 export async function agreeInBrowser(url: string, signal: AbortSignal): Promise<void> {
   const asked = await load(url, signal);

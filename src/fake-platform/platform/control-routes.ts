@@ -1,12 +1,12 @@
-// The way to the commands over HTTP: on the listener of the administration side, under a prefix of its own, and only for who
-// has the key. Browsers cannot send it, so that no page can control the platform.
+// The commands over HTTP: on the listener of the administration side, under their own prefix, and only for those who
+// have the key. A browser page cannot send it across origins, so no page can control the platform.
 import type { FastifyInstance } from 'fastify';
 import { CONTROL_PREFIX } from './control-wire.ts';
 import type { ControlCommands } from './control.ts';
 import { Refusal } from './refusal.ts';
 import { isSameSecret } from './same-secret.ts';
 
-/** Who may come in, and to what. */
+/** The key, and the commands it unlocks. */
 export interface Control {
   /** Secret; long and random. */
   readonly key: string;

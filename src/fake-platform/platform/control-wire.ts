@@ -1,9 +1,9 @@
-// What a running fake platform can be ordered to do from outside, and what it answers: everything that has no address on the real
-// platform, such as administrators who make up their minds, and bad luck. Both sides read it from here. Knows no sockets.
+// The commands for a running fake platform and their answers: everything that has no address on the real platform, such as
+// decisions of administrators, and failures. Both sides import it. Knows no sockets.
 import { z } from 'zod';
 import { ROUTE_NAMES } from './route.ts';
 
-/** Before the name of a command; outside of the administration interface's own paths. */
+/** The prefix of a command's name; outside the administration interface's own paths. */
 export const CONTROL_PREFIX = '/_control';
 
 const MAX_CHARS = 500;
@@ -15,9 +15,9 @@ const text = z.string().min(1).max(MAX_CHARS);
 /** Members of a token. */
 const members = z.record(z.string().max(MAX_CHARS), z.json());
 const organization = z.strictObject({ organizationId: text });
-/** Whose data source is meant; without a transport that for gRPC calls, and another one where there is none. */
+/** Which data source; without a transport the one for gRPC calls, or another one if there is none. */
 const caller = { organizationId: text, transport: z.enum(['grpc', 'websocket']).optional() };
-/** Which requests meet a fault. */
+/** Which requests a fault affects. */
 const aim = { route: z.enum([...ROUTE_NAMES, 'any']).default('any'), times: z.number().int().min(1).max(MAX_TIMES).default(1) };
 
 const breakage = z.discriminatedUnion('kind', [
@@ -43,12 +43,12 @@ const dataSource = z.object({
   updatedAt: z.string(),
 });
 
-/** A data source as status shows it: without token and nonce. */
+/** A data source as `status` shows it: without token and nonce. */
 export type ShownDataSource = z.output<typeof dataSource>;
 
-/** Every command: what it takes and what it answers. Nothing but `token` and `forge` answers with a secret. */
+/** Every command: its input and its answer. Only `token` and `forge` answer with a secret. */
 export const CONTROL = {
-  /** How everything is. */
+  /** The state of everything. */
   status: {
     request: z.strictObject({}),
     answer: z.object({
@@ -66,23 +66,23 @@ export const CONTROL = {
     /** `listeners`: how many webhooks are notified. */
     answer: z.object({ organizationId: z.string(), listeners: z.number() }),
   },
-  /** And takes that back. */
+  /** And withdraws it. */
   deauthorize: {
     request: organization,
     answer: z.object({ organizationId: z.string(), listeners: z.number() }),
   },
-  /** Something goes wrong. */
+  /** A failure. */
   break: {
     request: breakage,
-    /** How many tokens ended or data sources were disabled; 0 for what is still to come. */
+    /** How many tokens ended or data sources were disabled; 0 for failures that are still to come. */
     answer: z.object({ count: z.number() }),
   },
-  /** What was ordered to go wrong and has not yet is forgotten, and the platform's clock is right again. */
+  /** Faults that have not happened yet are dropped, and the platform's clock is right again. */
   mend: {
     request: z.strictObject({}),
     answer: z.object({ faults: z.number() }),
   },
-  /** A token like the one that callers of an organization present now, with other claims and headers, right or wrong; null leaves one out. */
+  /** A token like the one that callers of an organization present now, with other claims and headers, right or wrong; null removes one. */
   forge: {
     request: z.strictObject({
       ...caller,
@@ -94,7 +94,7 @@ export const CONTROL = {
   },
   /** The issuer makes a new key; the old ones stay published. */
   rotate: { request: z.strictObject({}), answer: z.object({}) },
-  /** How often the issuer was asked for its keys. */
+  /** How often the issuer's keys were fetched. */
   keys: { request: z.strictObject({}), answer: z.object({ requests: z.number() }) },
   /** The token that callers of an organization present now. */
   token: {
@@ -105,9 +105,9 @@ export const CONTROL = {
 
 /** The name of a command. */
 export type ControlName = keyof typeof CONTROL;
-/** What a command takes, before defaults. */
+/** The input of a command, before defaults. */
 export type ControlRequest<Name extends ControlName> = z.input<(typeof CONTROL)[Name]['request']>;
 /** What a command answers. */
 export type ControlAnswer<Name extends ControlName> = z.output<(typeof CONTROL)[Name]['answer']>;
-/** What can go wrong. */
+/** The kinds of failures. */
 export type BreakKind = z.output<typeof breakage>['kind'];

@@ -1,5 +1,5 @@
-// The commands of the control surface: each reads what it was sent and plays it on the platform as tests do, too. Knows
-// no sockets and no key; who may come in is decided in control-routes.ts.
+// The commands of the control surface: each parses its input and does on the platform what tests do, too. Knows
+// no sockets and no key; control-routes.ts checks the key.
 import { decodeJwt } from 'jose';
 import type { Issuer } from './issuer.ts';
 import { CONTROL, type ControlAnswer, type ControlName, type ShownDataSource } from './control-wire.ts';
@@ -9,10 +9,10 @@ import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';
 import type { RouteName } from './route.ts';
 
-/** What an issuer can do beside signing honest tokens; one that only signs leaves it out. */
+/** What an issuer can do beyond signing honest tokens; one that only signs omits it. */
 export type ForgingIssuer = Partial<Pick<Issuer, 'forge' | 'rotateKey' | 'keySetAnswers'>>;
 
-/** Commands by name; the body is what was sent. They throw {@link Refusal}. */
+/** Commands by name; the argument is the request body. They throw {@link Refusal}. */
 export type ControlCommands = { readonly [Name in ControlName]: (body: unknown) => ControlAnswer<Name> | Promise<ControlAnswer<Name>> };
 
 /** Makes them. */
@@ -26,7 +26,7 @@ export function controlCommands(platform: Platform, issuer: ForgingIssuer): Cont
     organizationOf(parsed(schema, body).organizationId);
   const listenersTo = (event: string): number =>
     platform.webhooks().filter((webhook) => webhook.status === 'active' && webhook.event === event).length;
-  /** @throws Refusal 409 where the organization has no data source whose token could be presented. */
+  /** @throws Refusal 409 when the organization has no data source whose token could be presented. */
   const presentedOf = (organizationId: string, transport: 'grpc' | 'websocket' | undefined): DataSourceRecord => {
     const all = platform.dataSources(organizationId);
     const meant = all.filter(({ schemaId }) => transportOf(schemaId) === (transport ?? 'grpc'));
@@ -95,19 +95,19 @@ export function controlCommands(platform: Platform, issuer: ForgingIssuer): Cont
   };
 }
 
-/** @throws Refusal 409 where the issuer only signs. */
+/** @throws Refusal 409 when the issuer only signs. */
 function own<Part>(part: Part | undefined): Part {
   if (part === undefined) throw new Refusal(409, 'the issuer of this platform signs honest tokens only');
   return part;
 }
 
-/** What a fault is called here. */
+/** The name of a fault in this file. */
 function kindOf(fault: Fault): string {
   if (fault.kind === 'answer') return String(fault.status);
   return { hang: 'timeout', cut: 'cut', lost_answer: 'lost-answer', refused_after_all: 'refused-after-all' }[fault.kind];
 }
 
-/** @returns how many things were broken at once; 0 when they will be. */
+/** @returns how many things failed at once; 0 when they will fail later. */
 function play(platform: Platform, organizationOf: (written: string) => string, body: unknown): number {
   const order = parsed(CONTROL.break.request, body);
   switch (order.kind) {
@@ -123,7 +123,7 @@ function play(platform: Platform, organizationOf: (written: string) => string, b
       platform.switches.skewMs = order.seconds * 1000;
       return 0;
     case 'refresh-tokens': {
-      // With the access tokens: those live for days, and nobody would see anything until then.
+      // Along with the access tokens: those live for days, and nothing would be visible until then.
       if (order.organizationId !== undefined) {
         return platform.revokeTokens(platform.serviceApp.clientId, 'both', organizationOf(order.organizationId));
       }
@@ -141,13 +141,13 @@ function plan({ faults }: Platform, { route, times }: { readonly route: RouteNam
   try {
     faults.add(route, fault, times);
   } catch (thrown) {
-    // Too many wait already; `mend` forgets them.
+    // Too many are waiting already; `mend` drops them.
     throw thrown instanceof RangeError ? new Refusal(409, thrown.message) : thrown;
   }
   return 0;
 }
 
-/** The data source whose token the platform presents: active, and its token has not ended (J-03); the newest of several. */
+/** The data source whose token the platform presents: active, with an unexpired token (J-03); the newest of several. */
 function presented(
   all: readonly DataSourceRecord[],
   { organizationId, kind }: { readonly organizationId: string; readonly kind: string },

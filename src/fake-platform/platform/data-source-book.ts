@@ -1,11 +1,11 @@
 // The registered data sources with their tokens (sections 4.1 and 5.3). Signs with the issuer's published key; who may
-// touch what is decided before.
+// change what is decided before.
 import { randomUUID } from 'node:crypto';
 import type { Issuer } from './issuer.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { isoTime, type PlatformTime } from './platform-time.ts';
 
-/** What a developer says of a data source. */
+/** What a developer sends about a data source. */
 export interface DataSourceWords {
   readonly audience: string;
   readonly subject: string;
@@ -18,7 +18,7 @@ export interface DataSourceWords {
   readonly errorMessage: string;
 }
 
-/** A data source with what the platform says of it. */
+/** A data source with the platform's own fields. */
 export interface DataSourceRecord extends DataSourceWords {
   readonly id: string;
   /** The service app's client id. */
@@ -32,13 +32,13 @@ export interface DataSourceRecord extends DataSourceWords {
   readonly createdBy: string;
   readonly jwsToken: string;
   readonly tokenExpiryTime: string;
-  /** The token before this one, which the platform may go on presenting for a while (J-05). */
+  /** The previous token, which the platform may still present for a while (J-05). */
   readonly previousJwsToken: string | undefined;
 }
 
 const MAX_RECORDS = 1000;
 
-/** All data sources; the oldest of more than 1000 are forgotten. */
+/** All data sources; at most 1000, the oldest are dropped. */
 export class DataSourceBook {
   readonly #records = new BoundedMap<string, DataSourceRecord>(MAX_RECORDS);
   readonly #issuer: Pick<Issuer, 'issueToken'>;
@@ -60,7 +60,7 @@ export class DataSourceBook {
     return this.#keep({ ...words, ...owner, ...token, ...times, id: randomUUID(), previousJwsToken: undefined });
   }
 
-  /** Changes a data source; only a fresh nonce brings a fresh token (J-02, R-04). */
+  /** Updates a data source; only a fresh nonce makes a fresh token (J-02, R-04). */
   async change(record: DataSourceRecord, words: DataSourceWords): Promise<DataSourceRecord> {
     const nowMs = this.#nowMs();
     const token =
@@ -68,7 +68,7 @@ export class DataSourceBook {
     return this.#keep({ ...record, ...words, ...token, updatedAt: isoTime(nowMs) });
   }
 
-  /** Switches a data source off from the platform's side; false when there is none. */
+  /** The platform disables a data source; false when there is none. */
   disable(id: string, errorMessage: string): boolean {
     const record = this.find(id);
     if (record === undefined) return false;
@@ -106,7 +106,7 @@ export class DataSourceBook {
   ): Promise<Pick<DataSourceRecord, 'jwsToken' | 'tokenExpiryTime'>> {
     const claims = { organizationId, url, schemaId, audience, subject, nonce, lifetimeMinutes: tokenLifetimeMinutes };
     const jwsToken = await this.#issuer.issueToken(claims, nowMs);
-    // The token counts in whole seconds.
+    // The token counts whole seconds.
     const issuedMs = Math.floor(nowMs / 1000) * 1000;
     return { jwsToken, tokenExpiryTime: isoTime(issuedMs + tokenLifetimeMinutes * 60_000) };
   }

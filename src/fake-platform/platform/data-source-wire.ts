@@ -1,4 +1,4 @@
-// Data sources as they travel: what may come in (strict), and what goes out, drift included (R-05).
+// Data sources as JSON: strict input, and output with the known drift (R-05).
 import { z } from 'zod';
 import { isLoopback } from '../../base/loopback.ts';
 import { isSocketOrigin } from '../../base/socket-origin.ts';
@@ -18,7 +18,7 @@ const fields = {
   url: text,
   tokenLifetimeMinutes: z.number().int().min(1).max(MAX_LIFETIME_MINUTES),
 };
-// `schemaId` is in the body of an update, but not among the fields that can be updated (R-02): it may be left out.
+// `schemaId` is in the body of an update, but not among the fields that can be updated (R-02): it may be omitted.
 const updated = {
   ...fields,
   schemaId: text.optional(),
@@ -28,14 +28,14 @@ const updated = {
 
 /** Body of a registration (R-01, J-01). */
 export const registration = z.strictObject(fields);
-/** Body of an update with all that can be updated (R-02). */
+/** Body of an update with all fields that can be updated (R-02). */
 export const wholeUpdate = z.strictObject(updated);
-/** Body of an update with some of it. */
+/** Body of an update with some of them. */
 export const partialUpdate = z.strictObject(updated).partial();
 
 /** What an address is checked against. */
 export interface AddressRules {
-  /** Of the schema that the data source has. */
+  /** Of the data source's schema. */
   readonly protocol: SchemaRecord['protocol'];
   /** Of the service app. */
   readonly domains: readonly string[];
@@ -44,8 +44,8 @@ export interface AddressRules {
 }
 
 /**
- * What is wrong with the address of a data source: it has the form of its schema (W-03), with TLS, on loopback also without
- * where that is allowed, and its host lies in one of the app's domains (R-06). Undefined when nothing is.
+ * What is wrong with the address of a data source: it must have the form of its schema (W-03), with TLS (on loopback also
+ * without, where that is allowed), and its host must be in one of the app's domains (R-06). Undefined when nothing is wrong.
  */
 export function addressFault(
   address: string,
@@ -64,7 +64,7 @@ export function addressFault(
   return isInDomain ? undefined : 'url: its host is in no domain of the service app';
 }
 
-/** A record as a single answer has it. */
+/** A record in the answer to a single request. */
 export function recordToWire(record: DataSourceRecord, drift: RecordDrift): Readonly<Record<string, unknown>> {
   const {
     previousJwsToken: _kept,
@@ -91,7 +91,7 @@ export function recordToWire(record: DataSourceRecord, drift: RecordDrift): Read
   };
 }
 
-/** Records as the list has them. */
+/** Records in the list. */
 export function listToWire(records: readonly DataSourceRecord[], drift: RecordDrift): unknown {
   const items = records.map((record) => (drift.sparseItems === 'no' ? recordToWire(record, drift) : sparse(record, drift)));
   return drift.bareList ? items : { items };

@@ -1,5 +1,5 @@
 // The data sources of an organization, for its service app (section 5.3): register, list, get, update, delete. A token
-// shows and changes those of its own organization only.
+// reads and changes those of its own organization only.
 import type { ServiceApp } from './apps.ts';
 import type { DataSourceBook, DataSourceRecord, DataSourceWords } from './data-source-book.ts';
 import { addressFault, listToWire, partialUpdate, recordToWire, registration, wholeUpdate } from './data-source-wire.ts';
@@ -60,7 +60,7 @@ export function dataSourceRoutes(platform: Platform): readonly GuardedRoute[] {
   ];
 }
 
-/** Somebody else's data source does not exist. */
+/** Another organization's data source does not exist for this one. */
 function own(book: DataSourceBook, id: string, grant: Grant): DataSourceRecord {
   const record = book.find(id);
   if (record?.orgId === grant.organizationId) return record;
@@ -73,7 +73,7 @@ function appOf({ apps }: Platform, { clientId }: Grant): ServiceApp {
   return app;
 }
 
-/** The record with what was sent; a switch to `disabled` needs its reason in the same body (R-03). */
+/** The record with the changes; a change to `disabled` needs its reason in the same body (R-03). */
 function changed(record: DataSourceRecord, changes: Changes): DataSourceWords {
   const status = changes.status ?? record.status;
   const isSwitchedOff = status === 'disabled' && record.status === 'active';

@@ -1,5 +1,5 @@
-// Delivers events to webhooks: real HTTP POSTs, and whatever goes wrong with them when a switch says so. Nothing is tried
-// again: the platform guarantees no delivery (H-24).
+// Delivers events to webhooks with real HTTP POSTs, and with failures when a switch says so. Nothing is retried:
+// the platform guarantees no delivery (H-24).
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { abortAfter, linkAbort, pause, type LinkedAbort } from '../../base/abort.ts';
@@ -17,7 +17,7 @@ export interface Delivery {
   readonly event: AppEvent['event'];
   readonly organizationId: string;
   readonly targetUrl: string;
-  /** The bytes that are sent. Holds no secret. */
+  /** The bytes sent. Contains no secret. */
   readonly body: string;
   /** `status` is the receiver's answer. */
   readonly outcome: { readonly kind: 'held' | 'under_way' | 'failed' | 'dropped' } | { readonly kind: 'answered'; readonly status: number };
@@ -71,16 +71,16 @@ export class Deliveries {
     for (const webhook of webhooks.all().filter(isWaiting)) {
       const body = deliveryBody(webhook, event, switches.foreignApp ? newClientId() : clientId, ids, switches);
       const copies = Math.min(switches.copies, MAX_COPIES);
-      // A dropped delivery is one that was never sent: it stands in the log all the same.
+      // A dropped delivery is never sent, but the log contains it.
       for (let copy = 0; copy < Math.max(copies, 1); copy += 1) this.#pack(webhook, event, body, copies === 0);
     }
   }
 
-  /** Sends what is held, in its order or in the opposite one. */
+  /** Sends the held deliveries, in their order or in reverse. */
   release(order: 'kept' | 'reversed' = 'kept'): void {
     const held = order === 'kept' ? this.#held : [...this.#held].reverse();
     this.#held = [];
-    // One after the other, so that the order is the receiver's, too.
+    // One after the other, so that they also arrive in this order.
     this.#track(
       held.reduce(async (before, parcel) => {
         await before;
@@ -89,12 +89,12 @@ export class Deliveries {
     );
   }
 
-  /** Resolves when nothing is under way; what is held stays held. */
+  /** Resolves when nothing is under way; held deliveries stay held. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  /** Gives up what is held, delayed or under way. */
+  /** Drops what is held, delayed or under way. */
   async close(): Promise<void> {
     this.#held = [];
     this.#all.abort('shutdown');
@@ -135,7 +135,7 @@ export class Deliveries {
       this.#end(parcel, { kind: 'answered', status });
       webhooks.noteDelivery(parcel.delivery.webhookId, status >= 200 && status < 300, deactivateAfter);
     } catch {
-      // Why it failed is the receiver's business; the platform only counts.
+      // The reason is the receiver's business; the platform only counts failures.
       this.#end(parcel, { kind: 'failed' });
       if (!this.#all.signal.aborted) webhooks.noteDelivery(parcel.delivery.webhookId, false, deactivateAfter);
     } finally {
@@ -144,14 +144,14 @@ export class Deliveries {
   }
 }
 
-/** The status of the receiver's answer. Redirects are not followed. Connections are not kept: receivers come and go. */
+/** The status of the receiver's answer. Redirects are not followed. Connections are not reused: receivers come and go. */
 function post({ delivery, headers }: Parcel, { signal }: LinkedAbort): Promise<number> {
   const url = new URL(delivery.targetUrl);
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const all = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(delivery.body)), ...headers };
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: 'POST', agent: false, headers: all, signal }, (response) => {
-      // The words of the answer interest nobody, but a receiver must be able to finish its sentence.
+      // The answer's body is ignored, but the receiver must be able to send it.
       response.resume();
       response.once('error', reject);
       response.once('end', () => {

@@ -1,5 +1,5 @@
-// What is sent to a webhook: the body (section 6.1), and the headers that sign its very bytes (H-10, H-11) in the formats that
-// were seen. The customer organization stands in `data`; the organization of the envelope is the webhook owner's.
+// What is sent to a webhook: the body (section 6.1), and the headers that sign its bytes (H-10, H-11) in the observed
+// formats. The customer organization is in `data`; the organization of the envelope is the webhook owner's.
 import { createHmac, randomBytes } from 'node:crypto';
 import type { PlatformIds } from './ids.ts';
 import type { DeliverySwitches } from './switches.ts';
@@ -12,7 +12,7 @@ export interface Authorization {
   readonly machineAccountId: string;
   /** ISO time with Z. */
   readonly date: string;
-  /** From when on tokens are handed out, monotonic ms (H-26). */
+  /** From when tokens are issued, monotonic ms (H-26). */
   readonly usableFromMs: number;
 }
 
@@ -25,9 +25,9 @@ export interface AppEvent {
 }
 
 /**
- * The body as it is signed and sent.
+ * The body as signed and sent.
  *
- * @param appClientId - the app that the event speaks of, which is not always the right one.
+ * @param appClientId - the app named in the event, which is wrong on purpose in some tests.
  */
 export function deliveryBody(
   webhook: Webhook,

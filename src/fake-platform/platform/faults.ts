@@ -1,24 +1,24 @@
-// Faults that tests order: for one route or any, for so many requests. Played by the server; here is only the plan.
+// Faults that tests order: for one route or any, for a number of requests. The server applies them; this is only the queue.
 import type { RouteName } from './route.ts';
 
 /** What goes wrong. */
 export type Fault =
-  /** An answer of this status instead of the right one; nothing was done. */
+  /** An answer with this status; nothing is done. */
   | { readonly kind: 'answer'; readonly status: number; readonly message?: string; readonly retryAfterSeconds?: number }
-  /** No answer until one side closes; nothing was done. */
+  /** No answer until one side closes; nothing is done. */
   | { readonly kind: 'hang' }
-  /** The connection breaks before anything was done. */
+  /** The connection breaks before anything is done. */
   | { readonly kind: 'cut' }
   /** The request is carried out, and the connection breaks before the answer (R-12). */
   | { readonly kind: 'lost_answer' }
-  /** The request is carried out, and answered with this status all the same (R-12). */
+  /** The request is carried out, but answered with this status (R-12). */
   | { readonly kind: 'refused_after_all'; readonly status: number };
 
 /** A fault that waits for its requests. */
 export interface PlannedFault {
   readonly route: RouteName | 'any';
   readonly fault: Fault;
-  /** Requests that will still meet it; Infinity until it is cleared. */
+  /** Requests that it will still affect; Infinity until it is cleared. */
   readonly left: number;
 }
 
@@ -26,31 +26,31 @@ type Planned = { -readonly [Key in keyof PlannedFault]: PlannedFault[Key] };
 
 const MAX_PLANNED = 100;
 
-/** Faults to come, in the order in which they were ordered. */
+/** Ordered faults that have not happened, in order. */
 export class FaultPlan {
   #planned: Planned[] = [];
 
   /**
    * Orders a fault for the next `times` requests to a route; Infinity until `clear`.
    *
-   * @throws RangeError when more than 100 are ordered at once.
+   * @throws RangeError when more than 100 are waiting.
    */
   add(route: RouteName | 'any', fault: Fault, times = 1): void {
     if (this.#planned.length >= MAX_PLANNED) throw new RangeError(`at most ${String(MAX_PLANNED)} faults can wait`);
     this.#planned.push({ route, fault, left: times });
   }
 
-  /** All that have not happened, in the order in which they were ordered. */
+  /** All that have not happened, in order. */
   get planned(): readonly PlannedFault[] {
     return this.#planned.map((planned) => ({ ...planned }));
   }
 
-  /** Forgets all that have not happened. */
+  /** Drops all that have not happened. */
   clear(): void {
     this.#planned = [];
   }
 
-  /** The fault that this request meets. */
+  /** The fault for this request. */
   take(route: RouteName): Fault | undefined {
     const found = this.#planned.find((planned) => planned.route === route || planned.route === 'any');
     if (found === undefined) return undefined;

@@ -1,7 +1,7 @@
-// Ids as they travel (H-01 to H-03): base64url of an address `SCHEME://CLUSTER/TYPE/VALUE`. The platform's own reading
-// and writing of them, so that it shares no mistake with the server's.
+// Ids on the wire (H-01 to H-03): base64url of an address `SCHEME://CLUSTER/TYPE/VALUE`. The platform reads and writes
+// them with its own code, so that it shares no mistake with the server.
 
-/** What an id may stand for. */
+/** The kinds of ids. */
 export type IdType = 'ORGANIZATION' | 'APPLICATION' | 'WEBHOOK' | 'PEOPLE';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
@@ -23,19 +23,19 @@ export class PlatformIds {
 
   /**
    * @param scheme - ends in `://`.
-   * @param cluster - the part of the platform that hands out ids, such as `us`.
+   * @param cluster - the part of the platform that issues ids, such as `us`.
    */
   constructor(scheme: string, cluster: string) {
     this.#scheme = scheme;
     this.#cluster = cluster;
   }
 
-  /** The id as it travels: base64url, unpadded. */
+  /** The id on the wire: base64url, unpadded. */
   encode(type: IdType, value: string): string {
     return Buffer.from(`${this.#scheme}${this.#cluster}/${type}/${value}`).toString('base64url');
   }
 
-  /** The value in an encoded id of this type, of whatever cluster; undefined when it is none. */
+  /** The value in an encoded id of this type, in any cluster; undefined when it is none. */
   decode(type: IdType, encoded: string): string | undefined {
     const address = decoded(encoded);
     if (address?.startsWith(this.#scheme) !== true) return undefined;
@@ -44,7 +44,7 @@ export class PlatformIds {
     return VALUES[type].test(value) ? value : undefined;
   }
 
-  /** An organization in any form that was seen: encoded address, base64 of a UUID, plain UUID (H-02). */
+  /** An organization in any observed form: encoded address, base64 of a UUID, plain UUID (H-02). */
   decodeOrganization(text: string): string | undefined {
     if (UUID.test(text)) return text;
     const bare = decoded(text);

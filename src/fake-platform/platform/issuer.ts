@@ -1,5 +1,5 @@
 // The platform's token issuer: signs data-source tokens and serves its key set on the loopback address. For tests and
-// demos only: the keys live in memory and anybody on this machine may read the public ones.
+// demos only: the keys are in memory, and anybody on this machine may read the public ones.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createHmac, KeyObject, randomUUID, sign } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 
-/** What a token says about its data source. */
+/** The claims of a token about its data source. */
 export interface TokenClaims {
   /** Customer organization, a plain UUID. */
   readonly organizationId: string;
@@ -42,12 +42,12 @@ export interface IssuerRequest {
   readonly status: number;
 }
 
-/** A token of which everything is asked for, right or wrong; null leaves a member out. */
+/** A token with any claims and headers, right or wrong; null removes a member. */
 export interface ForgeOrder {
   readonly claims: JsonObject;
-  /** Beside algorithm, type and id of the key, or in their place. */
+  /** Added to or replacing algorithm, type and id of the key. */
   readonly header?: JsonObject;
-  /** The key: the first that is published (default), the newest, or the first's public half as the secret of HS256. */
+  /** The key: the first published one (default), the newest, or the first's public half as the secret of HS256. */
   readonly by?: 'first' | 'newest' | 'public_key';
 }
 
@@ -56,22 +56,22 @@ export interface Issuer {
   /** The `iss` claim: origin and path. */
   readonly issuer: string;
   readonly origin: string;
-  /** Where the key set is. */
+  /** The address of the key set. */
   readonly keySetUrl: string;
-  /** What tokens say by default. */
+  /** The default claims of tokens. */
   readonly claims: TokenClaims;
   /** Signs a token with the newest key, issued at `nowMs` (ms since the epoch; default the issuer's own clock). */
   issueToken(overrides?: Partial<TokenClaims>, nowMs?: number): Promise<string>;
-  /** Signs exactly what it is given: what no honest platform presents. */
+  /** Signs exactly what it is given, including what no honest platform presents. */
   forge(order: ForgeOrder): string;
   /**
-   * Makes a new key and signs with it from now on. The old ones stay published unless `forgetOld` (J-2A): at most ten, of which
-   * those go first whose honest tokens have all ended.
+   * Makes a new key and signs with it from now on. The old ones stay published unless `forgetOld` (J-2A): at most ten; those whose
+   * honest tokens have all expired are dropped first.
    */
   rotateKey(options?: { readonly forgetOld?: boolean }): Promise<void>;
   /** The latest requests, oldest first; at most 1000. */
   readonly requests: readonly IssuerRequest[];
-  /** How often the key set was given out, from the start. */
+  /** How often the key set was served since the start. */
   keySetAnswers(): number;
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ interface SigningKey {
   readonly privateKey: CryptoKey;
   readonly publicKey: CryptoKey;
   readonly publicJwk: JWK;
-  /** When the last honest token that it has signed ends, ms since the epoch; 0 when it has signed none. */
+  /** When the last honest token signed with it expires, ms since the epoch; 0 when none was signed. */
   neededUntilMs: number;
 }
 
@@ -91,7 +91,7 @@ const ALGORITHM = 'RS256';
 
 type KeyPair = Pick<SigningKey, 'privateKey' | 'publicKey'>;
 
-/** Those of closed issuers, which serve again under other ids: one takes 0.2 s of a core to make. */
+/** Keys of closed issuers, which are reused under other ids: making one takes 0.2 s of CPU. */
 const spareKeys: KeyPair[] = [];
 
 /**
@@ -167,7 +167,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     },
     close: () =>
       new Promise((resolve) => {
-        // Closed twice, it must not leave its keys twice: two issuers would have one key.
+        // A second `close` must not return the keys again: two issuers would share one key.
         if (server.listening) spareKeys.push(...keys.slice(0, Math.max(0, MAX_KEYS - spareKeys.length)));
         server.close(() => {
           resolve();
@@ -180,7 +180,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
 async function makeKey(): Promise<SigningKey> {
   const { privateKey, publicKey } = spareKeys.pop() ?? (await generateKeyPair(ALGORITHM, { modulusLength: 2048 }));
   const kid = randomUUID();
-  // `alg` may be absent from the platform's key set, so ours leaves it out.
+  // `alg` may be absent from the platform's key set, so ours omits it.
   return { kid, privateKey, publicKey, publicJwk: { ...(await exportJWK(publicKey)), use: 'sig', kid }, neededUntilMs: 0 };
 }
 

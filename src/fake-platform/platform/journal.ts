@@ -1,8 +1,8 @@
-// What was asked of the administration side, so that tests can count requests and people can watch them. It holds no
+// The requests to the administration side, so that tests can count them and people can watch them. Contains no
 // header, query or body, and so no secret.
 import type { RouteName } from './route.ts';
 
-/** Who asked, as far as it was known: an app, for a customer organization or not, or whoever started the platform. */
+/** Who asked, as far as known: an app, for a customer organization or not, or whoever started the platform. */
 export interface Asker {
   readonly kind: 'integration' | 'service_app' | 'control';
   /** The customer organization that a service app acted for. */
@@ -16,12 +16,12 @@ export interface JournalEntry {
   readonly route: RouteName | undefined;
   /** Without query, at most 200 characters. */
   readonly path: string;
-  /** What was answered, or would have been; 0 when nobody got to an answer. */
+  /** The status of the answer, even if it was lost; 0 without one. */
   readonly status: number;
   /** False when the answer was lost or never came. */
   readonly isAnswered: boolean;
   readonly trackingId: string;
-  /** Undefined when the request did not say it, or not in a way that can be believed. */
+  /** Undefined when the request did not name it in a valid form. */
   readonly asker: Asker | undefined;
   /** The platform's time, ms since the epoch. */
   readonly atMs: number;
@@ -52,7 +52,7 @@ export class Journal {
     return this.#entries;
   }
 
-  /** How often a route was asked, answered or not. */
+  /** How often a route was requested, with or without an answer. */
   count(route: RouteName): number {
     return this.#entries.filter((entry) => entry.route === route).length;
   }

@@ -1,12 +1,12 @@
-// What the administration side needs of a profile: the sections that a profile may leave out, and which scope is good
-// for what. Knows nothing of requests.
+// What the administration side needs from a profile: the sections that a profile may omit, and the purpose of each
+// scope. Knows nothing about requests.
 import { AppError } from '../../base/errors.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 
-/** What a scope is good for. */
+/** The purpose of a scope. */
 export type ScopeUse = keyof typeof SCOPE_ENDINGS;
 
-/** Names of the administration side, none of them absent. */
+/** The sections of the administration side, all present. */
 export interface AdminNames {
   readonly rest: NonNullable<PlatformProfile['rest']>;
   readonly oauth: NonNullable<PlatformProfile['oauth']>;
@@ -15,7 +15,7 @@ export interface AdminNames {
   readonly scopes: Readonly<Record<ScopeUse, string>>;
 }
 
-// A profile lists scopes without saying what each is for; how they end does.
+// A profile lists scopes without their purpose; their endings show it.
 const SCOPE_ENDINGS = {
   applicationToken: 'applications_token',
   webhooksRead: 'webhooks_read',

@@ -1,6 +1,6 @@
-// What time the platform believes it is. Durations are not its business: those are monotonic.
+// The platform's wall clock. Durations use the monotonic clock instead.
 
-/** The platform's wall clock, which may be wrong on purpose; ms since the epoch. */
+/** The time as the platform sees it, which may be wrong on purpose; ms since the epoch. */
 export type PlatformTime = () => number;
 
 /** Ms since the epoch in ISO form with Z. */

@@ -1,5 +1,5 @@
-// The fake platform as it stands in memory, and what people do to it that has no address: administrators, operators of the
-// platform, and bad luck. Tests and commands play those; routes read and change it. Knows no requests.
+// The state of the fake platform in memory, and what happens to it without an HTTP request: decisions of administrators and
+// operators, and failures. Tests and commands cause these; routes read and change it. Knows no requests.
 import type { Clock } from '../../base/clock.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { AppBook, type Integration, type ServiceApp } from './apps.ts';
@@ -20,11 +20,11 @@ import { makeSwitches, type InitialSwitches, type Switches } from './switches.ts
 import { TokenBook, type TokenAccount, type TokenFields } from './token-book.ts';
 import { WebhookBook, type Webhook } from './webhook-book.ts';
 
-/** Watches what happens; must not throw. Nothing of what it sees is secret. */
+/** Observes what happens; must not throw. Its arguments contain no secret. */
 export interface PlatformObserver {
   /** A request is over, or will never be. */
   requested?(entry: JournalEntry): void;
-  /** A delivery has found its end. */
+  /** The outcome of a delivery is known. */
   delivered?(delivery: Delivery): void;
 }
 
@@ -34,11 +34,11 @@ export interface PlatformOptions {
   /** Signs the tokens of data sources; whoever started it closes it. */
   readonly issuer: Pick<Issuer, 'issueToken'>;
   readonly clock: Clock;
-  /** What the first integration and the first service app are; the rest is made up. */
+  /** Values of the first integration and the first service app; missing ones are generated. */
   readonly integration?: Partial<Integration>;
   readonly serviceApp?: Partial<ServiceApp>;
   readonly switches?: InitialSwitches;
-  /** The part of the platform that hands out ids and tokens. Default `us`. */
+  /** The part of the platform that issues ids and tokens. Default `us`. */
   readonly cluster?: string;
   readonly observer?: PlatformObserver;
 }
@@ -47,11 +47,11 @@ export interface PlatformOptions {
 export class Platform {
   readonly clock: Clock;
   readonly names: AdminNames;
-  /** Before every path of the administration side; empty or beginning with a slash. */
+  /** The prefix of every path of the administration side; empty or beginning with a slash. */
   readonly prefix: string;
-  /** Where it is asked, and what `rest.baseUrl` of a profile has to be; the one of its own profile until something listens. */
+  /** Its address, which `rest.baseUrl` of a profile must name; the one of its own profile until something listens. */
   baseUrl: string;
-  /** Ids as they travel. */
+  /** Ids on the wire. */
   readonly ids: PlatformIds;
   readonly schemas: readonly SchemaRecord[];
   /** May be changed at any time. */
@@ -60,7 +60,7 @@ export class Platform {
   readonly journal: Journal;
   readonly limit: RateLimit;
   readonly apps: AppBook;
-  /** The first apps. They hold secrets. */
+  /** The first apps. They contain secrets. */
   readonly integration: Integration;
   readonly serviceApp: ServiceApp;
   readonly tokens: TokenBook;
@@ -94,7 +94,7 @@ export class Platform {
     this.#authorizations = new Authorizations({ clock, nowMs, switches, tokens, dataSources, deliveries: this.deliveries });
   }
 
-  /** What time the platform believes it is, ms since the epoch. */
+  /** The time as the platform sees it, ms since the epoch. */
   nowMs(): number {
     return this.clock.nowMs() + this.switches.skewMs;
   }
@@ -104,7 +104,7 @@ export class Platform {
     return this.#authorizations.begin(organizationId, app.clientId);
   }
 
-  /** An administrator takes that back; false when there was nothing to take back. */
+  /** An administrator withdraws the authorization; false when there was none. */
   deauthorize(organizationId: string, app = this.serviceApp): boolean {
     return this.#authorizations.end(organizationId, app.clientId);
   }
@@ -114,23 +114,23 @@ export class Platform {
     return this.#authorizations.all();
   }
 
-  /** The authorization for which tokens are handed out, if there is one. */
+  /** The authorization for which tokens are issued, if any. */
   usableAuthorization(clientId: string, organizationId: string): Authorization | undefined {
     return this.#authorizations.usable(clientId, organizationId);
   }
 
-  /** A pair of an integration, by default of the first, without login. */
+  /** A pair of tokens of an integration, by default of the first, without login. */
   logIn({ clientId, scopes, developer } = this.integration): TokenFields {
     const { organizationId, personId: accountId } = developer;
     return this.tokens.issue({ clientId, kind: 'integration', scopes, organizationId, accountId });
   }
 
-  /** What became of the tokens of an app in an organization: the developer's for an integration, a customer's for a service app. */
+  /** Counts of an app's tokens in an organization: the developer's for an integration, a customer's for a service app. */
   tokenAccount(clientId: string, organizationId: string): TokenAccount {
     return this.tokens.account(clientId, organizationId);
   }
 
-  /** Ends tokens of an app, also of one organization only, and says how many. */
+  /** Ends tokens of an app, optionally of one organization only, and returns their number. */
   revokeTokens(clientId: string, which?: 'access' | 'refresh' | 'both', organizationId?: string): number {
     const isMeant = (of: string): boolean => organizationId === undefined || of === organizationId;
     return this.tokens.revoke((grant) => grant.clientId === clientId && isMeant(grant.organizationId), which);
@@ -146,7 +146,7 @@ export class Platform {
     return this.dataSourceBook.disable(id, errorMessage);
   }
 
-  /** All registrations, oldest first. They hold secrets. */
+  /** All registrations, oldest first. They contain secrets. */
   webhooks(): readonly Webhook[] {
     return this.webhookBook.all();
   }

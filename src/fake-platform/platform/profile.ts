@@ -1,3 +1,3 @@
-// Where commands and tests get the profile that callers and issuers need: the contract itself is not visible to them.
+// The profile for callers and issuers of commands and tests, which cannot read the contract itself.
 
 export { loadProfile } from '../../contract/profile.ts';

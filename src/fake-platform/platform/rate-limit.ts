@@ -1,4 +1,4 @@
-// Requests per minute and client (section 5.4), counted over the last minute.
+// Limits requests per minute and client (section 5.4), over the last minute.
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { Refusal } from './refusal.ts';
@@ -19,7 +19,7 @@ export class RateLimit {
   }
 
   /**
-   * Counts a request. Refused ones do not count.
+   * Counts a request. Rejected ones do not count.
    *
    * @throws Refusal 429 with the seconds until there is room again.
    */

@@ -1,8 +1,8 @@
-// One HTTP request whose whole answer is read as text, within bounds: what answers may be any program on that port.
+// One HTTP request whose whole answer is read as text, within limits: any program may listen on that port.
 import type { Clock } from '../../base/clock.ts';
 import { exchange, type ExchangeLimits, type HttpRequest, type SendRequest } from '../../base/http-exchange.ts';
 
-/** How to ask. */
+/** The request. */
 export interface PageReader {
   readonly clock: Clock;
   readonly send: SendRequest;
@@ -16,7 +16,7 @@ export interface Page {
   readonly text: string;
 }
 
-/** @throws RequestFailure when no whole answer comes within the limits, or once the signal is aborted. */
+/** @throws RequestFailure when no complete answer comes within the limits, or once the signal is aborted. */
 export function readPage(reader: PageReader, request: HttpRequest, signal: AbortSignal): Promise<Page> {
   return exchange(reader, request, signal, async ({ status, headers, chunks }) => {
     const parts: Uint8Array[] = [];

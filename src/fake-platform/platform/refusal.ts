@@ -1,13 +1,13 @@
-// An answer that is no: status, words and headers as the contract writes them (section 5.4). Resources throw it, the
+// An error answer: status, message and headers as in the contract (section 5.4). Resources throw it, the
 // server sends it.
 import type { z } from 'zod';
 
-/** Error names of OAuth, sent beside the platform's own words when a switch says so. */
+/** Error names of OAuth, sent with the platform's own message when a switch says so. */
 export type OAuthError = 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type';
 
-/** What a refusal may say beside its status and message. */
+/** Parts of an error answer beside its status and message. */
 export interface RefusalWords {
-  /** What is wrong in detail, each a sentence; default the message. */
+  /** The details, one sentence each; default the message. */
   readonly descriptions?: readonly string[];
   /** Seconds to wait, for `Retry-After`. */
   readonly retryAfterSeconds?: number;
@@ -16,7 +16,7 @@ export interface RefusalWords {
   readonly allow?: readonly string[];
 }
 
-/** Thrown by a resource; its message is read by the client, so it never quotes a secret. */
+/** Thrown by a resource; the client reads its message, so it never quotes a secret. */
 export class Refusal extends Error {
   readonly status: number;
   readonly words: RefusalWords;
@@ -29,9 +29,9 @@ export class Refusal extends Error {
 }
 
 /**
- * What `schema` reads from what a client sent.
+ * What `schema` parses from a client's body.
  *
- * @throws Refusal 400 with one description for each fault; values are not quoted, because they may be secret.
+ * @throws Refusal 400 with one description for each error; values are not quoted, because they may be secret.
  */
 export function parsed<T>(schema: z.ZodType<T>, sent: unknown, words: RefusalWords = {}): T {
   const result = schema.safeParse(sent);

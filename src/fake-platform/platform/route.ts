@@ -1,9 +1,9 @@
-// What a resource offers to the server: named routes that turn a request into an answer. Resources see no sockets and no
-// framework; the names are what journals and faults speak of.
+// What a resource offers to the server: named routes that turn a request into an answer. Resources know no sockets and no
+// framework; journal and faults use the names.
 import type { ScopeUse } from './names.ts';
 import type { Grant } from './token-book.ts';
 
-/** Every route by its name. Paths of login and tokens come from the profile; their names do not change with it. */
+/** Every route by name. Paths of login and tokens come from the profile; their names do not change with it. */
 export const ROUTE_NAMES = [
   'GET /authorize',
   'POST /authorize',
@@ -28,46 +28,46 @@ export const ROUTE_NAMES = [
 /** A route's name: its method and its path below the base. */
 export type RouteName = (typeof ROUTE_NAMES)[number];
 
-/** A request as a resource sees it. Nothing in it has been checked. */
+/** A request as a resource sees it, unchecked. */
 export interface Asked {
   /** Which of the route's paths, with its placeholders. */
   readonly path: string;
-  /** The `:id` of the path; empty when it has none. */
+  /** The `:id` of the path; empty without one. */
   readonly id: string;
   readonly query: unknown;
   readonly body: unknown;
 }
 
-/** A request whose token was checked. */
+/** A request with a verified token. */
 export interface Permitted extends Asked {
   readonly grant: Grant;
   readonly accessToken: string;
 }
 
-/** What a resource answers. */
+/** The answer of a resource. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON, or a page, or nothing. */
+  /** JSON, a page, or nothing. */
   readonly json?: unknown;
   readonly html?: string;
 }
 
 interface RoutePlace {
   readonly name: RouteName;
-  /** Path below the base, when it is not the name's. A list: all of them are the same route. */
+  /** Path below the base, if it differs from the name's. A list: all of them are the same route. */
   readonly paths?: readonly string[];
-  /** What the body is; absent when it is not read. */
+  /** The type of the body; absent when it is not read. */
   readonly takes?: 'json' | 'form';
 }
 
-/** A route that anybody may ask. */
+/** A route without authorization. */
 export interface OpenRoute extends RoutePlace {
   readonly needs: 'nothing';
   answer(asked: Asked): Answer | Promise<Answer>;
 }
 
-/** A route that asks for a token, of any kind or with a scope. */
+/** A route that requires a token, of any kind or with a scope. */
 export interface GuardedRoute extends RoutePlace {
   readonly needs: 'token' | ScopeUse;
   answer(asked: Permitted): Answer | Promise<Answer>;

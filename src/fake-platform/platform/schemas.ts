@@ -1,9 +1,9 @@
-// The schemas that a data source can be registered under (section 5.3): one for each transport. Any valid token may read them.
+// The schemas of data sources (section 5.3): one for each transport. Any valid token may read them.
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { Refusal } from './refusal.ts';
 import type { GuardedRoute } from './route.ts';
 
-/** A schema as it travels. */
+/** A schema on the wire. */
 export interface SchemaRecord {
   readonly id: string;
   readonly appType: 'serviceApp';

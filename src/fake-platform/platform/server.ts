@@ -1,5 +1,5 @@
-// The HTTP side: turns routes into listening sockets. Does once for all resources what the contract says of every request:
-// tracking id, date, media types, tokens and scopes, rate limit, the form of errors; and plays the faults that were ordered.
+// The HTTP side: serves the routes. Does once for all resources what the contract requires of every request: tracking id,
+// date, media types, tokens and scopes, rate limit, form of errors; and applies the ordered faults.
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -23,7 +23,7 @@ export interface ServerOptions {
 /** A listening server. */
 export interface ApiServer {
   readonly port: number;
-  /** Stops listening and cuts open connections. */
+  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 200;
 const MAX_PARAM_CHARS = 500;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** What a fault says of itself. */
+/** The name of a fault in the answer. */
 const ORDERED = 'ordered by a test';
 const BEARER = /^Bearer +(?<token>[\w.~+/-]+=*)$/iu;
 
@@ -114,7 +114,7 @@ function addRoutes(server: FastifyInstance, platform: Platform, routes: readonly
     server.route({
       method,
       url: platform.prefix + path,
-      // Before the body is read: its media type does not matter any more.
+      // Before the body is read: its media type no longer matters.
       onRequest: (_request, _reply, done) => {
         done(new Refusal(405, 'the path does not have this method', { allow }));
       },
@@ -153,7 +153,7 @@ async function answered(route: Route, asked: Asked, request: FastifyRequest, pla
   const clientId = permitted?.grant.clientId ?? clientIdOf(asked);
   request.asker = askerOf(permitted, clientId, platform);
   platform.limit.admit(clientId ?? 'unknown');
-  // A body without a type never gets to a parser when it is empty.
+  // The framework calls no parser for an empty body without a type.
   if (route.takes !== undefined && request.headers['content-type'] === undefined) throw new Refusal(415, 'the media type is missing');
   if (route.needs === 'nothing') return route.answer(asked);
   if (permitted === undefined) throw new TypeError('a guarded route has a checked token');
@@ -170,7 +170,7 @@ function permit(needs: Exclude<Route['needs'], 'nothing'>, asked: Asked, request
   return { ...asked, grant, accessToken };
 }
 
-/** Whoever has no token names itself in the form or in the query. */
+/** A client without a token names itself in the form or in the query. */
 function clientIdOf({ body, query }: Asked): string | undefined {
   for (const sent of [body, query]) {
     if (typeof sent !== 'object' || sent === null || !('client_id' in sent)) continue;
@@ -223,7 +223,7 @@ function refuse({ names, switches }: Platform, request: FastifyRequest, reply: F
   void reply.send(JSON.stringify({ message: refusal.message, trackingId: request.id, errors, ...oauth }));
 }
 
-/** What the framework refuses has a status of its own; anything else is a defect of the fake platform, and says so. */
+/** The framework's own rejections have a status; anything else is a defect of the fake platform, and is reported as one. */
 function asRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown;
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined;
@@ -244,7 +244,7 @@ function note(platform: Platform, request: FastifyRequest, status: number, isAns
 /**
  * A form-urlencoded body as an object.
  *
- * @throws Refusal 400 when a name comes twice: which of the two was meant is anybody's guess.
+ * @throws Refusal 400 when a name occurs twice: nobody knows which one was meant.
  */
 function readForm(body: unknown): Readonly<Record<string, string>> {
   const parameters = [...new URLSearchParams(typeof body === 'string' ? body : '')];
@@ -266,7 +266,7 @@ declare module 'fastify' {
     routeName?: RouteName;
   }
   interface FastifyRequest {
-    /** Known once the request has been understood so far. */
+    /** Known once the request has been parsed this far. */
     asker: Asker | undefined;
   }
 }

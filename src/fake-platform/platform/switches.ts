@@ -1,11 +1,11 @@
-// What can be changed about the administration side while it runs: where the contract leaves a choice or reports a
-// drift, and what tests need to break. Every switch has the contract's word as its default.
+// What tests can change on the administration side while it runs: where the contract leaves a choice or reports a
+// drift, and failures. Every default follows the contract.
 
 /** Drift of the records of data sources (R-05). */
 export interface RecordDrift {
-  /** `schemaId` as an array of one. */
+  /** `schemaId` as an array with one element. */
   schemaIdAsArray: boolean;
-  /** The lifetime as text. */
+  /** The lifetime as a string. */
   lifetimeAsText: boolean;
   /** The lifetime under its older name, `tokenLifeMinutes`. */
   oldLifetimeName: boolean;
@@ -15,7 +15,7 @@ export interface RecordDrift {
   withoutExpiryTime: boolean;
   /** No `nonce` (L-15). */
   withoutNonce: boolean;
-  /** Items of the list with only the few fields of the published example, which has not even an id (L-06). */
+  /** List items with only the few fields of the published example, which has not even an id (L-06). */
   sparseItems: 'no' | 'with_id' | 'without_id';
   /** The list as a bare array. */
   bareList: boolean;
@@ -33,40 +33,40 @@ export interface DeliverySwitches {
   copies: number;
   /** Before each delivery, ms. */
   delayMs: number;
-  /** Keeps deliveries until they are released, in another order if wanted. */
+  /** Keeps deliveries until they are released, in reverse if wanted. */
   hold: boolean;
-  /** By the webhook's secret, by a foreign one, or not at all. */
+  /** Signed with the webhook's secret, with a foreign one, or not at all. */
   signature: 'right' | 'foreign' | 'none';
-  /** Format of the second, stronger header (H-11): not sent, both digests by name, one of them, bare hex, or nonsense. */
+  /** Format of the second, stronger header (H-11): not sent, both digests by name, one of them, bare hex, or invalid. */
   strongSignature: 'none' | 'pair' | 'sha256' | 'hex' | 'wrong' | 'garbage';
-  /** The event speaks of an app that is not the receiver's. */
+  /** The event names an app that is not the receiver's. */
   foreignApp: boolean;
-  /** How organizations are written (H-02). */
+  /** The form of organization ids (H-02). */
   organizationForm: 'address' | 'encoded_uuid' | 'uuid';
   /** Date in a `deauthorized` event: of the authorization (H-22) or of its end. */
   deauthorizationDate: 'original' | 'own';
   /** Longest wait for the receiver's answer, ms. */
   timeoutMs: number;
-  /** A webhook becomes `inactive` after so many failures in a row; 0 is never. */
+  /** A webhook becomes `inactive` after this many failures in a row; 0 is never. */
   deactivateAfter: number;
 }
 
 /** All switches; members may be set at any time. */
 export interface Switches {
-  /** What happens on the authorization page: a button for people, consent at once, or no consent at once. */
+  /** What happens on the authorization page: a button for people, immediate consent, or immediate denial. */
   consent: 'ask' | 'auto' | 'deny';
-  /** A refresh brings a new refresh token and revokes the old one, keeps it, or keeps it without saying so; `none` gives none at all. */
+  /** A refresh returns a new refresh token and revokes the old one, keeps it, or keeps it without returning it; `none` returns none at all. */
   refreshTokens: 'rotate' | 'keep' | 'omit' | 'none';
-  /** Answers with tokens name the granted scopes, which the published fields do not have. */
+  /** Answers with tokens name the granted scopes, which the published fields do not include. */
   tellsScopes: boolean;
   /** Adds `error` and `error_description` of OAuth to refusals of the token endpoint. */
   oauthErrors: boolean;
   accessTokenSeconds: number;
   refreshTokenSeconds: number;
   codeSeconds: number;
-  /** How long a service-app token is still refused after an authorization, ms (H-26). */
+  /** How long a service-app token is still rejected after an authorization, ms (H-26). */
   propagationMs: number;
-  /** Which form of `targetOrgId` is taken (U-14). */
+  /** Which form of `targetOrgId` is accepted (U-14). */
   targetOrgForm: 'any' | 'encoded' | 'uuid';
   /** Per client; 0 is no limit. */
   requestsPerMinute: number;
@@ -74,15 +74,15 @@ export interface Switches {
   skewMs: number;
   /** Whether an update must hold every field (R-02). */
   updates: 'whole' | 'partial';
-  /** Whether an update changes the schema, which is not among the fields that can be updated; it is answered well either way (R-02). */
+  /** Whether an update changes the schema, which is not among the fields that can be updated; the answer is 200 either way (R-02). */
   schemaChanges: 'taken' | 'ignored';
-  /** What becomes of the data sources of an organization that is deauthorized. */
+  /** What happens to the data sources of an organization that withdraws its authorization. */
   onDeauthorization: 'keep' | 'delete';
   readonly drift: RecordDrift;
   readonly delivery: DeliverySwitches;
 }
 
-/** Switches to begin with; the rest has its default. */
+/** Initial switches; the rest have their defaults. */
 export type InitialSwitches = Partial<Omit<Switches, 'drift' | 'delivery'>> & {
   readonly drift?: Partial<RecordDrift>;
   readonly delivery?: Partial<DeliverySwitches>;

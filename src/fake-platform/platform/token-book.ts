@@ -1,10 +1,10 @@
-// Access and refresh tokens: who they speak for, how long, and whether they were revoked.
+// Access and refresh tokens: whom they act for, how long, and whether they are revoked.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Switches } from './switches.ts';
 
-/** Who a token speaks for, and what it may do. */
+/** Whom a token acts for, and what it may do. */
 export interface Grant {
   readonly clientId: string;
   readonly kind: 'integration' | 'service_app';
@@ -15,7 +15,7 @@ export interface Grant {
   readonly accountId: string;
 }
 
-/** A pair as the token endpoint answers it (section 5.1). */
+/** A pair as the token endpoint returns it (section 5.1). */
 export interface TokenFields {
   readonly access_token: string;
   readonly expires_in: number;
@@ -25,15 +25,15 @@ export interface TokenFields {
   readonly scope?: string;
 }
 
-/** What became of the tokens that an app has in one organization. */
+/** Counts of an app's tokens in one organization. */
 export interface TokenAccount {
-  /** Pairs that came about without a refresh token: at a login, or through the integration. */
+  /** Pairs issued without a refresh token: at a login, or through the integration. */
   readonly issued: number;
-  /** Refresh tokens that were taken. */
+  /** Refresh tokens that were accepted. */
   readonly refreshed: number;
-  /** Access tokens that were sent after their end. Each is counted once; revoked ones are none of these. */
+  /** Access tokens that were used after they expired. Each counts once; revoked ones do not count. */
   readonly endedAccess: number;
-  /** The same of refresh tokens. */
+  /** The same for refresh tokens. */
   readonly endedRefresh: number;
 }
 
@@ -46,7 +46,7 @@ const MAX_TOKENS = 10_000;
 const MAX_ACCOUNTS = 10_000;
 const EMPTY: TokenAccount = { issued: 0, refreshed: 0, endedAccess: 0, endedRefresh: 0 };
 
-/** All tokens; the oldest of more than 10 000 of a kind are forgotten. */
+/** All tokens; at most 10 000 of each kind, the oldest are dropped. */
 export class TokenBook {
   readonly #access = new BoundedMap<string, Held>(MAX_TOKENS);
   readonly #refresh = new BoundedMap<string, Held>(MAX_TOKENS);
@@ -68,7 +68,7 @@ export class TokenBook {
     return { ...this.#newAccess(grant), ...this.#keepRefresh(this.#newToken(grant), grant) };
   }
 
-  /** A new access token for a refresh token of this client; undefined when it is not good (any more). */
+  /** A new access token for a refresh token of this client; undefined when it is not valid. */
   refresh(clientId: string, refreshToken: string): TokenFields | undefined {
     const held = this.#live(this.#refresh, refreshToken, 'endedRefresh');
     if (held?.grant.clientId !== clientId) return undefined;
@@ -80,23 +80,23 @@ export class TokenBook {
     return { ...this.#newAccess(grant), ...(rule === 'omit' || rule === 'none' ? {} : kept) };
   }
 
-  /** Who an access token speaks for; undefined when it is not good (any more). */
+  /** Whom an access token acts for; undefined when it is not valid. */
   read(accessToken: string): Grant | undefined {
     return this.#live(this.#access, accessToken, 'endedAccess')?.grant;
   }
 
-  /** Monotonic ms until an access token ends; undefined when it is not good (any more). */
+  /** Monotonic ms until an access token expires; undefined when it is not valid. */
   leftMs(accessToken: string): number | undefined {
     const held = this.#live(this.#access, accessToken, 'endedAccess');
     return held === undefined ? undefined : held.expiresMs - this.#clock.monotonicMs();
   }
 
-  /** What became of the tokens of an app in an organization; it only grows. */
+  /** Counts of an app's tokens in an organization; they only grow. */
   account(clientId: string, organizationId: string): TokenAccount {
     return this.#accounts.get(accountKey({ clientId, organizationId })) ?? EMPTY;
   }
 
-  /** Ends tokens whose grant `matches`, and says how many. */
+  /** Revokes tokens whose grant `matches`, and returns their number. */
   revoke(matches: (grant: Grant) => boolean, which: 'access' | 'refresh' | 'both' = 'both'): number {
     const books = { access: [this.#access], refresh: [this.#refresh], both: [this.#access, this.#refresh] }[which];
     return books.reduce((sum, book) => sum + book.deleteWhere(({ grant }) => matches(grant)), 0);
@@ -110,7 +110,7 @@ export class TokenBook {
     return { access_token: token, expires_in: seconds, token_type: 'Bearer', ...scope };
   }
 
-  /** Its life begins anew with each use. */
+  /** Its lifetime starts again at each use. */
   #keepRefresh(token: string, grant: Grant): Pick<TokenFields, 'refresh_token' | 'refresh_token_expires_in'> {
     const seconds = this.#switches.refreshTokenSeconds;
     this.#refresh.set(token, { grant, expiresMs: this.#clock.monotonicMs() + seconds * 1000 });

@@ -1,5 +1,5 @@
-// The token endpoint (section 5.1): codes and refresh tokens for pairs, for integrations and for service apps. And the two
-// small resources with which a holder learns about its token.
+// The token endpoint (section 5.1): exchanges codes and refresh tokens for pairs, for integrations and service apps. And the
+// two small resources that tell a token's holder about it.
 import { z } from 'zod';
 import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';

@@ -1,4 +1,4 @@
-// Webhook registrations (section 5.5), with their secrets and what deliveries have done to them.
+// Webhook registrations (section 5.5), with their secrets and the failures of their deliveries.
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from './bounded-map.ts';
 import type { PlatformIds } from './ids.ts';
@@ -26,7 +26,7 @@ export interface Webhook {
 
 const MAX_WEBHOOKS = 1000;
 
-/** All registrations; the oldest of more than 1000 are forgotten. */
+/** All registrations; at most 1000, the oldest are dropped. */
 export class WebhookBook {
   readonly #webhooks = new BoundedMap<string, Webhook>(MAX_WEBHOOKS);
   /** Failures in a row. */
@@ -38,7 +38,7 @@ export class WebhookBook {
     return added;
   }
 
-  /** Changes a registration; one that is made active again starts without failures. */
+  /** Updates a registration; one that becomes active again has no failures. */
   change(webhook: Webhook): Webhook {
     if (webhook.status === 'active') this.#failures.delete(webhook.id);
     this.#webhooks.set(webhook.id, webhook);
@@ -58,7 +58,7 @@ export class WebhookBook {
     return [...this.#webhooks.values()];
   }
 
-  /** Notes how a delivery ended; the registration becomes `inactive` after `deactivateAfter` failures in a row, 0 is never. */
+  /** Records the outcome of a delivery; the registration becomes `inactive` after `deactivateAfter` failures in a row, 0 is never. */
   noteDelivery(id: string, isDelivered: boolean, deactivateAfter: number): void {
     const webhook = this.find(id);
     if (webhook === undefined) return;
@@ -76,7 +76,7 @@ export class WebhookBook {
   }
 }
 
-/** A registration as it travels (R-21). */
+/** A registration on the wire (R-21). */
 export function webhookToWire(webhook: Webhook, ids: PlatformIds): Readonly<Record<string, unknown>> {
   const { id, clientId, organizationId, personId, ...rest } = webhook;
   return {
@@ -88,7 +88,7 @@ export function webhookToWire(webhook: Webhook, ids: PlatformIds): Readonly<Reco
   };
 }
 
-/** The client id of the service app that a filter lets through (R-23); undefined when it is no such filter. */
+/** The client id of the service app that a filter names (R-23); undefined for another filter. */
 export function filteredApp(filter: string, ids: PlatformIds): string | undefined {
   return filter.startsWith('id=') ? ids.decode('APPLICATION', filter.slice('id='.length)) : undefined;
 }

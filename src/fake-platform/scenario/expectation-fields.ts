@@ -1,4 +1,4 @@
-// What a scenario file may expect of a call, of its welcome, or of one step.
+// What a scenario file can expect of a call, of its welcome, or of one step.
 import { z } from 'zod';
 import { FINDING_CODES } from '../caller/finding.ts';
 import { textPattern } from '../caller/text-pattern.ts';
@@ -17,7 +17,7 @@ function checkPattern(written: unknown, context: z.RefinementCtx): void {
 
 const PATTERN = words(PATTERN_FORM).superRefine(checkPattern);
 
-/** A text, or several in the order they are heard in. */
+/** A text, or several in the order in which they are heard. */
 function heard(description: string) {
   return z
     .union([PATTERN, z.array(PATTERN).min(1).max(100)], { error: 'write a text, or a list of texts' })
@@ -29,7 +29,7 @@ const RECORDING = words('A WAV file of any rate; its path starts at the folder o
 
 const COUNT = z.number({ error: 'give a whole number' }).int({ error: 'give a whole number' }).min(0).max(1000);
 
-/** Fields that the whole call and one step share. */
+/** Fields that the whole call and a step share. */
 const SHARED = {
   heard: heard('What the server says, as far as it sends the text of its prompts; several texts in the order they are heard in.'),
   hears: z
@@ -76,7 +76,7 @@ const SHARED = {
     .optional(),
 };
 
-/** What is expected of a step. */
+/** The expectations of a step. */
 export const STEP_EXPECTATIONS = fields('an expectation of a step', {
   ...SHARED,
   dropped: z
@@ -87,10 +87,10 @@ export const STEP_EXPECTATIONS = fields('an expectation of a step', {
     .optional(),
 });
 
-/** What is expected of the welcome. */
+/** The expectations of the welcome. */
 export const WELCOME_EXPECTATIONS = fields('an expectation of the welcome', SHARED);
 
-/** What is expected of the whole call. */
+/** The expectations of the whole call. */
 export const CALL_EXPECTATIONS = fields('an expectation of a call', {
   ...SHARED,
   allowed_findings: z
@@ -100,7 +100,7 @@ export const CALL_EXPECTATIONS = fields('an expectation of a call', {
     .optional(),
 });
 
-/** What a file may expect of one step, or of the welcome. */
+/** What a file can expect of a step, or of the welcome. */
 export type StepExpectations = z.infer<typeof STEP_EXPECTATIONS>;
-/** What a file may expect of a call. */
+/** What a file can expect of a call. */
 export type CallExpectations = z.infer<typeof CALL_EXPECTATIONS>;

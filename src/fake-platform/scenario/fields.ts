@@ -1,5 +1,5 @@
-// How an object of a scenario file is declared: its fields are the only ones it may have, and a message about another one
-// says which there are. Knows no field.
+// How an object of a scenario file is declared: it may have only its own fields, and the message about another one
+// lists them. Knows no field.
 import { z } from 'zod';
 
 /** An object with these fields and no others. */

@@ -1,9 +1,9 @@
-// How tests went as JUnit XML, which build servers read: a suite for each file, a case for each run of a test.
+// The results of tests as JUnit XML, for build servers: a suite for each file, a case for each run of a test.
 import library, { type Builder } from 'junit-report-builder';
 import { failureLines, testPlace, testTitle } from './report-text.ts';
 import type { TestResult } from './run.ts';
 
-/** The XML. Whatever a server says stands in it as text. */
+/** The XML. A server's own words are escaped. */
 export function junitReport(results: readonly TestResult[]): string {
   const report = newBuilder().name('parley test');
   for (const file of new Set(results.map(({ test }) => test.file))) {
@@ -26,7 +26,7 @@ export function junitReport(results: readonly TestResult[]): string {
   return report.build();
 }
 
-/** The library exports a builder where its types promise a module with one. */
+/** The library exports a builder although its types promise a module with one. */
 function newBuilder(): Builder {
   const exported: unknown = library;
   if (!isBuilder(exported)) throw new TypeError('junit-report-builder exports something else than a builder');
@@ -37,12 +37,12 @@ function isBuilder(value: unknown): value is Builder {
   return typeof value === 'object' && value !== null && 'newBuilder' in value;
 }
 
-/** Text for a CDATA section, whose end the library looks for only once. */
+/** Text for a CDATA section; the library escapes only the first end mark. */
 function cdataText(text: string): string {
   return xmlText(text).replaceAll(']]>', ']] >');
 }
 
-/** Without the characters that XML cannot hold. The library escapes the rest. */
+/** Without the characters that XML does not allow. The library escapes the rest. */
 function xmlText(text: string): string {
   return text.replaceAll(/[^\n\P{C}]/gu, ' ');
 }

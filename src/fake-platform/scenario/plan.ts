@@ -1,4 +1,4 @@
-// A test as it stands in a file as a test that can be run: what the caller does, what is expected of which part of the call,
+// Converts a test of a file into one that can run: what the caller does, what each part of the call should cause,
 // and the settings of the call. Speaks no text and reads no file.
 import path from 'node:path';
 import type { CallOptions } from '../caller/caller.ts';
@@ -18,7 +18,7 @@ import {
   type ScenarioTest,
 } from './schema.ts';
 
-/** An expectation whose recording has yet to be read; `place` says where it was named. */
+/** An expectation whose recording is not yet read; `place` is where the file names it. */
 export interface RecordingExpectation {
   readonly written: string;
   readonly kind: 'recording';
@@ -26,18 +26,18 @@ export interface RecordingExpectation {
   readonly place: string;
 }
 
-/** What is expected of which part of a call. */
+/** The expectations of each part of a call. */
 export interface TestExpectations<One> {
   readonly welcome: readonly One[];
-  /** As many as there are steps in the script; `label` is what the step is called in messages. */
+  /** One for each step of the script; `label` is the name of the step in messages. */
   readonly steps: readonly { readonly label: string; readonly expectations: readonly One[] }[];
   readonly call: readonly One[];
 }
 
-/** What every test is, whether or not its sounds are ready. */
+/** Every test, with or without its sounds. */
 export interface TestFrame {
   readonly name: string;
-  /** The file as it was named, and the line on which the test begins. */
+  /** The file as the user named it, and the line where the test begins. */
   readonly file: string;
   readonly line: number;
   readonly settings: Pick<
@@ -57,7 +57,7 @@ export interface TestFrame {
   > & { readonly organizationId?: string };
 }
 
-/** A test that can be run once its drafts are spoken and its recordings are read. */
+/** A test that can run once its drafts are spoken and its recordings read. */
 export interface PlannedTest extends TestFrame, TestExpectations<Expectation | RecordingExpectation> {
   readonly drafts: readonly Draft[];
 }
@@ -65,8 +65,8 @@ export interface PlannedTest extends TestFrame, TestExpectations<Expectation | R
 /**
  * All tests of a file, in order.
  *
- * @param name - of the file; recordings that it names start at its folder.
- * @param placeOf - where its parts stand.
+ * @param name - of the file; paths of recordings are relative to its folder.
+ * @param placeOf - finds the line of each part.
  */
 export function planTests(file: ScenarioFile, name: string, placeOf: PlaceOf): readonly PlannedTest[] {
   const find: Find = (recording, part) => {
@@ -84,9 +84,9 @@ export function planTests(file: ScenarioFile, name: string, placeOf: PlaceOf): r
   }));
 }
 
-/** Where a path leads in a file of scenarios. */
+/** Where a path in a file of scenarios leads. */
 type Path = readonly (string | number)[];
-/** The file of a recording, and the place where it is named. */
+/** The file of a recording, and the place that names it. */
 type Find = (recording: string, part: Path) => { readonly file: string; readonly place: string };
 
 function plannedTest(test: ScenarioTest, defaults: ScenarioSettings, at: Path, find: Find): Omit<PlannedTest, 'name' | 'file' | 'line'> {
@@ -106,7 +106,7 @@ function plannedTest(test: ScenarioTest, defaults: ScenarioSettings, at: Path, f
   };
 }
 
-/** What of the defaults holds for a test. */
+/** The defaults that apply to a test. */
 function keptDefaults(defaults: ScenarioSettings, left: NonNullable<ScenarioTest['without_defaults']>): ScenarioSettings {
   const kept: ScenarioSettings = { ...defaults };
   const expect: CallExpectations = { ...defaults.expect };
@@ -178,7 +178,7 @@ function interruption({ interrupt_after_ms, interrupt_at }: ScenarioStep): reado
   return interrupt_at === undefined ? [] : [{ kind: 'interruption', written: `interrupt_at "${interrupt_at}"` }];
 }
 
-/** What the caller says or presses is taken, unless the test says that it is not. */
+/** The platform takes what the caller says or presses, unless the test expects otherwise. */
 function input({ say, wav, press, expect }: ScenarioStep): readonly Expectation[] {
   if ((say ?? wav ?? press) === undefined) return [];
   const isTaken = expect?.dropped !== true;

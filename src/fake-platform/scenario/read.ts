@@ -1,5 +1,4 @@
-// The text of a scenario file as tests, or what is wrong with it and where. Any text is one or the other: nothing is thrown.
-// Knows no folders.
+// Reads the text of a scenario file: tests, or what is wrong with it and where. Never throws. Knows no folders.
 import { LineCounter, isAlias, isNode, isPair, parseDocument, visit, type Document } from 'yaml';
 import type { z } from 'zod';
 import { SCENARIO_FILE, type ScenarioFile } from './schema.ts';
@@ -10,24 +9,24 @@ export interface Place {
   readonly column: number;
 }
 
-/** Finds the innermost part of a path that stands in the file. */
+/** Finds the innermost existing part of a path. */
 export type PlaceOf = (path: readonly PropertyKey[]) => Place;
 
-/** Something wrong in a file. */
+/** An error in a file. */
 export interface ScenarioProblem {
   readonly at: Place;
   /** The field, such as `tests[2].steps[0].press`; empty for the whole file. */
   readonly field: string;
-  /** What is wrong and what is allowed. */
+  /** What is wrong, and what is allowed. */
   readonly message: string;
 }
 
-/** A file that can be used, and where its parts stand; or what is wrong with it. */
+/** A valid file with the place of each part; or its errors. */
 export type ReadScenarios =
   | { readonly file: ScenarioFile; readonly placeOf: PlaceOf }
   | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
 
-/** Most problems reported at once. */
+/** Most errors reported at once. */
 const MAX_PROBLEMS = 50;
 const START: Place = { line: 1, column: 1 };
 
@@ -53,10 +52,10 @@ export function readScenarios(text: string): ReadScenarios {
   return { problems: [first ?? { at: START, field: '', message: 'this is no file of scenarios' }, ...rest] };
 }
 
-/** The document as data; undefined when its aliases cannot be followed. */
+/** The document as data; undefined when its aliases cannot be resolved. */
 function dataOf(document: Document.Parsed): { readonly value: unknown } | undefined {
   try {
-    // An anchor within itself would make data without an end.
+    // An anchor that contains itself would make infinite data.
     const circles: string[] = [];
     visit(document, {
       Alias: (_, alias, path) => {
@@ -69,7 +68,7 @@ function dataOf(document: Document.Parsed): { readonly value: unknown } | undefi
   }
 }
 
-/** Of a union only the nearest way is reported: the one that got furthest into the value. */
+/** For a union, only the errors of the alternative that got furthest are reported. */
 function flattened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const ways = issue.errors.map((errors) => errors.filter(({ code }) => code !== 'invalid_type'));
@@ -82,18 +81,18 @@ function problemOf(issue: z.core.$ZodIssue, placeOf: PlaceOf): ScenarioProblem {
   return { at: placeOf(place), field: fieldName(place), message: issue.message };
 }
 
-/** A path in words, such as `tests[2].steps[0].press`. */
+/** A path as text, such as `tests[2].steps[0].press`. */
 export function fieldName(path: readonly PropertyKey[]): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${String(part)}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('');
 }
 
-/** Both are 0 for an empty text, in which nothing stands anywhere. */
+/** Both are 0 for an empty text, where nothing has a place. */
 function placeAt(lines: LineCounter, offset: number): Place {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** Where the innermost part of a path that exists begins, keys rather than values. */
+/** The start of the innermost existing part of a path, keys rather than values. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
   let offset = 0;
   let node: unknown = document.contents;

@@ -1,4 +1,4 @@
-// How tests went, for programs: plain data for JSON. The sound of calls is left out; timelines of passed tests, too.
+// The results of tests as JSON data, without the sound of calls and without timelines of passed tests.
 import { callData } from '../caller/result-text.ts';
 import type { TestResult, TestStatus } from './run.ts';
 

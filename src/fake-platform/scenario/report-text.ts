@@ -1,17 +1,17 @@
-// How tests went, for people: one line each, and for a failed one what was expected, what was heard, and the whole call with
-// the turn that failed marked. Texts of servers are shown on one line and without control characters.
+// The results of tests for people: one line each, and for a failed one what was expected, what was heard, and the whole call
+// with the failed turn marked. Texts of servers are on one line and without control characters.
 import { createColors } from 'picocolors';
 import { oneLine } from '../../base/one-line.ts';
 import type { Reply } from '../caller/turn.ts';
 import { timelineText } from '../caller/timeline-text.ts';
 import type { TestResult, TestStatus } from './run.ts';
 
-/** Most lines of one timeline; the last ones of a longer call. */
+/** Most lines of one timeline; of a longer call the last ones. */
 const MAX_TIMELINE = 300;
 /** Longest text of a server in one line, characters. */
 const MAX_TEXT = 400;
 
-/** Where the test stands, for editors that open what is printed: `file:line`. */
+/** The place of the test, for editors that open what is printed: `file:line`. */
 export function testPlace({ test }: Pick<TestResult, 'test'>): string {
   return `${test.file}:${String(test.line)}`;
 }
@@ -85,7 +85,7 @@ function marked(isMarked: boolean, line: string, isColoured: boolean): string {
   return isMarked ? `${createColors(isColoured).red('  >')} ${line}` : `    ${line}`;
 }
 
-/** The last lines: how many passed, and the slowest reply of all with the test and the turn it belongs to. */
+/** The last lines: how many passed, and the slowest reply with its test and turn. */
 export function summaryLines(results: readonly TestResult[], durationMs: number): readonly string[] {
   const count = (status: TestStatus): number => results.filter((result) => result.status === status).length;
   const others = (['interrupted', 'skipped'] as const).flatMap((status) =>

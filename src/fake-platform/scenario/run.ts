@@ -1,5 +1,5 @@
-// Runs tests beside each other, never more at once than allowed, and says how each went. How a call is placed is given in;
-// what is expected of it is checked elsewhere.
+// Runs tests in parallel, up to a limit, and reports how each went. The caller passes the function that places a call;
+// another file checks the expectations.
 import { setMaxListeners } from 'node:events';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -9,33 +9,33 @@ import type { Expectation } from '../caller/expectation.ts';
 import type { TestExpectations, TestFrame } from './plan.ts';
 import { failuresOf, type TestFailure } from './verdict.ts';
 
-/** A test whose sounds are ready. */
+/** A test with its sounds. */
 export interface ReadyTest extends TestFrame, TestExpectations<Expectation> {
   readonly script: readonly Step[];
 }
 
-/** A call that is over. */
+/** A finished call. */
 export type PlacedCall = CallResult & { readonly conversationId: string };
 
-/** How a test went. `interrupted`: the run was stopped during its call; `skipped`: before it. */
+/** The result of a test. `interrupted`: the run stopped during its call; `skipped`: before it. */
 export type TestStatus = 'passed' | 'failed' | 'interrupted' | 'skipped';
 
-/** How one run of a test went. */
+/** The result of one run of a test. */
 export interface TestResult {
   readonly test: ReadyTest;
-  /** Counted from 1; more than one when tests are repeated. */
+  /** Counted from 1; greater than 1 when tests are repeated. */
   readonly round: number;
   readonly status: TestStatus;
   readonly failures: readonly TestFailure[];
-  /** Without its sound, and of a test that passed without its timeline. Undefined when it was not placed. */
+  /** Without its sound, and for a passed test without its timeline. Undefined when no call was placed. */
   readonly call: PlacedCall | undefined;
   /** Real time, whatever the pace of the call, ms. */
   readonly tookMs: number;
-  /** Files that hold its sound. */
+  /** Files with its sound. */
   readonly recordings: readonly string[];
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface RunProgress {
   readonly done: number;
   readonly failed: number;
@@ -43,24 +43,24 @@ export interface RunProgress {
   readonly total: number;
 }
 
-/** What is run and how. */
+/** What to run, and how. */
 export interface RunOptions {
   readonly tests: readonly ReadyTest[];
-  /** Most calls at once. */
+  /** Most parallel calls. */
   readonly jobs: number;
-  /** How often each test is run; default once. */
+  /** How often each test runs; default once. */
   readonly repeat?: number;
   /** Begin no more tests after the first failure; default false. */
   readonly bail?: boolean;
-  /** Ends the calls under way, and begins no more. */
+  /** Ends the calls under way, and starts no more. */
   readonly signal: AbortSignal;
   /** Places a call, which must end at the signal and within its own limits. */
   readonly place: (test: ReadyTest, signal: AbortSignal) => Promise<PlacedCall>;
-  /** Keeps what is wanted of a call while it still has its sound; the next test of this lane waits for it. @returns the files. */
+  /** Stores what is wanted of a call while it still has its sound; the next test of this lane waits for it. @returns the files. */
   readonly keep?: (result: TestResult) => Promise<readonly string[]>;
-  /** Called when a test is over and kept. */
+  /** Called when a test is over and stored. */
   readonly onOver?: (result: TestResult) => void;
-  /** Called whenever a test has begun or is over. */
+  /** Called whenever a test begins or ends. */
   readonly onProgress?: (progress: RunProgress) => void;
   readonly clock?: Clock;
 }
@@ -68,9 +68,9 @@ export interface RunOptions {
 const NO_SOUND = new Int16Array(0);
 
 /**
- * Runs all tests. The results stand in the order of the tests, round after round.
+ * Runs all tests. The results are in the order of the tests, round after round.
  *
- * @throws what the functions given in throw; not before every call under way was stopped and is over.
+ * @throws the errors of the passed functions, after every call under way has stopped.
  */
 export async function runTests(options: RunOptions): Promise<readonly TestResult[]> {
   const { tests, jobs, repeat = 1, bail = false, keep, onOver, onProgress } = options;
@@ -88,7 +88,7 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
     onProgress?.({ done, failed, running, total: all.length });
   };
   const lane = async (): Promise<void> => {
-    // One iterator for all lanes: each takes the next test that nobody has.
+    // One iterator for all lanes: each takes the next free test.
     for (const [index, { test, round }] of waiting) {
       if (signal.aborted || (bail && failed > 0)) return;
       running += 1;
@@ -114,7 +114,7 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
   return all.map((one, index) => results[index] ?? { ...one, status: 'skipped', failures: [], call: undefined, tookMs: 0, recordings: [] });
 }
 
-/** Minutes of sound of a thousand tests would not fit into the memory, and nobody reads the timeline of one that passed. */
+/** Minutes of sound of a thousand tests would not fit into memory, and nobody reads the timeline of a passed one. */
 function forReports(result: TestResult): TestResult {
   const { call, status } = result;
   if (call === undefined) return result;
@@ -136,7 +136,7 @@ async function runOne(
     const failures = failuresOf(test, call);
     return { status: failures.length === 0 ? 'passed' : 'failed', failures, call, tookMs: tookMs() };
   } catch (error) {
-    // One call that cannot be placed must not hide how the others went.
+    // One call that cannot be placed must not hide the results of the others.
     if (!(error instanceof AppError) && !(error instanceof RangeError)) throw error;
     const failures = [{ place: 'call', expected: 'the call is placed', found: error.message }];
     return { status: 'failed', failures, call: undefined, tookMs: tookMs() };

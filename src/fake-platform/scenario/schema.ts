@@ -1,5 +1,5 @@
-// The file format of scenarios: everything a file may hold, with the words that an editor shows. The one source of what is
-// accepted, of the types, and of docs/scenario.schema.json.
+// The file format of scenarios: every field, with the description that an editor shows. The only source of the parser,
+// of the types, and of docs/scenario.schema.json.
 import { z } from 'zod';
 import { MAX_DELAY_MS, MAX_PAUSE_MS, MIN_READ_RATE, type LineConditions } from '../lines/conditions/line-conditions.ts';
 import { unsendable } from '../caller/sendable.ts';
@@ -12,7 +12,7 @@ const DATA = z.record(z.string(), z.json(), { error: 'write name: value' }).supe
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
 });
 
-/** What a step does; each has exactly one of these. */
+/** What a step does; each step has exactly one of these. */
 const ACTIONS = ['say', 'wav', 'press', 'wait_ms', 'stay_silent', 'send_event', 'hang_up'] as const;
 
 const EXACTLY_ONE = `a step does exactly one of ${ACTIONS.join(', ')}`;
@@ -49,7 +49,7 @@ const STEP = fields('a step', {
   })
   .meta({
     oneOf: ACTIONS.map((action) => ({ required: [action] })),
-    // In words of the schema: none of these pairs stands together.
+    // For the JSON Schema: the pairs of fields that exclude each other.
     allOf: [
       ['interrupt_after_ms', 'interrupt_at'],
       ['interrupt_after_ms', 'stay_silent'],
@@ -85,7 +85,7 @@ const LINE = fields('a line', {
     .optional(),
 });
 
-/** Settings of a call; the same fields stand in `defaults` and in each test. */
+/** Settings of a call; `defaults` and each test have the same fields. */
 const SETTINGS = {
   agent: words('Agent to talk to. Default: the server decides.', 500).optional(),
   organization: words('Organization of the call, in place of the one of the command line.', 500).optional(),
@@ -145,7 +145,7 @@ const SETTINGS = {
 
 /** The names of all settings. */
 export const SETTING_NAMES = z.object(SETTINGS).keyof();
-/** The names of all that can be expected of a call. */
+/** The names of all expectations of a call. */
 export const EXPECTATION_NAMES = CALL_EXPECTATIONS.keyof();
 
 const TEST = fields('a test', {
@@ -182,16 +182,16 @@ export const SCENARIO_FILE = fields('a file', {
     .describe('The tests.'),
 });
 
-/** A file as it was read. */
+/** A parsed file. */
 export type ScenarioFile = z.infer<typeof SCENARIO_FILE>;
-/** One test as it stands in a file. */
+/** One test of a file. */
 export type ScenarioTest = ScenarioFile['tests'][number];
-/** One step as it stands in a file. */
+/** One step of a file. */
 export type ScenarioStep = NonNullable<ScenarioTest['steps']>[number];
 /** Settings of a call. */
 export type ScenarioSettings = NonNullable<ScenarioFile['defaults']>;
 
-/** The conditions of a line as the caller takes them. */
+/** The conditions of a line in the caller's form. */
 export function lineConditions({ seed, jitter_ms, burst_ms, lose_after_ms, slow_reader }: z.infer<typeof LINE>): LineConditions {
   return {
     ...{ seed, jitterMs: jitter_ms, burstMs: burst_ms, loseAfterMs: lose_after_ms },

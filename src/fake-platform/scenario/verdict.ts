@@ -4,13 +4,13 @@ import { unmetExpectations, type Expectable, type Unmet } from '../caller/expect
 import type { Expectation } from '../caller/expectation.ts';
 import type { TestExpectations } from './plan.ts';
 
-/** One thing that was not as expected. */
+/** An unmet expectation. */
 export interface TestFailure extends Unmet {
-  /** The part of the test that expected it, such as `step 2 (press 1)`. */
+  /** The part of the test it belongs to, such as `step 2 (press 1)`. */
   readonly place: string;
 }
 
-/** Everything that was not as expected, in the order of the test; empty when the test has passed. */
+/** All unmet expectations, in the order of the test; empty when the test has passed. */
 export function failuresOf(test: TestExpectations<Expectation>, call: CallResult): readonly TestFailure[] {
   const { steps: marks } = call;
   const failures: TestFailure[] = [];
@@ -22,7 +22,7 @@ export function failuresOf(test: TestExpectations<Expectation>, call: CallResult
     const place = `step ${String(index + 1)} (${step.label})`;
     const mark = marks[index];
     if (mark === undefined) {
-      // The steps behind it were not done either.
+      // The steps after it did not happen either.
       failures.push({ place, expected: 'the step is done', found: `the call was ${call.outcome.replace('_', ' ')} before it` });
       break;
     }
@@ -32,12 +32,12 @@ export function failuresOf(test: TestExpectations<Expectation>, call: CallResult
     });
   }
   check('call', test.call, { ...call, customEvents: customEvents(call, 0, Infinity) });
-  // A breach that the test allows can still be what the call failed by.
+  // A breach that the test allows can still have ended the call.
   const mayPass = call.outcome !== 'failed' || failures.length > 0;
   return mayPass ? failures : [...failures, { place: 'call', expected: 'the call is held to its end', found: 'it failed' }];
 }
 
-/** The part of a call from one RPC up to, and without, another. */
+/** The part of a call from one RPC up to, but without, another. */
 function partOf(call: CallResult, fromTurn: number, toTurn = Infinity): Expectable {
   const { replies, terminal, outcome, pace } = call;
   const own = replies.filter(({ turn }) => turn >= fromTurn && turn < toTurn);

@@ -1,4 +1,4 @@
-// The fake platform that runs in another terminal as a signer of tokens for conformance checks. Knows no check.
+// The fake platform that runs in another terminal, as a signer of tokens for conformance checks. Knows no check.
 import type { TokenSigner } from '../../conformance/tokens.ts';
 import type { Transport } from '../../lines/target.ts';
 import { control } from '../platform/control-client.ts';
@@ -11,7 +11,7 @@ export interface PlatformTokens {
 }
 
 /**
- * Reads the address of a platform as a user writes it: its port, for only the user's own on this machine can be controlled.
+ * Reads the address of a platform as a user writes it and returns its port: it must be the user's own, on this machine.
  *
  * @throws RangeError for anything else.
  */
@@ -26,7 +26,7 @@ export function platformPort(address: string): number {
 /**
  * Asks a platform for its token and its help.
  *
- * @param transport - over which the server is looked at: each has a data source of its own.
+ * @param transport - of the server under test: each transport has its own data source.
  * @throws AppError when it cannot be asked or presents none.
  */
 export async function platformTokens(port: number, organizationId: string, transport: Transport): Promise<PlatformTokens> {
@@ -35,7 +35,7 @@ export async function platformTokens(port: number, organizationId: string, trans
     token,
     signer: {
       sign: async ({ claims = {}, header = {}, by = 'first' }) => {
-        // Readonly JSON is JSON; the schema's type is of what may be changed.
+        // The cast is safe: readonly JSON is JSON, and the schema's type is about what may be changed.
         const members = { claims: { ...claims }, header: { ...header } };
         const order = { organizationId, transport, ...members, by } as Parameters<typeof control<'forge'>>[2];
         return (await control(port, 'forge', order)).token;

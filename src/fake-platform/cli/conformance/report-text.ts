@@ -8,7 +8,7 @@ import { alignedRows } from '../../../base/terminal/table.ts';
 
 type Colors = ReturnType<typeof pc.createColors>;
 
-/** Most lines of an exchange shown below a failure on a terminal; the reports have all of them. */
+/** Most lines of an exchange below a failure on a terminal; the reports have all of them. */
 const SHOWN_LINES = 14;
 const MARKS: Readonly<Record<Verdict, string>> = { pass: 'pass', fail: 'FAIL', advice: 'adv.', not_applicable: 'n/a', undecided: '????' };
 
@@ -17,7 +17,7 @@ export function checkList(checks: readonly Pick<ListedCheck, 'id' | 'rules' | 't
   return alignedRows(checks.map(({ id, rules, title, level }) => [rules[0], level, id, title]));
 }
 
-/** A line for each check by group of rules, failures with their exchange below, and the score at the end. */
+/** A line for each check, by group of rules; failures with their exchange below, and the score at the end. */
 export function conformanceText(found: Conformance, colors: Colors): string {
   const { results, finding } = found;
   const named = finding === undefined ? [] : [`${colors.red(finding.code)}: ${finding.message}`];
@@ -35,7 +35,7 @@ export function conformanceText(found: Conformance, colors: Colors): string {
   return [...blocks.slice(1), ...failures, '', ...named, verdictLine(found, colors)].join('\n');
 }
 
-/** The end of it in one line. */
+/** The last line: the score. */
 function verdictLine(
   { ok, passed, failed, notApplicable, undecided, score, brokenRules, advisedRules, isInterrupted }: Conformance,
   colors: Colors,
@@ -57,7 +57,7 @@ function verdictWord(
   return passed > 0 || advisedRules.length > 0 ? colors.green('conforms') : colors.yellow('nothing applied');
 }
 
-/** What the rules of a group are about; those of the calls by the first digit of their number. */
+/** What the rules of a group are about; those of calls by the first digit of their number. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   G: [
     'Transport and discovery',
@@ -82,13 +82,13 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The heading a result stands below. */
+/** The heading of a result. */
 export function groupOf(result: Pick<CheckResult, 'rules'> | undefined): string {
   const [kind = '', number = ''] = (result?.rules[0] ?? '').split('-');
   return GROUPS[kind]?.[Number(number[0])] ?? '';
 }
 
-// After the columns were aligned, because the codes of colours have a length, too.
+// After the columns are aligned, because colour codes have a length, too.
 function painted(line: string, { verdict }: CheckResult, colors: Colors): string {
   if (verdict === 'not_applicable') return colors.dim(line);
   const mark = MARKS[verdict];
@@ -98,7 +98,7 @@ function painted(line: string, { verdict }: CheckResult, colors: Colors): string
 
 function failureLines({ id, rules, level, title, reason, exchanges, verdict }: CheckResult, colors: Colors): readonly string[] {
   const all = exchanges[0] ?? [];
-  // A reason that names an RPC or a socket is proved by that one.
+  // A reason that names an RPC or a socket is about that one.
   const named = /\b(?:RPC|WS)\d+\b/u.exec(reason)?.[0];
   const ofNamed = all.filter(({ rpc }) => rpc === named);
   const lines = (ofNamed.length > 0 ? ofNamed : all).slice(-SHOWN_LINES);

@@ -1,4 +1,4 @@
-// Two measured loads beside each other: what changed, by how much, and what got worse beyond what chance explains. Pure.
+// Two measured loads side by side: what changed, by how much, and what got worse beyond chance. Pure.
 
 import { COUNTS, TIMES } from '../../load/figures.ts';
 import { Histogram } from '../../load/histogram.ts';
@@ -8,24 +8,24 @@ import { milliseconds } from './result-table.ts';
 /** One figure of both runs. */
 export interface Difference {
   readonly name: string;
-  /** Undefined where the run has no such figure. */
+  /** Undefined where the run does not have this figure. */
   readonly before: number | undefined;
   readonly after: number | undefined;
   readonly unit: 'ms' | '%' | 'MB' | '';
-  /** `after` by `before`; undefined where there is nothing to divide by. */
+  /** `after` divided by `before`; undefined where `before` is 0 or absent. */
   readonly ratio: number | undefined;
-  /** Whether both 95 % ranges lie apart; undefined where chance has no say in the figure or its say is not known. */
+  /** Whether the 95 % ranges do not overlap; undefined for a figure without a known range. */
   readonly isBeyondNoise: boolean | undefined;
-  /** More of it is worse, and there is more of it, beyond noise. */
+  /** Higher is worse, and it is higher, beyond noise. */
   readonly isWorse: boolean;
 }
 
-/** What stands side by side. */
+/** What a comparison contains. */
 export interface Comparison {
   readonly differences: readonly Difference[];
-  /** What makes the two runs hard to compare, a sentence each. */
+  /** Why the two runs are hard to compare, one sentence each. */
   readonly doubts: readonly string[];
-  /** Nobody can say that nothing got worse: a run is no result, or the second has lost a figure of the first. */
+  /** True when nobody can rule out that something got worse: a run has no valid result, or the second lacks a figure of the first. */
   readonly isVoid: boolean;
 }
 
@@ -73,7 +73,7 @@ function shareDifferences(before: LoadResult, after: LoadResult): readonly Diffe
   });
 }
 
-// CPU and memory are one figure of one run: how far chance moves them, two runs do not show.
+// CPU and memory are single figures of a run: two runs do not show how much they vary by chance.
 function serverDifferences({ server: was }: LoadResult, { server: is }: LoadResult): readonly Difference[] {
   if (was === null && is === null) return [];
   const figure = (value: number | undefined): Figure | undefined => (value === undefined ? undefined : { value });
@@ -83,7 +83,7 @@ function serverDifferences({ server: was }: LoadResult, { server: is }: LoadResu
   ];
 }
 
-/** A figure of one run, and where it lies with 95 % confidence. */
+/** A figure of one run, with its 95 % confidence range. */
 interface Figure {
   readonly value: number;
   readonly range?: readonly [low: number, high: number];
@@ -102,7 +102,7 @@ function areApart([wasLow, wasHigh]: readonly [number, number], [isLow, isHigh]:
   return isLow > wasHigh || isHigh < wasLow;
 }
 
-/** The range of a share with 95 % confidence, in % (Wilson's, which also knows what none of a few means). */
+/** The range of a share with 95 % confidence, in % (Wilson score interval, which also works for 0 of n). */
 export function shareRange(count: number, of: number): readonly [low: number, high: number] {
   if (of === 0) return [0, 100];
   const z = 1.96;
@@ -142,12 +142,12 @@ function missingOf(differences: readonly Difference[]): readonly string[] {
   });
 }
 
-/** What got worse beyond noise and by more than so many %. */
+/** What got worse beyond noise and by more than this many %. */
 export function worseThan({ differences }: Comparison, percent: number): readonly Difference[] {
   return differences.filter(({ isWorse, ratio }) => isWorse && (ratio === undefined || ratio > 1 + percent / 100));
 }
 
-/** A row of the table: name, both values, ratio, and what to think of it. */
+/** A row of the table: name, both values, ratio, and judgement. */
 export function differenceRow({ name, before, after, unit, ratio, isBeyondNoise, isWorse }: Difference): readonly string[] {
   const verdict = isBeyondNoise === undefined ? '' : !isBeyondNoise ? 'within noise' : isWorse ? 'WORSE' : 'better';
   return [name, value(before, unit), value(after, unit), ratio === undefined ? '-' : `x ${ratio.toFixed(2)}`, verdict];

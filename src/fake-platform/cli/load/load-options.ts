@@ -1,4 +1,4 @@
-// The options of `parley load` and what they mean. Knows words and numbers; reads nothing but what names access.
+// The options of `parley load` and their meaning. Reads no file except those with credentials.
 import { Option, type Command } from 'commander';
 import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import type { ArrivalKind } from '../../load/arrivals.ts';
@@ -8,7 +8,7 @@ import { readAccess, withAccessOptions, type Access, type AccessFlags } from '..
 import { withCallerOptions, type CallerFlags } from '../call-options.ts';
 import { DEFAULT_MIX, readMix, type LoadDefaults, type MixDraft } from './mix.ts';
 
-/** The options as they were given. */
+/** The options as given. */
 export interface LoadFlags extends AccessFlags, CallerFlags {
   readonly agent?: string;
   readonly rate?: string;
@@ -30,29 +30,29 @@ export interface LoadFlags extends AccessFlags, CallerFlags {
   readonly json?: string | true;
 }
 
-/** What is to be measured: one load, or the number of calls that a server holds. */
+/** What to measure: one load, or the number of calls that a server can carry. */
 export type LoadTask =
   | {
       readonly kind: 'run';
       readonly shape: Omit<LoadShape, 'fillMs'>;
-      /** Undefined: the ramp, and for calls at once a call's length more. */
+      /** Undefined: the ramp, and for calls at once also the length of a call. */
       readonly warmUpMs: number | undefined;
       readonly expected: readonly Criterion[];
     }
   | {
       readonly kind: 'capacity';
       readonly criteria: readonly Criterion[];
-      /** Time that counts in each try, ms. */
+      /** Measured time of each try, ms. */
       readonly windowMs: number;
       readonly rampMs: number;
       readonly maxCalls: number;
     };
 
-/** The options understood. */
+/** The parsed options. */
 export interface LoadWish {
   readonly access: Access;
   readonly profileName: string;
-  /** What holds for callers whose scenario says nothing else. */
+  /** Applies to callers whose scenario says nothing else. */
   readonly defaults: Omit<LoadDefaults, 'organizationId'>;
   readonly task: LoadTask;
   readonly mix: readonly MixDraft[];
@@ -61,21 +61,21 @@ export interface LoadWish {
   readonly callsPerConnection: number;
   readonly seed: number;
   readonly metricsUrl: string | undefined;
-  /** What was asked for, in the words of the command line, without access. */
+  /** The request in the words of the command line, without credentials. */
   readonly asked: string;
 }
 
 const DEFAULT_DURATION = '1m';
 const DEFAULT_WINDOW = '20s';
 const DEFAULT_CAPACITY_RAMP = '5s';
-/** Holds beside the conditions of a search that says nothing of calls that fail. */
+/** An extra condition of a search whose conditions do not mention failed calls. */
 const UNSAID_CONDITION = 'failed < 1%';
 const MAX_WORKERS = 64;
 
 /** Adds the options to the command. */
 export function withLoadOptions(command: Command): Command {
   withCallerOptions(withAccessOptions(command), '; the limits of a test of a file win');
-  // `load compare` needs none of them; the action asks for what a load needs.
+  // `load compare` needs none of them; the action of `load` checks what a load needs.
   for (const option of command.options) option.mandatory = false;
   return command
     .option('--agent <id>', 'agent to talk to (default: the server decides)')
@@ -112,7 +112,7 @@ export function withLoadOptions(command: Command): Command {
 }
 
 /**
- * Understands the options.
+ * Parses the options.
  *
  * @throws RangeError with a sentence for the user; always as a rejection.
  */
@@ -161,7 +161,7 @@ function taskOf(flags: LoadFlags): LoadTask {
   };
 }
 
-/** Callers who are turned away wait for nothing, so conditions of times alone would hold for a server that takes none. */
+/** Callers who are rejected wait for nothing, so a server that rejects everybody would meet conditions of times alone. */
 function withFailures(criteria: readonly Criterion[]): readonly Criterion[] {
   const isSaid = criteria.some(({ metric }) => metric === 'failed' || metric === 'refused');
   return isSaid ? criteria : [...criteria, ...parseCriteria(UNSAID_CONDITION)];

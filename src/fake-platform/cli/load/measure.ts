@@ -1,5 +1,5 @@
-// What `parley load` does once its options are understood: prepares the callers, rehearses, runs one load or searches the
-// capacity, and ends everything it started, whatever happens.
+// What `parley load` does with parsed options: prepares the callers, rehearses, runs one load or searches the capacity,
+// and ends everything it started, whatever happens.
 import { DEFAULT_LIMITS, type CallLimits } from '../../caller/call-limits.ts';
 import { lengthOf } from '../../load/arrivals.ts';
 import { findCapacity, type Capacity } from '../../load/capacity.ts';
@@ -33,13 +33,13 @@ export interface TryResult {
   readonly checked: readonly Checked[];
 }
 
-/** Shows what happens meanwhile. */
+/** Shows the progress. */
 export interface MeasureView {
   readonly say: (line: string) => void;
   readonly progress: (progress: LoadProgress) => void;
 }
 
-/** @throws AppError when no voice is installed or a worker fails, and RangeError when the metrics page is none. */
+/** @throws AppError when no voice is installed or a worker fails, and RangeError when the metrics page is not valid. */
 export async function measure(wish: LoadWish, surroundings: LoadSurroundings, view: MeasureView, signal: AbortSignal): Promise<Measured> {
   const { clock } = surroundings;
   await checkMetrics(wish, surroundings, signal);
@@ -78,12 +78,12 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
   }
 }
 
-/** Length of the longest calls of a mix, ms: until then, an even rate has not filled up. */
+/** Length of the longest calls of a mix, ms: an even rate reaches its level only after that time. */
 function longestOf(scenarios: readonly WeightedScenario[]): number {
   return Math.max(...scenarios.map(({ meanMs }) => meanMs));
 }
 
-/** The limits that no call of a mix is beyond. */
+/** The limits that every call of a mix stays within. */
 function longestLimits(mix: readonly MixEntry[]): CallLimits {
   const longest = (name: 'callMs' | 'answerMs'): number =>
     Math.max(...mix.map(({ scenario }) => scenario.limits?.[name] ?? DEFAULT_LIMITS[name]));
@@ -98,8 +98,8 @@ async function measureRun(
   scenarios: readonly WeightedScenario[],
 ): Promise<Measured> {
   const meanMs = meanLengthOf(scenarios);
-  // So many calls are there only when the longest of the first ones are about to end: the level is held that much longer, or the
-  // time that counts would begin with too few.
+  // The full number of calls is there only when the longest of the first ones are about to end: the level is held that
+  // much longer, or the measured time would begin with too few calls.
   const filled = { ...shape, fillMs: longestOf(scenarios) };
   const phases = phasesOf(filled, meanMs);
   const all = levelsOf(filled);
@@ -125,10 +125,10 @@ async function search(
         if (one.result.interrupted) throw stopped;
         const holds = one.checked.every((each) => each.holds);
         const isGood = holds && !one.result.saturated;
-        // Of several tries of one number, one that held says how much was left.
+        // Of several tries with one number, one that passed shows how much was left.
         if (isGood || !results.has(calls)) results.set(calls, one);
-        // A rehearsal is one call, to a server that has just begun. How long calls take of a server that cannot keep up says
-        // nothing of one that can.
+        // A rehearsal is one call, to a server that has just started. The length of calls at a server that cannot keep up says
+        // nothing about one that can.
         if (isGood) ({ scenarios } = one.result);
         view.say(tryText(calls, one, holds));
         return { holds, isSaturated: one.result.saturated };
@@ -156,12 +156,12 @@ type Attempt = Run & {
   readonly criteria: readonly Criterion[];
 };
 
-/** One try: a ramp, the longest call's length until the number is reached, and then the time that counts. */
+/** One try: a ramp, the longest call's length until the number is reached, and then the measured time. */
 async function attempt(calls: number, { windowMs, rampMs, criteria, limits, ...run }: Attempt): Promise<TryResult> {
   const level = { kind: 'calls', calls } as const;
   const fillMs = longestOf(run.scenarios);
   const phases = phasesOf({ stages: [{ level, durationMs: windowMs }], rampMs, fillMs }, meanLengthOf(run.scenarios));
-  // A search does not wait for the ends of calls, but for everything a caller still waits for: the worst waits come last.
+  // A search does not wait for the ends of calls, but for every reply a caller waits for: the longest waits end last.
   const result = await runLoad({ ...run, phases, warmUpMs: rampMs + fillMs, drainMs: limits.answerMs, endsWhenAnswered: true });
   return { result, checked: checkCriteria(criteria, result) };
 }

@@ -1,5 +1,5 @@
-// What the callers of a load do: scenarios and their weights, as `--mix` names them. Makes ready steps once; the workers get
-// them as they are.
+// What the callers of a load do: scenarios and their weights, as `--mix` names them. Makes ready steps once; the workers
+// receive these.
 import type { LoadScenario } from '../../load/load-call.ts';
 import type { Step } from '../../caller/script.ts';
 import { prepareScript, type ScriptTools } from '../../caller/script-draft.ts';
@@ -10,13 +10,13 @@ import { findTests, readyTests } from '../scenarios/scenario-files.ts';
 /** One scenario of the mix. */
 export interface MixEntry {
   readonly scenario: LoadScenario;
-  /** How often it is played, in proportion to the others. */
+  /** How often it runs, in proportion to the others. */
   readonly weight: number;
-  /** Whether its test expects a transfer; undefined where nothing is said about how the call ends. */
+  /** Whether its test expects a transfer; undefined where the test says nothing about the end of the call. */
   readonly expectsTransfer?: boolean;
 }
 
-/** What stands in a mix, before anything is spoken: a scenario by name, or the tests of a file. */
+/** The content of a mix before anything is spoken: a scenario by name, or the tests of a file. */
 export interface MixDraft {
   readonly weight: number;
   readonly source:
@@ -24,10 +24,10 @@ export interface MixDraft {
     | { readonly kind: 'tests'; readonly tests: readonly PlannedTest[] };
 }
 
-/** What holds for callers whose scenario says nothing else. */
+/** Applies to callers whose scenario says nothing else. */
 export type LoadDefaults = Pick<LoadScenario, 'organizationId' | 'agentId' | 'noInputMs' | 'repeatsLostTurns'>;
 
-/** What is spoken where nothing else is given. */
+/** Spoken where no other text is given. */
 const SENTENCES = ['hello, I have a question about my order', 'what are your opening hours'] as const;
 
 type Prepare = (tools: ScriptTools) => Promise<readonly Step[]>;
@@ -46,7 +46,7 @@ const BUILT_IN: ReadonlyMap<string, Prepare> = new Map<string, Prepare>([
   ],
 ]);
 
-/** What a mix is when none is given. */
+/** The default mix. */
 export const DEFAULT_MIX = 'speak:3,keys:1,listen:1';
 
 /** For a help text. */
@@ -79,13 +79,13 @@ async function testsIn(file: string): Promise<readonly PlannedTest[]> {
   const { tests, problems } = await findTests([file]);
   if (problems.length > 0) throw new RangeError(problems.join('\n'));
   const bad = tests.find(({ settings }) => Object.values(settings.conditions ?? {}).some((value) => value !== undefined));
-  // Callers of a load share connections, so none can have one that breaks.
+  // Callers of a load share connections, so none of them can have a connection that breaks.
   if (bad !== undefined) throw new RangeError(`${file}: "${bad.name}" asks for a bad line, which calls of a load cannot have`);
   return tests;
 }
 
 /**
- * Speaks what is to be spoken.
+ * Speaks the texts of the mix.
  *
  * @throws AppError `synthesis_failed` when a scenario speaks and no voice is installed; what reading a recording throws.
  */
@@ -108,7 +108,7 @@ function expectedEndOf({ welcome, steps, call }: ReadyTest): Pick<MixEntry, 'exp
   return expected?.kind === 'outcome' ? { expectsTransfer: expected.outcome === 'transferred' } : {};
 }
 
-/** Flow events, pace and line of a test are of its own call alone. */
+/** Flow events, pace and line of a test apply to its own call alone. */
 function scenarioOf({ name, script, settings }: ReadyTest, defaults: LoadDefaults): LoadScenario {
   const { flowEvents: _flowEvents, pace: _pace, conditions: _conditions, ...kept } = settings;
   return { ...defaults, ...kept, name, script };

@@ -1,7 +1,7 @@
-// How a load stands, while it runs, as text.
+// The state of a running load as text.
 import type { LoadProgress } from '../../load/load-run.ts';
 
-/** The figures of the moment. */
+/** The current figures. */
 export function progressText({ live, perSecond, finished, failed, firstAudio, reply }: LoadProgress): string {
   const times = (name: string, { count, p50, p99 }: { count: number; p50: number; p99: number }): string =>
     count === 0 ? '' : `${name} ${p50.toFixed(0)}/${p99.toFixed(0)} ms`;

@@ -1,4 +1,4 @@
-// One call of every scenario before a load: it shows whether the server takes them at all, and how long they are.
+// One call of every scenario before a load: it shows whether the server accepts them at all, and how long they take.
 import { DEFAULT_LIMITS } from '../../caller/call-limits.ts';
 import { placeCall, type CallResult } from '../../caller/caller.ts';
 import { transferReason } from '../../load/call-facts.ts';
@@ -9,7 +9,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Access } from '../call-access.ts';
 import type { MixEntry } from './mix.ts';
 
-/** What a rehearsal works with. */
+/** What a rehearsal needs. */
 export interface RehearsalOptions {
   readonly access: Access;
   readonly clock: Clock;
@@ -17,29 +17,29 @@ export interface RehearsalOptions {
   readonly signal: AbortSignal;
 }
 
-/** What came of it. */
+/** Its result. */
 export interface Rehearsed {
   readonly scenarios: readonly WeightedScenario[];
-  /** What is to be played, with a limit that leaves room for calls that take twice as long under load. */
+  /** The mix, with a limit that leaves room for calls that take twice as long under load. */
   readonly mix: readonly MixEntry[];
-  /** Why calls failed, a line each; a load of them would measure nothing. */
+  /** Why calls failed, one line each; a load of them would measure nothing. */
   readonly failures: readonly string[];
-  /** What else is to be known of them, a line each. */
+  /** Other remarks about them, one line each. */
   readonly notes: readonly string[];
-  /** How what was heard sounds while nobody else calls. */
+  /** The sound of what was heard while nobody else calls. */
   readonly sounds: readonly KnownSound[];
 }
 
-/** Reasons of transfers on which our server decides, and no bot: what they end are no good calls. */
+/** Reasons of transfers that our server decides, not a bot: calls that they end are not good calls. */
 export const SERVER_REASONS: ReadonlySet<string> = new Set([
   ...['draining', 'total', 'organization', 'organization_rate', 'streams', 'loop_delay', 'memory', 'store'],
   ...['failed', 'too_long', 'shutdown'],
 ]);
 
-/** Longest calls of a load, by the length of the rehearsed one. */
+/** Longest calls of a load, from the length of the rehearsed one. */
 const ROOM = 2;
 
-/** Holds the calls, beside each other. */
+/** Places the calls in parallel. */
 export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptions): Promise<Rehearsed> {
   const { access, ...more } = options;
   const known = new KnownSounds();
@@ -75,7 +75,7 @@ function transferOf({ outcome, terminal }: CallResult): { readonly reason: strin
   return outcome === 'transferred' && terminal !== undefined ? { reason: transferReason(terminal), turn: terminal.turn } : undefined;
 }
 
-/** Why such calls would measure nothing: they broke, or were transferred by the server itself or instead of a welcome. */
+/** Why such calls would measure nothing: they failed, or the server itself transferred them or did so instead of a welcome. */
 function failureOf(result: CallResult, expectsTransfer: boolean | undefined): string | undefined {
   if (result.outcome === 'failed') {
     const fatal = result.findings.find((finding) => finding.fatal);

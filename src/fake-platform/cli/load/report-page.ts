@@ -1,5 +1,5 @@
 // The report of a load as one HTML file: figures, charts, and each chart as a table, readable without a network, in light and
-// dark, and without sight. Everything that is not ours is escaped.
+// dark mode, and by a screen reader. Everything foreign is escaped.
 import { readFile } from 'node:fs/promises';
 import { escaped } from '../../../base/html-text.ts';
 import type { Checked } from '../../load/criteria.ts';
@@ -26,10 +26,10 @@ interface Chart {
   readonly values: readonly (readonly (number | null)[])[];
 }
 
-/** Rows of a chart's table at most; a long run is thinned out there, not in the chart. */
+/** Most rows of a chart's table; a long run is thinned there, not in the chart. */
 const TABLE_ROWS = 120;
 
-/** The page. @param checked - the conditions that were asked for. @throws Error when the chart library is not installed. */
+/** The page. @param checked - the conditions of the run. @throws Error when the chart library is not installed. */
 export async function reportPage(result: LoadResult, checked: readonly Checked[] = []): Promise<string> {
   const [library, sheet] = await Promise.all(['uPlot.iife.min.js', 'uPlot.min.css'].map(libraryFile));
   const charts = chartsOf(result);
@@ -100,7 +100,7 @@ function chartsOf(result: LoadResult): readonly Chart[] {
   ];
 }
 
-/** From the median to four nines, each nine as wide as the one before. */
+/** From the median to four nines; each nine has the same width. */
 function percentileChart(result: LoadResult): Chart {
   const nines = Array.from({ length: 38 }, (_, index) => 0.3 + index * 0.1);
   const shown = TIMES.filter(({ label, key }) => !label.startsWith(' ') && result[key].count > 0);
@@ -159,7 +159,7 @@ function shownValue(value: number | null): string {
   return value === null ? '-' : Number.isInteger(value) ? String(value) : milliseconds(value);
 }
 
-/** Data inside a script element: nothing in it may end the element. */
+/** Data inside a script element: nothing in it may close the element. */
 function dataText(data: unknown): string {
   return JSON.stringify(data).replaceAll('<', String.raw`\u003c`);
 }

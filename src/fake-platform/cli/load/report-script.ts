@@ -1,7 +1,7 @@
-// The script of a load's report, as text: draws the charts from the data in the page. It runs in a browser and sees nothing
-// but the page; colours come from the style sheet, so that light and dark look right.
+// The script of a load's report, as text: draws the charts from the data in the page. It runs in a browser and uses nothing
+// but the page; colours come from the style sheet, for light and dark mode.
 
-/** The script. `uPlot` must be there before it. */
+/** The script. `uPlot` must be loaded before it. */
 export const REPORT_SCRIPT = `
 'use strict';
 (() => {
@@ -30,8 +30,8 @@ export const REPORT_SCRIPT = `
           stroke: colour('--line-' + String(index + 1)),
           dash: each.dashed ? [6, 4] : undefined,
           width: 1.5,
-          // A stretch in which nobody waited, or a sample that failed, has no value: a line that ended there would leave nothing of
-          // values that stand alone.
+          // A time in which nobody waited, or a failed sample, has no value. A line that ended there would hide values that stand
+          // alone.
           spanGaps: true,
           points: { show: values[index + 1].filter((value) => value !== null).length < 60 },
           value: (_, value) => (value === null || value === undefined ? '-' : value.toFixed(value < 10 ? 2 : 0)),

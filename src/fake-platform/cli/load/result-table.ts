@@ -1,11 +1,11 @@
-// A measured load as people read it: what callers heard, what went wrong, and whether the figures count. Words only.
+// A measured load as people read it: what callers heard, what went wrong, and whether the figures are valid.
 import pc from 'picocolors';
 import { criterionText, unitOf, type Checked } from '../../load/criteria.ts';
 import { TIMES } from '../../load/figures.ts';
 import type { LoadResult, Times } from '../../load/load-result.ts';
 import { alignedRows } from '../../../base/terminal/table.ts';
 
-/** Heads of a table of times. */
+/** Column heads of a table of times. */
 export const TIME_HEADS = ['ms', 'count', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max'] as const;
 
 /** The lines of the result. */
@@ -85,7 +85,7 @@ function problemLines({ failures, breaches }: LoadResult): readonly string[] {
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
-/** One condition and what there was. */
+/** One condition and the measured value. */
 export function checkedLine({ criterion, value, holds }: Checked, colors = pc.createColors(false)): string {
   const found = value === undefined ? 'not measured' : `${milliseconds(value)}${unitOf(criterion)}`;
   const left = value === undefined || criterion.below === 0 ? '' : `, ${percent(1 - value / criterion.below)} left`;
@@ -125,7 +125,7 @@ function seconds(value: number): string {
   return `${value.toFixed(1)} s`;
 }
 
-/** A time of a table: three digits are known, more are not shown. */
+/** A time of a table, with three digits. */
 export function milliseconds(ms: number): string {
   return ms >= 100 ? ms.toFixed(0) : ms >= 10 ? ms.toFixed(1) : ms.toFixed(2);
 }

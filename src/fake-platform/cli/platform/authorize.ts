@@ -1,5 +1,5 @@
-// `parley platform authorize` and `deauthorize`: an administrator of an organization makes up their mind about the app, and
-// whoever asked sees what the server makes of it.
+// `parley platform authorize` and `deauthorize`: act as an organization's administrator who decides about the app, and show
+// what the server does about it.
 import { Command } from 'commander';
 import { abortAfter, pause, type AbortReason } from '../../../base/abort.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -16,7 +16,7 @@ const MAX_WAIT_S = 600;
 const POLL_MS = 100;
 const INTERRUPTED: AbortReason = 'shutdown';
 
-/** The command; exit code 1 when webhooks were notified and no data source came of it in time. */
+/** The command; exit code 1 when webhooks were notified but no data source appeared in time. */
 export function authorizeCommand(): Command {
   const command = new Command('authorize')
     .description('let an organization authorize the service app, and wait until the server has registered a data source for it')
@@ -50,7 +50,7 @@ export function deauthorizeCommand(): Command {
   });
 }
 
-/** The data source of the organization that is new or changed, or why nobody waits for it any more. */
+/** The data source of the organization that is new or changed, or why the wait ended. */
 async function registered(
   ask: ControlWork['ask'],
   organizationId: string,

@@ -1,5 +1,5 @@
-// What every command that controls a running fake platform has in common: which one it means, how it prints, and how an
-// organization is written.
+// What all commands that control a running fake platform share: the port, the output, and the form of an
+// organization.
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
@@ -9,7 +9,7 @@ import type { ControlAnswer, ControlName, ControlRequest } from '../../platform/
 /** The port by default. */
 export const PLATFORM_PORT = 8090;
 
-/** What such a command does its work with. */
+/** What such a command needs. */
 export interface ControlWork {
   /** Asks the platform. @throws AppError as {@link control} does. */
   readonly ask: <Name extends ControlName>(name: Name, request: ControlRequest<Name>) => Promise<ControlAnswer<Name>>;
@@ -18,7 +18,7 @@ export interface ControlWork {
   readonly show: (data: unknown, text: string) => void;
 }
 
-/** Lets a command take what all of them take. */
+/** Adds the shared options to a command. */
 export function controlCommand(command: Command, example: string): Command {
   return command
     .option('--port <n>', `port of the platform (default: ${String(PLATFORM_PORT)})`, portNumber)
@@ -26,11 +26,11 @@ export function controlCommand(command: Command, example: string): Command {
     .addHelpText('after', `\nExample:\n  $ parley platform ${example}`);
 }
 
-/** The work of a command that is run. */
+/** The work of a command. */
 export function controlWork(command: Command): ControlWork {
   const port = portOf(command);
   const output = command.configureOutput();
-  // `parley platform --json status` means the same as with the flag behind.
+  // `parley platform --json status` means the same as with the flag at the end.
   const isJson = [command, command.parent].some((one) => one?.getOptionValue('json') === true);
   return {
     ask: (name, request) => control(port, name, request),
@@ -41,7 +41,7 @@ export function controlWork(command: Command): ControlWork {
   };
 }
 
-/** A port as a command line has it. @throws InvalidArgumentError for anything else. */
+/** Parses a port. @throws InvalidArgumentError for anything else. */
 export const portNumber = wholeNumberFrom(0, 65_535);
 
 function portOf(command: Command): number {

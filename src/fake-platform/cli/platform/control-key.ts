@@ -1,5 +1,5 @@
-// The key with which commands control a running fake platform: in a folder of the user's temp folder that only the user can
-// look into, one file for each port. No key, no control.
+// The key with which commands control a running fake platform: one file per port, in a folder of the user's temp folder that
+// only the user can read. No key, no control.
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -17,9 +17,9 @@ export function newControlKey(): string {
 }
 
 /**
- * Puts the key where the user's other commands find it.
+ * Stores the key where the user's other commands find it.
  *
- * @returns a function that takes it away again.
+ * @returns a function that deletes it.
  * @throws AppError `platform_unavailable` when the folder is not the user's own.
  */
 export async function keepControlKey(port: number, key: string): Promise<() => Promise<void>> {
@@ -27,7 +27,7 @@ export async function keepControlKey(port: number, key: string): Promise<() => P
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     await demandOwn(path.dirname(file));
-    // What a killed one has left. Only one listens on a port, and that is us.
+    // A killed platform left it. Only one process can listen on a port, and that is this one.
     await rm(file, { force: true });
     await writeFile(file, key, { mode: 0o600, flag: 'wx' });
   } catch (thrown) {
@@ -52,7 +52,7 @@ export async function controlKeyOf(port: number): Promise<string> {
   return key;
 }
 
-/** What commands say when there is nobody to control. */
+/** What commands say when no platform runs. */
 export function notRunning(port: number): AppError {
   return new AppError(
     'platform_unavailable',
@@ -64,7 +64,7 @@ function fileOf(port: number): string {
   return path.join(os.tmpdir(), `parley-${String(process.getuid?.() ?? 'user')}`, `platform-${String(port)}.key`);
 }
 
-/** The temp folder is everybody's: somebody else may have been there first. */
+/** Everybody can write to the temp folder: somebody else may have made the folder first. */
 async function demandOwn(folder: string): Promise<void> {
   const found = await lstat(folder);
   const isOurs = found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid());

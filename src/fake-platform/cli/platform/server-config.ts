@@ -1,5 +1,5 @@
-// The configuration of a server that belongs to one running fake platform: its credentials, a sealed store with a key of its
-// own, and addresses on loopback. Written so that nobody else on the machine can read it.
+// The configuration of a server that uses one running fake platform: its credentials, a sealed store with its own
+// key, and loopback addresses. Nobody else on the machine can read it.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,15 +9,15 @@ import { AppError } from '../../../base/errors.ts';
 import { isFileError } from '../../../base/terminal/surroundings.ts';
 import type { FakePlatform } from './start-platform.ts';
 
-/** What the server is to be beside what the platform makes of it. */
+/** What the server needs beyond the platform's own values. */
 export interface ServerPlan {
-  /** Address that data sources are registered with. */
+  /** Address of registered data sources. */
   readonly url: string;
   readonly grpcPort: number;
-  /** Calls over WebSocket: their port, and the address of the data sources for them (W-03). Absent: gRPC alone. */
+  /** Calls over WebSocket: their port, and the address of their data sources (W-03). Absent: gRPC alone. */
   readonly websocket?: { readonly port: number; readonly url: string };
   readonly webhookPort: number;
-  /** Where deliveries go when it is not the server's own port: a proxy before it. */
+  /** Where deliveries go when it is not the server's own port: a proxy in front of it. */
   readonly webhookUrl?: string | undefined;
   readonly redirectUri: string;
   /** Further sections, such as `tls`. */
@@ -25,22 +25,22 @@ export interface ServerPlan {
 }
 
 const OWNER_ONLY = 0o600;
-/** By this a file is known for ours, which may be written over. */
+/** Marks a file as ours, so that it may be overwritten. */
 const MARK = '# Made by `parley platform`';
 const HEADING = `${MARK} for the time it runs; the next start writes it anew. Holds secrets of the fake platform, and nobody else's.\n`;
 const KEY_BYTES = 32;
-/** Short, so that somebody who watches sees renewals. */
+/** Short, so that a developer who watches sees renewals. */
 const LIFETIME_MINUTES = 10;
 const LEAD_MINUTES = 2;
-/** The shortest pauses that the settings allow, or nearly: on one machine nothing has to be spared. */
+/** About the shortest pauses that the settings allow: on one machine there is no load to avoid. */
 const RETRY_S = 5;
 const CHECK_S = 10;
 
 /**
- * Writes the configuration and, beside it, the key of its store; a key that is there stays, or the store would not open.
+ * Writes the configuration and, beside it, the key of its store. An existing key stays, or the store would not open.
  *
- * @param file - absolute; `.key` and `.store` instead of its ending name its neighbours.
- * @throws AppError `config_invalid` for a file that is there and not ours, or that cannot be written.
+ * @param file - absolute; the key and the store have the same name with `.key` and `.store`.
+ * @throws AppError `config_invalid` for an existing file that is not ours, or one that cannot be written.
  */
 export async function writeServerConfig(file: string, { api, issuer }: FakePlatform, plan: ServerPlan): Promise<void> {
   const stem = file.slice(0, file.length - path.extname(file).length);
@@ -83,7 +83,7 @@ export async function writeServerConfig(file: string, { api, issuer }: FakePlatf
   }
 }
 
-/** Replaces a file as a whole, whatever rights the one before had. */
+/** Replaces the whole file, whatever its permissions were. */
 export async function writeSecret(file: string, text: string): Promise<void> {
   await writeFileAtomic(file, text, { mode: OWNER_ONLY });
 }

@@ -1,5 +1,5 @@
-// The fake platform as a whole: its administration side and the issuer of its tokens, started and closed together. For the
-// commands that run one; which of their events are printed, and how, they decide.
+// The fake platform as a whole: its administration side and the issuer of its tokens, started and closed together.
+// The commands that run one decide which events they print, and how.
 import { loadProfile } from '../../platform/profile.ts';
 import { startAdminApi, type AdminApi } from '../../platform/admin-api.ts';
 import { startIssuer, type Issuer, type IssuerRequest } from '../../platform/issuer.ts';
@@ -7,9 +7,9 @@ import type { PlatformObserver } from '../../platform/platform.ts';
 
 /** How to start it. */
 export interface PlatformOptions {
-  /** Of the administration side; 0 takes a free one. */
+  /** Port of the administration side; 0 takes a free one. */
   readonly port: number;
-  /** Where browsers come back to after a login. */
+  /** Where browsers return after a login. */
   readonly redirectUri: string;
   /** As {@link startAdminApi} takes it. */
   readonly controlKey?: string;

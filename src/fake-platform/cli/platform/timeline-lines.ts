@@ -1,5 +1,5 @@
-// What happens on the fake platform as lines: for people, aligned and coloured where the terminal can show it, or as JSON for
-// programs. Never holds a token or a secret: what it is made from has none.
+// What happens on the fake platform as lines: for people, aligned and coloured where the terminal allows, or as JSON for
+// programs. Contains no token and no secret: its events have none.
 import { createColors } from 'picocolors';
 import { shownText } from '../../../base/shown-text.ts';
 import type { Delivery } from '../../platform/deliveries.ts';
@@ -12,10 +12,10 @@ export interface PlatformEvent {
   readonly who: string;
   readonly method: string;
   readonly path: string;
-  /** Of the answer, or why there is none. */
+  /** About the answer, or why there is none. */
   readonly status: number | 'lost' | 'none' | 'dropped' | 'failed';
   readonly organizationId?: string;
-  /** What a delivery tells. */
+  /** What is known of a delivery. */
   readonly tells?: string;
 }
 
@@ -25,24 +25,24 @@ export function requestEvent({ asker, method, path, status, isAnswered }: Journa
   const organizationId = asker?.organizationId;
   return {
     ...{ event: 'request', who: asker === undefined ? 'somebody' : kinds[asker.kind], method, path: shownText(path) },
-    // Carried out or not: without an answer its status is nobody's.
+    // Without an answer it has no status, whether or not it was done.
     status: isAnswered ? status : status === 0 ? 'none' : 'lost',
     ...(organizationId === undefined ? {} : { organizationId }),
   };
 }
 
-/** A delivery to a webhook whose end is known. */
+/** A delivery to a webhook, with its outcome. */
 export function deliveryEvent({ event: tells, organizationId, targetUrl, outcome }: Delivery): PlatformEvent {
   const status = outcome.kind === 'answered' ? outcome.status : outcome.kind === 'dropped' ? 'dropped' : 'failed';
   return { event: 'delivery', who: 'platform', method: 'POST', path: shownText(targetUrl), status, organizationId, tells };
 }
 
-/** A request for the keys that tokens are signed with. */
+/** A request for the keys that verify tokens. */
 export function keysEvent({ path, status }: IssuerRequest): PlatformEvent {
   return { event: 'keys', who: 'somebody', method: 'GET', path: shownText(path), status };
 }
 
-/** One line, without a line break. @param atMs - when it was seen, ms since the epoch. */
+/** One line, without a line break. @param atMs - when it happened, ms since the epoch. */
 export type EventLine = (event: PlatformEvent, atMs: number) => string;
 
 /** Makes the writer of lines. */
@@ -51,7 +51,7 @@ export function eventLine(isJson: boolean, isColoured: boolean): EventLine {
   const colors = createColors(isColoured);
   return ({ event, who, method, path, status, organizationId, tells }, atMs) => {
     const at = new Date(atMs);
-    // Local time, as on people’s own clocks.
+    // Local time, as on people's own clocks.
     const time = `${at.toTimeString().slice(0, 8)}.${String(at.getMilliseconds()).padStart(3, '0')}`;
     const isGood = typeof status === 'number' && status < 400;
     const mark = isGood ? colors.green : typeof status === 'number' && status < 500 ? colors.yellow : colors.red;

@@ -1,5 +1,5 @@
-// `parley platform token`: the token that the platform presents for an organization now, in a file for `parley call`. Shown on
-// a terminal only when somebody asks for it.
+// `parley platform token`: the token that the platform presents for an organization now, in a file for `parley call`. Printed
+// on a terminal only on request.
 import path from 'node:path';
 import { Command, Option } from 'commander';
 import { AppError } from '../../../base/errors.ts';

@@ -1,11 +1,11 @@
-// The WAV files of tests: one for each call that is to be kept, named after its test. Knows no calls under way.
+// The WAV files of tests: one for each recorded call, named after its test. Knows no calls under way.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { callRecording } from '../../caller/recording.ts';
 import type { TestFrame } from '../../scenario/plan.ts';
 import type { TestResult } from '../../scenario/run.ts';
 
-/** Which calls are kept, and where. */
+/** Which calls are recorded, and where. */
 export interface RecordingChoice {
   readonly failures: string | undefined;
   readonly all: string | undefined;
@@ -16,7 +16,7 @@ export class Recordings {
   readonly #choice: RecordingChoice;
   readonly #names = new Map<TestFrame, string>();
 
-  /** @param tests - in their order, which decides the names: those of two runs can be compared, whichever call was over first. */
+  /** @param tests - in their order, which decides the names: two runs can be compared, whichever call ended first. */
   constructor(choice: RecordingChoice, tests: readonly TestFrame[]) {
     this.#choice = choice;
     const taken = new Set<string>();
@@ -30,17 +30,17 @@ export class Recordings {
   }
 
   /**
-   * Keeps the call of a test when it was asked for.
+   * Writes the recording of a test if asked for.
    *
    * @returns the files.
-   * @throws what the operating system says when a file cannot be written.
+   * @throws the operating system's error when a file cannot be written.
    */
   async keep({ call, status, test, round }: TestResult): Promise<readonly string[]> {
     const { failures, all } = this.#choice;
     const folders = [...(status === 'failed' && failures !== undefined ? [failures] : []), ...(all === undefined ? [] : [all])];
     const name = this.#names.get(test);
     if (call === undefined || name === undefined || folders.length === 0) return [];
-    // No name of a test has a dot in it, so that no round takes the name of another test.
+    // No test name has a dot in it, so a round cannot take the name of another test.
     const files = [...new Set(folders)].map((folder) => path.join(folder, `${name}${round === 1 ? '' : `.${String(round)}`}.wav`));
     for (const file of files) {
       await mkdir(path.dirname(file), { recursive: true });

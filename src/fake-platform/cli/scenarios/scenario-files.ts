@@ -1,4 +1,4 @@
-// The files and folders that a user names as tests to be run, or as a list of what is wrong and where.
+// Reads the files and folders that a user names as tests, or lists what is wrong and where.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Expectation } from '../../caller/expectation.ts';
@@ -14,7 +14,7 @@ const ENDINGS = new Set(['.yaml', '.yml', '.json']);
 const MAX_FILE_BYTES = 1_048_576;
 const MAX_FILES = 1000;
 
-/** What was found. */
+/** The result. */
 export interface FoundTests {
   readonly tests: readonly PlannedTest[];
   /** Lines such as `front-desk.yaml:12:5  tests[0].stepz: unknown field …`. */
@@ -22,9 +22,9 @@ export interface FoundTests {
 }
 
 /**
- * Reads all files; of folders those that end in .yaml, .yml or .json, with the folders in them.
+ * Reads all files; from folders those that end in .yaml, .yml or .json, with subfolders.
  *
- * @throws RangeError with a sentence for the user when something cannot be read or there is nothing.
+ * @throws RangeError with a sentence for the user when something cannot be read or there are no tests.
  */
 export async function findTests(places: readonly string[]): Promise<FoundTests> {
   const files = [...new Set((await Promise.all(places.map(filesAt))).flat())];

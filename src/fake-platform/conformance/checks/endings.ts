@@ -1,4 +1,4 @@
-// Checks of how the server ends a call and hands it over (contract, section 2.8).
+// Checks of how the server ends a call and transfers it (contract, section 2.8).
 import { ROUTING_HINT } from '../../../contract/limits.ts';
 import { isTerminalEvent } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
@@ -10,14 +10,14 @@ import type { Received } from '../wire.ts';
 import { chunksOf } from './replies.ts';
 import { farewellUncuttable, NO_END, silentAfterEnd } from './shared-inputs.ts';
 
-/** Longest that last words are waited for before the terminal event, ms (G-7A). */
+/** Longest wait for a farewell before the terminal event, ms (G-7A). */
 const MAX_FAREWELL_MS = 30_000;
-/** Farewells shorter than this tell nothing, ms. */
+/** Farewells shorter than this prove nothing, ms. */
 const MIN_FAREWELL_MS = 600;
 
 const NO_TRANSFER = 'the server handed no call over: name keys upon which it does with --transfer-press';
 
-/** Looks at each terminal event of these kinds with the response that carried it. */
+/** Inspects each terminal event of these kinds with the response that carried it. */
 function eachTerminal(kinds: readonly string[], look: (received: Received) => string | undefined): Look<RpcRecord> {
   return eachTurn(({ rpc }: RpcTurn) => {
     const terminals = rpc.received.filter(({ answer }) => isTerminalEvent(answer.event) && kinds.includes(answer.event.kind));
@@ -109,7 +109,7 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
       const farewellMs = chunksOf(turn).reduce((sum, { prompts }) => sum + prompts.reduce((ms, prompt) => ms + playMs(prompt), 0), 0);
       if (farewellMs < MIN_FAREWELL_MS) return NOTHING;
       const waitedMs = end.atMs - first.atMs;
-      // Neither side knows to the moment when the platform begins to play, and a busy machine is late.
+      // Neither side knows exactly when the platform begins to play, and a busy machine is late.
       if (waitedMs >= Math.min(MAX_FAREWELL_MS, farewellMs) / 2) return undefined;
       return `the terminal event came ${String(Math.round(waitedMs))} ms after the first of ${String(Math.round(farewellMs))} ms of last words`;
     }),

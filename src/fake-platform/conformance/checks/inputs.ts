@@ -1,4 +1,4 @@
-// Checks of what each kind of input is answered with: speech, keys, silence, the end of a call (contract, sections 2.4 to 2.9).
+// Checks of the answer to each kind of input: speech, keys, silence, the end of a call (contract, sections 2.4 to 2.9).
 import type { Answer } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
 import { isNotice } from '../heard.ts';
@@ -7,7 +7,7 @@ import { rpcShape, type RpcLab, type RpcRecord } from '../rpc-probe.ts';
 import { eachOf, eachTurn, NOTHING, turnsOf, type Look } from '../shape-check.ts';
 import { hangUpUnanswered, keysAnswered, NO_KEYS, oddKeysAnswered, silenceAnswered } from './shared-inputs.ts';
 
-/** Whether somebody spoke before anybody here can tell that the prompt before was over (G-37). */
+/** Whether somebody spoke before anybody here can know that the prompt before was over (G-37). */
 function mayHaveSpokenTooEarly(turn: RpcTurn, { turns }: RpcRecord): boolean {
   const before = turns[turns.indexOf(turn) - 1];
   return before !== undefined && isPlaytimeUnknown(before);
@@ -18,12 +18,12 @@ const NO_SPEECH = 'no call was spoken to at a moment when the bot was known to l
 const NOT_HEARD = 'the server reported no start of speech';
 const NO_GOING_ON = 'no FINAL was seen that goes on with a call';
 
-/** Looks at every FINAL that goes on with a call. */
+/** Inspects every FINAL after which the call continues. */
 function eachGoingOn(look: (final: Answer) => string | undefined): Look<RpcRecord> {
   return eachTurn((turn: RpcTurn, call: RpcRecord) => {
     const final = turn.rpc.final?.answer;
     const isOrdinary = turn.kind !== 'session_end' && turn.kind !== 'dtmf_start' && turnsOf(call.turns, turn.kind).includes(turn);
-    // A call that ends by a terminal event in another response of the turn goes on with nothing.
+    // A call that a terminal event in another response of the turn ends does not continue.
     return final === undefined || !isOrdinary || turn.terminal !== undefined ? NOTHING : look(final);
   });
 }

@@ -1,5 +1,5 @@
-// Checks of RPCs of one call that overlap, and of what is cut (contract, section 2.6). Each looks at the welcome and at other
-// replies that may be cut.
+// Checks of RPCs of one call that overlap, and of interrupted replies (contract, section 2.6). Each covers the welcome and other
+// replies that may be interrupted.
 import type { Check } from '../check.ts';
 import { repliesBy, streamedMs, withEach } from '../cuttable-reply.ts';
 import { SPARE_MS, STOP_MS, watchingStalls } from '../interrupting.ts';
@@ -17,7 +17,7 @@ import {
   streamedFirstMs,
 } from './shared-overlap.ts';
 
-/** Moments of silence before something happens on a listening RPC. */
+/** Milliseconds of silence before something happens on a listening RPC. */
 const QUIET: readonly Input[] = [MULAW_FORMAT, SILENCE, SILENCE, SILENCE, SILENCE, SILENCE];
 const NOT_STREAMED = 'no reply was heard that may be cut and is streamed while it plays';
 
@@ -59,7 +59,7 @@ export const OVERLAP_CHECKS: readonly Check<RpcLab>[] = [
     run: (lab) =>
       overlapping(lab, async (call, older, newer, name) => {
         if (newer.isBroken || older.isBroken) lab.skip('two RPCs may not overlap');
-        // What comes once the listening RPC is closed may be its own answer.
+        // What comes after the listening RPC is closed may be its own answer.
         const isMisplaced = newer.hasPrompt;
         await call.closeTurns(newer);
         if (isMisplaced) lab.fail(`while ${name} was sent on ${older.line}, a prompt came on ${newer.line}, which only listens`);

@@ -1,4 +1,4 @@
-// Checks of how replies travel: FINAL, CHUNK and PARTIAL, and the sound in them (contract, sections 2.2 and 2.5).
+// Checks of how replies are sent: FINAL, CHUNK and PARTIAL, and the sound in them (contract, sections 2.2 and 2.5).
 import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
 import { isClosing, type Answer, type AnswerPrompt } from '../../caller/answer.ts';
@@ -12,7 +12,7 @@ export function chunksOf({ rpc }: RpcTurn): readonly Answer[] {
   return rpc.answers.filter(({ type, prompts }) => type === 'chunk' && prompts.some(({ audio }) => audio.length > 0));
 }
 
-/** How the sound of a turn travels; undefined when it has none. */
+/** How the sound of a turn is sent; undefined when it has none. */
 function modeOf(turn: RpcTurn): 'CHUNK' | 'WAV' | undefined {
   if (chunksOf(turn).length > 0) return 'CHUNK';
   return turn.rpc.answers.some(({ type, prompts }) => type === 'final' && prompts.some(({ audio }) => audio.length > 0))
@@ -20,7 +20,7 @@ function modeOf(turn: RpcTurn): 'CHUNK' | 'WAV' | undefined {
     : undefined;
 }
 
-/** Looks at every prompt with sound that is in a response of this type. */
+/** Inspects every prompt with sound in a response of this type. */
 function eachSound(type: Answer['type'], look: (prompt: AnswerPrompt, turn: RpcTurn) => string | undefined): Look<RpcRecord> {
   return eachTurn((turn: RpcTurn) => {
     const sounds = turn.rpc.answers
@@ -31,7 +31,7 @@ function eachSound(type: Answer['type'], look: (prompt: AnswerPrompt, turn: RpcT
   });
 }
 
-/** What keeps a WAV from being played on a telephone; undefined when nothing does. */
+/** What keeps a telephone from playing a WAV; undefined when nothing does. */
 function wavProblem(audio: Uint8Array): string | undefined {
   try {
     const { coding, sampleRateHz, channels } = readWavLayout(audio);
@@ -57,7 +57,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
       if (rpc.isCompleted) return undefined;
       const end = turns.findIndex(({ terminal }) => terminal !== undefined);
       const isAfterEnd = end !== -1 && turns.indexOf(turn) > end;
-      // Of a call that is over a server may know nothing any more (G-75).
+      // A server may have forgotten a call that is over (G-75).
       if (isAfterEnd && rpc.final === undefined && rpc.ending !== undefined) return NOTHING;
       const behind = rpc.final === undefined ? '' : ' behind its FINAL';
       return `the RPC ${endingText(rpc.ending)}${behind}`;
@@ -70,7 +70,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     otherwise: 'no FINAL was seen',
     look: eachTurn(({ rpc, kind }) => {
       const at = rpc.answers.findIndex(isClosing);
-      // To a hang-up samples say an empty response first, and may name the end behind it (G-75).
+      // The samples answer a hang-up with an empty response first, and may then name the end (G-75).
       if (at === -1 || kind === 'session_end') return NOTHING;
       const after = rpc.answers.length - 1 - at;
       return after === 0 ? undefined : `${String(after)} responses came after the closing FINAL`;
@@ -93,7 +93,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     title: 'The sound of a FINAL begins with a RIFF header.',
     otherwise: NO_WAV,
     look: eachSound('final', ({ audio }, turn) =>
-      // Sound behind chunks is another breach (G-43).
+      // Sound after chunks is another breach (G-43).
       startsAsWav(audio) || chunksOf(turn).length > 0 ? undefined : `${String(audio.length)} bytes of sound in a FINAL have no WAV header`,
     ),
   }),

@@ -1,4 +1,4 @@
-// Checks of input that is unusual and legal, or of a later contract (contract, sections 2.7 and 2.10).
+// Checks of input that is unusual and legal, or from a later contract (contract, sections 2.7 and 2.10).
 import { status } from '@grpc/grpc-js';
 import type { Key } from '../../caller/key.ts';
 import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';
@@ -7,14 +7,14 @@ import type { Check } from '../check.ts';
 import { endingText, eventInput, type Input, type RpcTurn } from '../rpc-call.ts';
 import type { RpcLab } from '../rpc-probe.ts';
 
-/** A number that no event, no key and no format of audio has. */
+/** A number that no event, no key and no audio format has. */
 const UNKNOWN_NUMBER = 99;
-/** Keys whose numbers are no digits (G-66). */
+/** Keys other than digits (G-66). */
 const ODD_KEYS: readonly Key[] = ['0', '*', '#', 'A', 'B', 'C', 'D'];
 /** Fields 2046, a text, and 2047, a number. */
 const UNKNOWN_FIELDS = Uint8Array.of(0xf2, 0x7f, 0x03, 0x6e, 0x65, 0x77, 0xf8, 0x7f, 0x01);
 
-/** Whether what nobody knows was refused as such. */
+/** Whether an unknown method or value was refused as unknown. */
 function isRefused({ rpc }: RpcTurn): boolean {
   return rpc.ending?.code === status.INVALID_ARGUMENT;
 }
@@ -44,7 +44,7 @@ export const ROBUSTNESS_CHECKS: readonly Check<RpcLab>[] = [
         const { call } = await lab.begun();
         if (!call.isAskedFor('keys')) lab.skip('the bot asks for no keys');
         const { endProblem, isOver, hasPrompt, terminal } = await call.press([key]);
-        // A key that is answered at length was taken.
+        // A key that gets a long answer was accepted.
         const isTaken = !isOver && hasPrompt;
         if (endProblem !== undefined && !isTaken) lab.fail(`the RPC of key ${key} ${endProblem}`);
         if (terminal === undefined) await call.hangUp();

@@ -1,4 +1,4 @@
-// Checks that both transports have, each under ids and rules of its own: what keys, silence, noise and a hang-up are answered with, and
+// Checks for both transports, each with its own ids and rules: the answers to keys, silence, noise and a hang-up, and
 // how the server ends a call (contract, sections 2.4 to 2.8, 3.5 and 3.7). Know no wire.
 import type { Key } from '../../caller/key.ts';
 import type { Check, CheckName } from '../check.ts';
@@ -7,14 +7,14 @@ import type { Lab } from '../lab.ts';
 import { QUIET_LINES } from '../quiet-line.ts';
 import { eachOf, eachTurn, NOTHING, shapeOf, turnsOf, type ShapeOptions } from '../shape-check.ts';
 
-/** Keys that trip a server which counts where it should look up, or knows the keys of its menu alone. */
+/** Keys that reveal a server which computes where it should look up, or knows only the keys of its menu. */
 const ODD_KEYS: readonly Key[] = ['0', '5', '*'];
-/** How long the answer to what is no speech would be on its way, ms. */
+/** Longest delay of a wrong answer to noise, ms. */
 const LATE_ANSWER_MS = 500;
 export const NO_KEYS = 'no call came as far as keys that the bot asks for';
 export const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
 
-/** Keys are answered. @param answered - what the same keys did before, for a sentence. */
+/** Keys get an answer. @param answered - what the same keys did before, for a sentence. */
 export function keysAnswered<Surroundings extends Lab>(name: CheckName, answered: string): Check<Surroundings> {
   return shape({
     ...name,
@@ -28,7 +28,7 @@ export function keysAnswered<Surroundings extends Lab>(name: CheckName, answered
   });
 }
 
-/** Keys are answered also when the bot knows none of them. */
+/** Keys get an answer even when the bot knows none of them. */
 export function oddKeysAnswered<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
   return {
     ...name,
@@ -40,7 +40,7 @@ export function oddKeysAnswered<Surroundings extends Lab>(name: CheckName): Chec
         // Alone, the key that ends a collection leaves it without digits (G-65).
         if (call.turns[0]?.final?.answer.config?.terminator !== key) {
           const turn = await call.press([key]);
-          // A key that is refused is another breach (G-66).
+          // Refusing a key is another breach (G-66).
           const why = turn.isBroken ? undefined : turn.keysProblem(`key ${key}`);
           if (why !== undefined) lab.fail(why);
           if (turn.terminal !== undefined) continue;
@@ -51,7 +51,7 @@ export function oddKeysAnswered<Surroundings extends Lab>(name: CheckName): Chec
   };
 }
 
-/** A report of silence is answered by a prompt or by the end of the call. */
+/** A report of silence gets a prompt or ends the call. */
 export function silenceAnswered<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
   return shape({
     ...name,
@@ -63,7 +63,7 @@ export function silenceAnswered<Surroundings extends Lab>(name: CheckName): Chec
   });
 }
 
-/** Silence and line noise are not announced as speech. */
+/** Silence and line noise are not reported as speech. */
 export function noiseNotAnnounced<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
   return {
     ...name,
@@ -96,7 +96,7 @@ export function hangUpUnanswered<Surroundings extends Lab>(name: CheckName): Che
   });
 }
 
-/** The caller cannot cut a farewell. */
+/** The caller cannot interrupt a farewell. */
 export function farewellUncuttable<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
   return shape({
     ...name,
@@ -112,7 +112,7 @@ export function farewellUncuttable<Surroundings extends Lab>(name: CheckName): C
   });
 }
 
-/** No prompt comes after a terminal event. @param otherwise - why there was nothing to look at. */
+/** No prompt comes after a terminal event. @param otherwise - why there was nothing to examine. */
 export function silentAfterEnd<Surroundings extends Lab>(name: CheckName, otherwise: string): Check<Surroundings> {
   return shape({
     ...name,
@@ -127,7 +127,7 @@ export function silentAfterEnd<Surroundings extends Lab>(name: CheckName, otherw
   });
 }
 
-/** A check that looks at recorded calls of either transport. */
+/** A check that examines recorded calls of either transport. */
 function shape<Surroundings extends Lab>(options: ShapeOptions): Check<Surroundings> {
   return shapeOf(options, (lab) => lab.calls());
 }

@@ -1,5 +1,5 @@
-// Checks that both transports have, each under ids and rules of its own: what becomes of a reply that the caller interrupts (contract,
-// sections 2.6 and 3.5). Each looks at the welcome and at other replies that may be cut. Know no wire.
+// Checks for both transports, each with its own ids and rules: what happens to a reply that the caller interrupts (contract,
+// sections 2.6 and 3.5). Each covers the welcome and other replies that may be interrupted. Know no wire.
 import type { ProbeCall, ProbeTurn, TimedAnswer } from '../call.ts';
 import type { Check, CheckName } from '../check.ts';
 import { cuttableMs, repliesBy, streamedMs, withEach, type CuttableReply } from '../cuttable-reply.ts';
@@ -7,13 +7,13 @@ import { BUSY, CAME_OTHERWISE, interruptionMs, STOP_MS, watchingStalls } from '.
 import type { Lab } from '../lab.ts';
 import { replayed, speakInto } from '../replay.ts';
 
-/** A reply that is streamed for less than this is over before anything else happens in its call, ms. */
+/** A reply that is sent in less than this is over before anything else happens in its call, ms. */
 const MIN_STREAMED_MS = 300;
-/** Puts replies that are streamed while they play before all others, however long those are, ms. */
+/** Sorts replies that are streamed while they play before all others, however long those are, ms. */
 export const STREAMED_FIRST_MS = 1_000_000;
 export const NOT_CUTTABLE = 'no reply was heard that may be cut';
 
-/** A caller who speaks into a reply is announced. */
+/** A caller who speaks into a reply is reported. */
 export function bargeInAnnounced<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
   return {
     ...name,
@@ -68,10 +68,10 @@ export function interruptedReplyStops<Surroundings extends Lab>(name: CheckName,
 }
 
 /**
- * Keys that are pressed while a reply plays are answered.
+ * Keys that are pressed while a reply plays get an answer.
  *
  * @param leastMs - of a reply that is long enough to press a key.
- * @param answered - what the same keys did behind the reply, for a sentence.
+ * @param answered - what the same keys did after the reply, for a sentence.
  */
 export function keysOverReplyAnswered<Surroundings extends Lab>(name: CheckName, leastMs: number, answered: string): Check<Surroundings> {
   return {
@@ -102,7 +102,7 @@ export function keysOverReplyAnswered<Surroundings extends Lab>(name: CheckName,
   };
 }
 
-/** Fails when sound of a reply came too late after it was cut. @param what - came, for a sentence that begins with the number of pieces. */
+/** Fails when sound of a reply came too late after the interruption. @param what - came, for a sentence that begins with the number of pieces. */
 export function demandQuiet(lab: Lab, answers: readonly TimedAnswer[], cutAtMs: number, isBusy: () => boolean, what: string): void {
   const late = answers.filter(({ answer, atMs }) => atMs - cutAtMs > STOP_MS && answer.prompts.some(({ audio }) => audio.length > 0));
   if (late.length > 0 && isBusy()) lab.skip(BUSY);
@@ -115,7 +115,7 @@ export function streamedFirstMs(turn: ProbeTurn): number {
   return ms < MIN_STREAMED_MS ? cuttableMs(turn) : STREAMED_FIRST_MS + ms;
 }
 
-/** Demands that a platform would send keys while a reply plays, and behind it. */
+/** Requires that a platform would send keys while a reply plays, and after it. */
 export function demandKeysAsked(lab: Lab, call: ProbeCall, { turn }: CuttableReply<ProbeTurn>): void {
   if (!call.isAskedFor('keys') || turn.final?.answer.mode === 'voice') lab.skip('the bot asks for no keys');
 }

@@ -1,5 +1,5 @@
-// Checks of tokens that are signed as they should be and say something wrong: only a platform that signs what it is asked
-// to can make them (contract, sections 4.4 and 4.5).
+// Checks of tokens with a valid signature and wrong content: only a platform that signs on request can make them
+// (contract, sections 4.4 and 4.5).
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../base/json.ts';
 import type { Lab } from '../lab.ts';
@@ -10,15 +10,15 @@ import type { RpcLab } from '../rpc-probe.ts';
 import { readToken, type SignOrder, type TokenSigner } from '../tokens.ts';
 import { demandRefused } from './tokens.ts';
 
-/** Keys asked for more often than this by as many unknown ids are not bounded. */
+/** If unknown ids cause more fetches of keys than this, the fetches are not limited. */
 const [UNKNOWN_IDS, MAX_REQUESTS] = [25, 8];
-/** How long ago a token has ended that may still come in, s: the skew of 30 and a margin for slow machines (J-27). */
+/** How long ago a token has expired that the server may still accept, s: the skew of 30 minus a margin for slow machines (J-27). */
 const JUST_ENDED_S = 20;
-/** How long ago a token has ended that must be refused, s: more than the skew of 30; a slow machine only adds to it (J-16). */
+/** How long ago a token has expired that the server must reject, s: more than the skew of 30; a slow machine only adds to it (J-16). */
 const ENDED_S = 40;
-/** When a token begins that must be refused, s from now: far more than the skew and any delay of a slow machine (J-16). */
+/** When a token begins that the server must reject, s from now: far more than the skew and any delay of a slow machine (J-16). */
 const NOT_YET_S = 600;
-/** The skew that a server may allow, how much of it is left when an RPC is opened, and how long it is watched beyond that, s (J-04, J-16). */
+/** The skew that a server may allow, how much of it is left when an RPC opens, and how long to watch it beyond that, s (J-04, J-16). */
 const [SKEW_S, SKEW_LEFT_S, WATCHED_S] = [30, 4, 2];
 /** Between two frames of silence on a watched RPC, ms. */
 const WATCH_TICK_MS = 200;
@@ -36,7 +36,7 @@ function nowS(lab: Lab): number {
   return Math.floor(lab.suspect.clock.nowMs() / 1000);
 }
 
-/** Tokens that must be refused, by name. */
+/** Tokens that a server must reject, by name. */
 type Orders = (lab: Lab) => Readonly<Record<string, SignOrder>>;
 
 function refusedCheck(id: string, rules: readonly [string, ...string[]], title: string, orders: Orders): Check {
@@ -51,7 +51,7 @@ function refusedCheck(id: string, rules: readonly [string, ...string[]], title: 
   };
 }
 
-/** A check that a token with one other claim is refused. */
+/** A check that a token with one other claim is rejected. */
 function claimCheck(id: string, rules: readonly [string, ...string[]], words: string, claims: (lab: Lab) => JsonObject): Check {
   return refusedCheck(id, rules, `A token with another ${words} is refused.`, (lab) => ({
     [`a token with another ${words}`]: { claims: claims(lab) },
@@ -66,7 +66,7 @@ const { claimName, textClaim } = {
   },
 };
 
-/** An address as another spelling of the same place. */
+/** An address as another spelling of the same endpoint. */
 function otherSpelling(url: string): string {
   return url.endsWith('/') ? url.slice(0, -1) : `${url}/`;
 }
@@ -76,7 +76,7 @@ function withDefaultPort(url: string): string | undefined {
   return port === '' ? url.replace(host, `${host}:${protocol === 'http:' ? '80' : '443'}`) : undefined;
 }
 
-/** The checks that hold however a call is carried. */
+/** The checks for every transport. */
 export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
   refusedCheck('hs256-refused', ['J-11', 'J-22'], 'A token that is signed with the public key as a secret is refused.', () => ({
     'a token of HS256 with the public key as its secret': { header: { alg: 'HS256' }, by: 'public_key' },
@@ -216,7 +216,7 @@ export const RPC_SIGNED_TOKEN_CHECKS: readonly Check<RpcLab>[] = [
       const call = await lab.ready();
       const endsAtS = nowS(lab) + SKEW_LEFT_S;
       const connection = lab.probe.connect(lab.probe.authorization(await signerOf(lab).sign({ claims: { exp: endsAtS - SKEW_S } })));
-      // The watched RPC is opened before anything else, and what is asked behind it shows that its token was still good then.
+      // The watched RPC opens before anything else; the request after it shows that its token was still good then.
       const watched = lab.probe.call(call.ids, connection).open(MULAW_FORMAT, SILENCE);
       const list = await connection.list(organizationId, timing.answerMs, lab.log);
       if ('code' in list) lab.skip('a token that ended 26 s ago is refused: the server allows clocks less difference, or lists no agents');

@@ -1,4 +1,4 @@
-// Checks of the forms in which the caller's voice may come, and of when it may be announced (contract, section 2.4).
+// Checks of the forms in which the caller's voice may come, and of when the server may report it (contract, section 2.4).
 import { VOICE_ENCODING } from '../../../contract/grpc.ts';
 import { FRAME_MS, LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
 import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';
@@ -11,21 +11,21 @@ import { eventInput, MULAW_FORMAT, SILENCE, type Input, type SpokenForm } from '
 import type { RpcLab, RpcRecord } from '../rpc-probe.ts';
 import { noiseNotAnnounced } from './shared-inputs.ts';
 
-/** What the platform sends before the first audio, bytes (G-33). */
+/** The size of what the platform sends before the first audio, bytes (G-33). */
 const TINY_BYTES = 3;
 /** The largest piece that counts as a probe, bytes (G-34). */
 const PROBE_BYTES = 14;
-/** Pieces that are sent: 350 ms of speech. */
+/** Number of pieces: 350 ms of speech. */
 const MAX_PROBES = 200;
-/** An uncuttable welcome shorter than this tells nothing, ms. */
+/** An uninterruptible welcome shorter than this proves nothing, ms. */
 const MIN_WELCOME_MS = 1000;
-/** Part of such a welcome in which nothing may be announced: neither side knows to the moment when it is over. */
+/** The part of such a welcome in which nothing may be reported: neither side knows exactly when it ends. */
 const WATCHED_PART = 0.6;
 const WIDE_HZ = 16_000;
-/** How long the answer to what is no speech would be on its way, ms. */
+/** Longest delay of a wrong answer to noise, ms. */
 const LATE_ANSWER_MS = 500;
 
-/** Speech as 16-bit PCM; at 16 kHz each sample stands twice, which is good enough to be speech. */
+/** Speech as 16-bit PCM; at 16 kHz each sample is doubled, which is good enough to be speech. */
 function linear16(mulaw: Uint8Array, rateHz: number): SpokenForm {
   const repeat = rateHz / LINE_RATE_HZ;
   const samples = decodeMulaw(mulaw);
@@ -48,7 +48,7 @@ function wavFile(mulaw: Uint8Array): SpokenForm {
   return { before: [{ audio_input: { caller_audio: mulawWav(Buffer.concat([lead, mulaw])) } }], frames: [], silence: SILENCE };
 }
 
-/** A check that speech is heard in a form in which samples take it, too. */
+/** A check that speech is heard in a form that the samples accept, too. */
 function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => SpokenForm): Check<RpcLab> {
   return {
     id,
@@ -66,7 +66,7 @@ function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => Spo
   };
 }
 
-/** An agent whose welcome may not be cut and is long enough; the check does not apply without one. */
+/** An agent whose welcome may not be interrupted and is long enough; the check does not apply without one. */
 async function uncuttable(lab: RpcLab): Promise<{ readonly agentId: string; readonly ms: number }> {
   const lengthOf = ({ turns }: RpcRecord): number => {
     const prompts = turns[0]?.rpc.answers.flatMap((answer) => answer.prompts.filter(isHeard)) ?? [];
@@ -145,7 +145,7 @@ export const SPEECH_CHECKS: readonly Check<RpcLab>[] = [
     run: async (lab) => {
       await lab.demandHeard();
       const call = await lab.ready();
-      // The middle of what is said, where it is loud; more messages of this size are held up on the way.
+      // The middle of the speech, where it is loud; more messages of this size are delayed on the way.
       const middle = Math.max(0, Math.floor((lab.speech.length - MAX_PROBES * PROBE_BYTES) / 2));
       const speech = lab.speech.subarray(middle, middle + MAX_PROBES * PROBE_BYTES);
       const probes = Array.from({ length: Math.ceil(speech.length / PROBE_BYTES) }, (_, index) => ({
@@ -153,13 +153,13 @@ export const SPEECH_CHECKS: readonly Check<RpcLab>[] = [
       }));
       const turn = call.start('speech', MULAW_FORMAT, ...probes);
       await call.until(turn, () => turn.hasStart || turn.hasPrompt, LATE_ANSWER_MS);
-      // A bot may ask again once the line is closed without a word, and before that only when it has heard something.
+      // A bot may ask again when the RPC is closed without speech, and before that only when it has heard something.
       const isAnswered = turn.hasPrompt;
       await call.closeTurns(turn);
       const came = turn.hasStart ? 'START_OF_INPUT' : isAnswered ? 'a prompt' : undefined;
       if (came !== undefined) lab.fail(`${came} came upon speech in pieces of ${String(PROBE_BYTES)} bytes`);
       const broken = turn.endProblem;
-      // Seen on a busy machine: so many small messages were held up on the way until the RPC was cancelled.
+      // On a busy machine so many small messages were delayed until the RPC was cancelled.
       if (broken !== undefined && !turn.isOver) lab.giveUp(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
       if (broken !== undefined) lab.fail(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
       await call.hangUp();

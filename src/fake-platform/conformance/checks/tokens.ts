@@ -1,4 +1,4 @@
-// Checks of the token that anybody with one good token can make, or with none (contract, sections 2.1 and 4.4).
+// Checks of tokens that anybody can make, with one good token or with none (contract, sections 2.1 and 4.4).
 import { startIssuer, type Issuer } from '../../platform/issuer.ts';
 import type { Lab } from '../lab.ts';
 import type { Presented } from '../probe.ts';
@@ -6,17 +6,17 @@ import type { Check } from '../check.ts';
 import type { RpcLab } from '../rpc-probe.ts';
 import { changed, readToken, writeToken, type TokenParts } from '../tokens.ts';
 
-/** What counts as a refusal beside its own code. */
+/** What counts as a rejection beside its own code. */
 interface RefusalOptions {
-  /** Of whom the tokens are, where it is not the organization of the run: they may be forbidden as those of another. */
+  /** Whose tokens they are, if not the organization's of the run: they may be rejected as those of another. */
   readonly organizationId?: string;
-  /** Any error refuses: the check of the token itself may break (G-92). */
+  /** Any error counts: the check of the token itself may break (G-92). */
   readonly mayBreak?: true;
 }
 
 /**
- * Fails when one of these authorizations is let in by one of the methods, is refused by another code than that of a refusal,
- * or when the server takes the good token no more afterwards: an error is no refusal, and one that broke down refuses all.
+ * Fails when one of the methods accepts one of these authorizations or rejects it with a wrong code, or
+ * when the server no longer accepts the good token afterwards: an error is no rejection, and a broken server rejects all.
  */
 export async function demandRefused(
   lab: Lab,
@@ -27,7 +27,7 @@ export async function demandRefused(
   for (const [name, authorization] of Object.entries(authorizations)) {
     lab.note(`with ${name}`);
     await demandOneRefused(lab, name, () => lab.probe.present(authorization, organizationId), options);
-    // That the list asks for no token at all is another breach (G-04).
+    // That the list needs no token at all is another breach (G-04).
     if (lab.suspect.listWantsToken)
       await demandOneRefused(lab, `the list with ${name}`, () => lab.probe.presentToList(authorization, organizationId), options);
   }
@@ -56,7 +56,7 @@ async function demandOneRefused(
   lab.fail(`${name} ${found.how} and was not refused${wanted}`);
 }
 
-/** Presents a token, and once more where what came of it is not clear: a busy machine is late, on either side. */
+/** Presents a token, and again where the result is unclear: a busy machine is late, on either side. */
 async function askedTwice(lab: Lab, present: () => Promise<Presented>, isClear: (found: Presented) => boolean): Promise<Presented> {
   const first = await present();
   if (isClear(first)) return first;
@@ -71,7 +71,7 @@ function goodParts(lab: Lab): TokenParts {
   return parts ?? lab.skip('the token that was given has no three readable parts');
 }
 
-/** Works with a token like the good one by an issuer of our own, which listens on the loopback address. */
+/** Works with a token like the good one from an issuer of our own, which listens on the loopback address. */
 async function withForeignIssuer(lab: Lab, work: (token: string, issuer: Issuer) => Promise<void>): Promise<void> {
   const { claims } = goodParts(lab);
   const issuer = await startIssuer({ profile: lab.suspect.profile });
@@ -82,13 +82,13 @@ async function withForeignIssuer(lab: Lab, work: (token: string, issuer: Issuer)
   }
 }
 
-/** Whether an issuer on our loopback address is there for the server as well. */
+/** Whether the server can reach an issuer on our loopback address. */
 function isBeside({ suspect }: Lab): boolean {
   const { host } = suspect.target;
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
-/** Words without what differs from refusal to refusal, such as a tracking id or a time. */
+/** Text without what differs from rejection to rejection, such as a tracking id or a time. */
 function plainWords(details: string): string {
   return details.replaceAll(/[\w-]*\d[\w:.-]*/gu, '#');
 }
@@ -114,7 +114,7 @@ export function malformedTokens(lab: Lab): Readonly<Record<string, string>> {
   };
 }
 
-/** The checks that hold however a call is carried. */
+/** The checks for every transport. */
 export const TOKEN_CHECKS: readonly Check[] = [
   {
     id: 'good-token-accepted',
@@ -213,7 +213,7 @@ export const TOKEN_CHECKS: readonly Check[] = [
       const words = new Set<string>();
       for (const token of tokens) {
         const { isTaken, isRefused, how, words: said } = await lab.probe.present(lab.probe.authorization(token));
-        // One that is let in is another breach.
+        // Accepting one is another breach.
         if (isTaken) continue;
         if (!isRefused) lab.fail(`a call with a refused token ${how} and was not refused with ${lab.probe.refusal}`);
         words.add(plainWords(said));
@@ -223,7 +223,7 @@ export const TOKEN_CHECKS: readonly Check[] = [
   },
 ];
 
-/** Demands that the good token is let in after a scheme. */
+/** Requires that the good token is accepted after a scheme. */
 async function demandTaken(lab: Lab, scheme: string): Promise<void> {
   lab.note(`with the token after ${scheme}`);
   const { isTaken, how } = await lab.probe.present(`${scheme} ${lab.suspect.token ?? ''}`);

@@ -1,11 +1,11 @@
-// Checks of what holds a call together over its RPCs (contract, sections 2.2 and 2.3).
+// Checks of what connects the RPCs of a call (contract, sections 2.2 and 2.3).
 import { status } from '@grpc/grpc-js';
 import type { Check } from '../check.ts';
 import { FLOW_EVENT, SILENCE, type RpcCall, type RpcTurn } from '../rpc-call.ts';
 import type { RpcLab } from '../rpc-probe.ts';
 import { FOREIGN_ORGANIZATION } from '../suspect.ts';
 
-/** How long a cancellation travels at most, ms. */
+/** Longest delay of a cancellation, ms. */
 const CANCELLED_MS = 300;
 /** An id that no server knows. */
 const UNKNOWN_AGENT = 'conformance-no-such-agent';
@@ -14,7 +14,7 @@ function howItWent({ endProblem, final }: RpcTurn): string {
   return endProblem ?? (final === undefined ? 'got no FINAL' : 'got a FINAL');
 }
 
-/** Demands that a call still answers keys, which a call that nothing happened to does. */
+/** Requires that a call still answers keys, as an undisturbed call does. */
 async function demandAlive(lab: RpcLab, call: RpcCall, after: string): Promise<void> {
   const turn = await call.press(lab.suspect.press);
   if (!turn.isAnswered) {
@@ -38,7 +38,7 @@ export const TURN_CHECKS: readonly Check<RpcLab>[] = [
       await call.heardOut(welcome);
       const turn = await call.goOn(lab.suspect.press);
       const broken = turn.endProblem;
-      // Where RPCs of another kind are taken behind a half-close, it is this kind that breaks.
+      // Where RPCs of another kind are accepted after a half-close, this kind is the fault.
       if (broken !== undefined && (await lab.calls()).some(({ turns }) => turns.length > 1))
         lab.skip(`${turn.kind} is not taken behind a welcome, and other input is`);
       if (broken !== undefined) lab.fail(`behind the half-closed RPC of the welcome the one of ${turn.kind} ${broken}`);
@@ -69,7 +69,7 @@ export const TURN_CHECKS: readonly Check<RpcLab>[] = [
       await lab.wait(100);
       rpc.cancel();
       await rpc.until(() => rpc.ending !== undefined, lab.suspect.timing.answerMs);
-      // The server hears of it a little later than we do.
+      // The server learns it a little later than we do.
       await lab.wait(CANCELLED_MS);
       await demandAlive(lab, call, 'the cancellation of an RPC');
     },
@@ -88,13 +88,13 @@ export const TURN_CHECKS: readonly Check<RpcLab>[] = [
       if (first === '') lab.skip('no agent can be named: the list is empty');
       await lab.demandKnown();
       if (second === UNKNOWN_AGENT) lab.note('the other agent is one that nobody knows');
-      // On one connection: that a call goes on elsewhere is another rule (G-15).
+      // On one connection: that a call continues on another is another rule (G-15).
       const connection = lab.probe.connect();
       const { call } = await lab.begun(lab.probe.call({ agentId: first }, connection));
       const changed = lab.probe.call({ ...call.ids, agentId: second }, connection);
       const turn = await changed.turn('custom_event', FLOW_EVENT);
       const { ending } = turn.rpc;
-      // An agent that nobody knows may be named as such.
+      // An unknown agent may be reported as such.
       const allowed: readonly number[] = second === UNKNOWN_AGENT ? [status.INVALID_ARGUMENT, status.NOT_FOUND] : [status.INVALID_ARGUMENT];
       if (ending === undefined || !allowed.includes(ending.code))
         lab.fail(`an RPC that names another agent than its call ${howItWent(turn)} and was not INVALID_ARGUMENT`);
@@ -108,7 +108,7 @@ export const TURN_CHECKS: readonly Check<RpcLab>[] = [
     needs: ['call', 'token_check', 'token'],
     run: async (lab) => {
       await lab.demandKnown();
-      // On one connection: that a call goes on elsewhere is another rule (G-15).
+      // On one connection: that a call continues on another is another rule (G-15).
       const connection = lab.probe.connect();
       const { call } = await lab.begun(lab.probe.call({}, connection));
       const foreign = lab.probe.call({ ...call.ids, organizationId: FOREIGN_ORGANIZATION }, connection);
@@ -142,7 +142,7 @@ export const TURN_CHECKS: readonly Check<RpcLab>[] = [
       if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
       const call = lab.probe.call();
       const welcome = await call.begin();
-      // That the token is refused is what another check says (J-20).
+      // Another check reports that the token is rejected (J-20).
       if (welcome.rpc.ending?.code === status.UNAUTHENTICATED) lab.skip('the server refused the token');
       if (welcome.final === undefined) lab.fail(`SESSION_START ${howItWent(welcome)}`);
       if (!welcome.hasPrompt) lab.fail('SESSION_START was answered without a prompt');
@@ -158,7 +158,7 @@ export const TURN_CHECKS: readonly Check<RpcLab>[] = [
     run: async (lab) => {
       await lab.demandKeysWork();
       const { call, welcome } = await lab.begun();
-      // A welcome without a prompt is what another check names (G-21).
+      // Another check reports a welcome without a prompt (G-21).
       if (!welcome.hasPrompt) lab.skip('the first SESSION_START was answered without a prompt');
       await call.heardOut(welcome);
       const again = await call.begin();

@@ -1,13 +1,13 @@
-// The question of the list channel, and what came back (contract, section 3.8). Judges nothing.
+// A request on the list channel, and what came back (contract, section 3.8). Judges nothing.
 import type { JsonObject } from '../../../base/json.ts';
 import type { ListedAgent } from '../../lines/line.ts';
 import { objectsOf, type Message } from './message.ts';
 import type { ProbeSocket } from './probe-socket.ts';
 
-/** How long a server may take to close a socket behind its list, ms (W-51). */
+/** How long a server may take to close a socket after its list, ms (W-51). */
 const CLOSE_MS = 3000;
 
-/** Asks for the agents and waits until the server closes, or has had its time; closes then. */
+/** Asks for the agents and waits until the server closes or its time is over; then closes. */
 export async function askForAgents(
   socket: ProbeSocket,
   organizationId: string,
@@ -23,7 +23,7 @@ export async function askForAgents(
   return socket.received;
 }
 
-/** The list in what came back; undefined when there is none. Understood is also one in an envelope, and one with the names of gRPC. */
+/** The list in what came back; undefined without one. Also accepts a list in an envelope, and one with the names of gRPC. */
 export function listIn(messages: readonly Message[]): readonly JsonObject[] | undefined {
   for (const { json } of messages) {
     const payload = json?.['payload'];
@@ -33,7 +33,7 @@ export function listIn(messages: readonly Message[]): readonly JsonObject[] | un
   return undefined;
 }
 
-/** The agents in what came back; which one is the default the wire does not say (W-52). */
+/** The agents in what came back; the wire does not say which one is the default (W-52). */
 export function agentsIn(messages: readonly Message[]): readonly ListedAgent[] {
   return (listIn(messages) ?? []).flatMap((agent) => {
     const id = agent['id'] ?? agent['virtual_agent_id'];

@@ -1,5 +1,5 @@
-// What came on a socket, read with patience: whatever can be understood is, so that one fault of a message is one breach and
-// not one of everything that would have been read out of it. Judges nothing.
+// A tolerant reader of messages on a socket: it reads whatever can be understood, so that one fault of a message is one
+// breach and not one for everything in the message. Judges nothing.
 import { parseJson, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { dtmfCharacterOfName } from '../../../contract/numbers.ts';
 import { isClosing, type Answer, type AnswerPrompt, type InputConfig, type ServerEvent } from '../../caller/answer.ts';
@@ -10,11 +10,11 @@ import { KEYS } from '../../caller/key.ts';
 
 /** One message of the server. */
 export interface Message {
-  /** By the clock's monotonic time, ms. */
+  /** When it came, monotonic, ms. */
   readonly atMs: number;
   readonly isBinary: boolean;
   readonly bytes: number;
-  /** What it says; undefined for what is no object of JSON. */
+  /** Its content; undefined for anything but a JSON object. */
   readonly json: JsonObject | undefined;
   /** Undefined for anything but a VOICE_VA_RESPONSE. */
   readonly answer: Answer | undefined;
@@ -23,7 +23,7 @@ export interface Message {
 /** A message that is an answer. */
 export type AnswerMessage = Message & { readonly answer: Answer };
 
-/** Longest part of a message that is shown as it came, characters. */
+/** Longest part of a message that is shown as received, characters. */
 const MAX_SHOWN = 160;
 
 /** Reads one message. Nothing is thrown. */
@@ -35,7 +35,7 @@ export function readMessage(data: Uint8Array, isBinary: boolean, atMs: number): 
 
 /** A value as an object; undefined for anything else, lists too. */
 export function objectOf(value: unknown): JsonObject | undefined {
-  // Everything here comes out of JSON.
+  // The cast is safe: everything here was parsed from JSON.
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
@@ -60,7 +60,7 @@ export function errorsIn(messages: readonly Message[]): readonly JsonObject[] {
   return messages.flatMap(({ json }) => (json?.['type'] === 'ERROR' ? [json] : []));
 }
 
-/** What a message says, in a few words; of what it tells of the caller only how long it is. */
+/** A message in a few words; of data about the caller only the length. */
 export function messageText({ json, answer, bytes, isBinary }: Message): string {
   const form = isBinary ? 'binary: ' : '';
   if (json === undefined) return `${form}${String(bytes)} bytes that are no object of JSON`;
@@ -75,7 +75,7 @@ function answerOf(payload: JsonObject): Answer {
   const { response_type: type, prompts, output_events: events, input_mode: mode, input_handling_config: config } = payload;
   const [event] = objectsOf(events);
   return {
-    // As on gRPC, where one that is not named is a FINAL; that it must be named is a rule of its own (W-12).
+    // As on gRPC, where an unnamed type is a FINAL; that it must be named is its own rule (W-12).
     type: type === undefined ? 'final' : (ANSWER_TYPES.get(type) ?? 'unknown'),
     prompts: objectsOf(prompts).map(promptOf),
     event: event === undefined ? undefined : eventOf(event),
@@ -87,7 +87,7 @@ function answerOf(payload: JsonObject): Answer {
 }
 
 function promptOf(prompt: JsonObject): AnswerPrompt {
-  // The name on gRPC is understood, and is a breach (W-12).
+  // The name on gRPC is accepted, and is a breach (W-12).
   const audio = prompt['audio_content_b64'] ?? prompt['audio_content'];
   return {
     text: textOf(prompt['text']),

@@ -1,5 +1,5 @@
-// What no honest platform does on a socket, one misdeed on each, placed once per run: first messages that are none, messages that
-// cannot be read, and messages at the wrong time. Judges nothing.
+// What no honest platform does on a socket, one misdeed per socket, placed once per run: wrong first messages, unreadable
+// messages, and messages at the wrong time. Judges nothing.
 import type { JsonObject } from '../../../base/json.ts';
 import type { Key } from '../../caller/key.ts';
 import { silenceOf } from '../quiet-line.ts';
@@ -9,25 +9,25 @@ import type { Message } from './message.ts';
 import type { SocketRecord } from './socket-probe.ts';
 import { audioOf, eventOf, keysOf, type SocketCall } from './socket-call.ts';
 
-/** Ids that are nobody's. */
+/** Ids that do not exist. */
 const [OTHER_CONVERSATION, OTHER_AGENT] = ['conformance-other-conversation', 'conformance-no-such-agent'];
-/** Larger than any server needs to take, bytes (W-45). */
+/** Larger than any server needs to accept, bytes (W-45). */
 const HUGE_BYTES = 20 * 1024 * 1024;
-/** How long it may be on its way, ms. */
+/** How long its transmission may take, ms. */
 const HUGE_MS = 20_000;
-/** How long a misdeed may go without an answer, ms. */
+/** How long the server may take to answer a misdeed, ms. */
 const MISDEED_MS = 6000;
-/** How long a socket may stay without a word, ms (W-20). */
+/** How long a socket may stay silent, ms (W-20). */
 const FIRST_MESSAGE_MS = 15_000;
 
 /** One of them. */
 interface Misdeed {
   readonly name: MisdeedName;
-  /** Done on a new socket, and not behind a welcome. */
+  /** Done on a new socket, not after a welcome. */
   readonly isFirst?: true;
   /** What is done; undefined: nothing at all. */
   readonly act?: (call: SocketCall, keys: readonly Key[]) => void;
-  /** How long is waited for what the server does, ms. Default {@link MISDEED_MS}. */
+  /** How long to wait for the server's reaction, ms. Default {@link MISDEED_MS}. */
   readonly waitMs?: number;
 }
 
@@ -54,7 +54,7 @@ function request(call: SocketCall, payload: JsonObject, what: string, head: Json
   call.socket.sendText(call.envelope('VOICE_VA_REQUEST', { payload, ...head }), what);
 }
 
-/** What is done in one call each, in order. */
+/** What each call does, in order. */
 const MISDEEDS: readonly Misdeed[] = [
   { name: 'no message', isFirst: true, waitMs: FIRST_MESSAGE_MS },
   {
@@ -174,14 +174,14 @@ export const MISDEED_ACTS: Acts<SocketCall> = Object.fromEntries(
       if (!call.socket.isOpen) return;
       const turn = call.open('custom_event');
       act?.(call, press);
-      // An answer that nobody owes shows itself, too.
+      // An unexpected answer is recorded, too.
       await call.socket.until(() => call.socket.isOver || turn.final !== undefined, waitMs);
       await call.socket.close();
     },
   ]),
 );
 
-/** What came behind a misdeed; undefined when it could not be done, because there was no welcome. */
+/** What came after a misdeed; undefined when it could not be done because there was no welcome. */
 export function afterMisdeed({ turns }: SocketRecord): readonly Message[] | undefined {
   const turn = turns.at(-1);
   return turn?.kind === 'custom_event' ? turn.messages : undefined;

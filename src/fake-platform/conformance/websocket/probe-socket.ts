@@ -1,5 +1,5 @@
-// One socket to a server: sends any message, also what no honest platform sends, and
-// keeps what comes back, within bounds: the answer to the upgrade, messages, and how it was closed. Knows no call and no rule.
+// One socket to a server: sends any message, including what no honest platform sends, and
+// keeps what comes back, within limits: the answer to the upgrade, messages, and how it was closed. Knows no call and no rule.
 import { checkServerIdentity } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
@@ -14,15 +14,15 @@ import { quoted, type ExchangeLog } from '../exchange.ts';
 import { redactor, type Redactor } from '../redaction.ts';
 import { errorsIn, messageText, readMessage, type Message } from './message.ts';
 
-/** How to reach a server, and what to present. */
+/** How to reach a server, and the token to present. */
 export interface SocketOptions extends ChannelOptions {
   readonly profile: PlatformProfile;
   readonly clock: Clock;
-  /** Which channel; a path that is none of them begins with a slash (W-01). */
+  /** The channel; an unknown path begins with a slash (W-01). */
   readonly channel: 'voice' | 'list' | `/${string}`;
-  /** Value of the header as it is sent; undefined sends none. */
+  /** Value of the header as sent; undefined sends none. */
   readonly authorization: string | undefined;
-  /** The good token, which is never shown, whatever the server says. */
+  /** The good token, which is never shown, even if the server repeats it. */
   readonly token?: string | undefined;
   /** Whether compressed messages are offered. Default false. */
   readonly isCompressing?: boolean;
@@ -30,17 +30,17 @@ export interface SocketOptions extends ChannelOptions {
   readonly handshakeMs: number;
 }
 
-/** What became of the upgrade. */
+/** The result of the upgrade. */
 export type Handshake =
   | { readonly kind: 'open'; readonly extensions: string }
   /** Another answer than 101: its status and the text of its body. */
   | { readonly kind: 'refused'; readonly status: number; readonly words: string }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** How a socket was closed: 1005 without a code, 1006 without a word. */
+/** How a socket was closed: 1005 without a code, 1006 without a close frame. */
 export interface Closing {
   readonly code: number;
-  /** By the clock's monotonic time, ms. */
+  /** When it was closed, monotonic, ms. */
   readonly atMs: number;
   /** We had not asked for it. */
   readonly isByServer: boolean;
@@ -50,14 +50,14 @@ export interface Closing {
 const [MAX_RECEIVED, MAX_BYTES] = [20_000, 24 * 1024 * 1024];
 /** Largest message taken, bytes. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Most of a refusal's body that is read, characters. */
+/** Most characters read of a rejection's body. */
 const MAX_WORDS = 2000;
 /** How long the other side may take to answer our close, ms. */
 const CLOSE_MS = 3000;
 /** Statuses and codes by which a server says that it has no room. */
 const [NO_ROOM_STATUS, NO_ROOM_CODE] = [[429, 503], 1013];
 
-/** One socket. Whoever makes it closes it. Sending on one that is not open does nothing. */
+/** One socket. Whoever opens it closes it. Sending on a closed one does nothing. */
 export class ProbeSocket {
   readonly name: string;
   readonly received: Message[] = [];
@@ -87,7 +87,7 @@ export class ProbeSocket {
     this.#listen(options);
   }
 
-  /** Whether the server said that it has no room: what it did then proves nothing of a rule. */
+  /** Whether the server said that it has no room: what it did then proves nothing about a rule. */
   get isOverloaded(): boolean {
     const { handshake, closing } = this;
     if (handshake?.kind === 'refused' && NO_ROOM_STATUS.includes(handshake.status)) return true;
@@ -115,7 +115,7 @@ export class ProbeSocket {
 
   /** Waits for the answer to the upgrade. */
   async upgraded(): Promise<Handshake> {
-    // The library ends every upgrade within the time that it was given.
+    // The library ends every upgrade within its time limit.
     await this.#awaited.until(() => this.handshake !== undefined, 2 ** 30);
     return this.handshake ?? { kind: 'failed', failure: { code: 'closed_early', message: 'the upgrade was given up' } };
   }
@@ -146,7 +146,7 @@ export class ProbeSocket {
     this.#socket.ping();
   }
 
-  /** Asks to close, as the platform does, and waits for the answer. */
+  /** Closes as the platform does, and waits for the server's close. */
   async close(): Promise<void> {
     if (this.isOpen) {
       this.#log.add('platform', this.name, 'close 1000');
@@ -157,7 +157,7 @@ export class ProbeSocket {
     this.drop();
   }
 
-  /** Ends it without a word. */
+  /** Drops the connection without a close frame. */
   drop(): void {
     if (this.closing !== undefined || this.#isGivenUp) return;
     this.#isGivenUp = true;
@@ -219,7 +219,7 @@ export class ProbeSocket {
     });
     response.on('error', settle);
     response.on('close', settle);
-    // A body that does not end says no more than the status.
+    // A body without an end tells no more than the status.
     this.#clock.after(CLOSE_MS, settle);
   }
 

@@ -1,4 +1,4 @@
-// Calls on sockets that are placed for several checks beside those of every transport. Judges nothing.
+// Calls on sockets that several checks share, beside those of all transports. Judges nothing.
 import type { Acts } from '../survey.ts';
 import { eventOf, type SocketCall } from './socket-call.ts';
 
@@ -8,7 +8,7 @@ export const HANG_UP_MS = 9000;
 /** What is done in them, by name. */
 export const SOCKET_ACTS: Acts<SocketCall> = { 'hang-up': hangUpAndWait };
 
-/** Hangs up behind the welcome, and lets the server close. */
+/** Hangs up after the welcome, and lets the server close. */
 async function hangUpAndWait(call: SocketCall): Promise<void> {
   const welcome = await call.begin();
   if (welcome.final === undefined) return;

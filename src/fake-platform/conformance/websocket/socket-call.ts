@@ -1,5 +1,5 @@
-// A call on a socket in the hands of a check: counts its messages, adds the ids of its conversation to each, and takes turns as
-// the platform does. What is asked of the server is the check's business.
+// A call on a socket as checks use it: counts its messages, adds the ids of its conversation to each, and opens turns as
+// the platform does. The check decides what to ask the server.
 import type { JsonObject } from '../../../base/json.ts';
 import { dtmfNameOf } from '../../../contract/numbers.ts';
 import { LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
@@ -11,21 +11,21 @@ import { silenceOf } from '../quiet-line.ts';
 import { answersIn, finalIn, type AnswerMessage, type Message } from './message.ts';
 import type { ProbeSocket } from './probe-socket.ts';
 
-/** What stands behind a FINAL shows itself within this time, ms. */
+/** What follows a FINAL comes within this time, ms. */
 const SETTLE_MS = 250;
-/** How long the first key is watched, to which no answer is owed, ms: one that comes later would be taken for the reply to the keys. */
+/** How long to wait after the first key, which needs no answer, ms: a later one would be taken for the reply to the keys. */
 const QUIET_MS = 1500;
-/** Longest wait for an answer to what need not be answered, ms. */
+/** Longest wait for an optional answer, ms. */
 const OPTIONAL_MS = 2500;
-/** Longest time of one turn that goes on answering, ms. */
+/** Longest time of one turn that keeps answering, ms. */
 const MAX_ANSWERING_MS = 60_000;
 /** Between two messages of audio, ms of real time. */
 const TICK_MS = 20;
-/** How long it is watched what still comes of a reply that is cut, ms. */
+/** How long to record what still comes of an interrupted reply, ms. */
 const WATCHED_MS = 1500;
-/** How long an answer behind the end of the call is watched for, ms. */
+/** How long to record answers after the end of the call, ms. */
 const LATE_MS = 3000;
-/** Longest silence behind speech, and audio that goes on behind a FINAL, ms of audio. */
+/** Longest silence after speech, and audio that continues after a FINAL, ms of audio. */
 const [TAIL_MS, AFTER_MS] = [20_000, 300];
 
 /** An event of the platform. */

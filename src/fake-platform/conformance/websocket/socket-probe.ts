@@ -1,4 +1,4 @@
-// Calls on sockets, as a check works with them. Knows no rule.
+// Calls on sockets, as checks use them. Knows no rule.
 import type { JsonObject } from '../../../base/json.ts';
 import { failureOfClose, failureOfUpgrade } from '../../lines/socket/socket-failure.ts';
 import type { Failure } from '../../lines/failure.ts';
@@ -12,12 +12,12 @@ import { errorsIn, type Message } from './message.ts';
 import { ProbeSocket, type SocketOptions } from './probe-socket.ts';
 import { SocketCall, type SocketTurn } from './socket-call.ts';
 
-/** The surroundings of a check of sockets alone. */
+/** What a check for sockets alone works with. */
 export type SocketLab = Lab<SocketTurn, SocketCall, SocketProbe>;
-/** A call on a socket that was placed for several checks. */
+/** A recorded call on a socket that several checks share. */
 export type SocketRecord = RecordedCall<SocketTurn, SocketCall>;
 
-/** Statuses by which a token is refused, or may be that is good for another organization. */
+/** Statuses that reject a token, or may reject one that is good for another organization. */
 const DENIED: readonly number[] = [401, 403];
 
 /** Calls on sockets. */
@@ -102,7 +102,7 @@ function presented(socket: ProbeSocket, isTaken: boolean): Presented {
   const { handshake, received, closing } = socket;
   const code = handshake?.kind === 'refused' ? handshake.status : undefined;
   const isDenied = code !== undefined && DENIED.includes(code);
-  // As another organization is refused that is named only in the first message (W-22).
+  // The same as for another organization that is named only in the first message (W-22).
   const isClosedAsForeign = !isTaken && (closing?.code === 1008 || errorsIn(received).some((error) => error['code'] === 'unauthorized'));
   return {
     ...{ isTaken, isDenied },

@@ -1,4 +1,4 @@
-// Makes checks that only look at sockets which were used for all of them, and demands that a call goes on. Knows no rule.
+// Makes checks that only examine sockets which several checks share, and requires that a call continues. Knows no rule.
 import type { Check } from '../check.ts';
 import { firstBreach, NOTHING, shapeCheck, shapeOf, type Found, type Look } from '../shape-check.ts';
 import type { Message } from './message.ts';
@@ -9,16 +9,16 @@ import type { SocketLab, SocketProbe, SocketRecord } from './socket-probe.ts';
 /** A check that looks at recorded calls. */
 export const socketShape = shapeCheck<SocketTurn, SocketCall, SocketProbe>;
 
-/** Looks at every message of every call. */
+/** Inspects every message of every call. */
 export function eachMessage(look: (message: Message, call: SocketRecord) => Found): Look<SocketRecord> {
   return (record) =>
     firstBreach(record.call.socket.received.map((message, index) => [`message ${String(index + 1)}`, look(message, record)]));
 }
 
-/** A check that looks at misdeeds; those that could not be done do not count. */
+/** A check that examines misdeeds; those that could not be done do not count. */
 export interface MisdeedOptions extends Pick<Check, 'id' | 'rules' | 'title' | 'level' | 'needs'> {
   readonly of: readonly MisdeedName[];
-  /** @param after - what came behind the misdeed. */
+  /** @param after - what came after the misdeed. */
   readonly look: (misdeed: SocketRecord, after: readonly Message[]) => Found;
 }
 
@@ -37,7 +37,7 @@ export function misdeedCheck({ of, look, ...named }: Omit<MisdeedOptions, 'needs
   );
 }
 
-/** Demands that a call still answers. @param likewise - what else was done to it, for the call that it is compared with. */
+/** Requires that a call still answers. @param likewise - what else was done to it, for the call that it is compared with. */
 export async function demandAlive(
   lab: SocketLab,
   call: SocketCall,

@@ -1,17 +1,17 @@
-// A line on which everything that is sent arrives later than it was sent, in the same order over all turns, as on one
-// connection. What comes back is not delayed. Decides no delay itself.
+// A line that delivers everything late, in the same order over all turns, as on one connection. What comes back
+// is not delayed. Others decide the delays.
 import type { CancelTimer } from '../../../base/clock.ts';
 import type { CallClock } from '../../caller/call-clock.ts';
 import type { Line, LineTurn, TurnListener } from '../line.ts';
 import { wrappedLine, wrappedListener } from '../wrapped-line.ts';
 
-/** One thing on its way. */
+/** One message under way. */
 interface Underway {
   readonly dueMs: number;
   readonly arrive: () => void;
 }
 
-/** Delays a line. Its timer ends when all turns were given up or nothing is under way any more. */
+/** Delays a line. Its timer ends when all turns are cancelled or nothing is under way any more. */
 export class DelayedLine {
   /** The line, delayed. */
   readonly line: Line;
@@ -23,7 +23,7 @@ export class DelayedLine {
   #open = 0;
   #cancelTimer: CancelTimer = () => undefined;
 
-  /** @param dueMs - when something sent now arrives; an answer before that to something sent earlier is corrected to it. */
+  /** @param dueMs - when a message sent now arrives; a time before an earlier message's arrival is corrected to that. */
   constructor(line: Line, clock: CallClock, dueMs: (nowMs: number) => number) {
     this.#line = line;
     this.#clock = clock;
@@ -78,7 +78,7 @@ export class DelayedLine {
           opened.halfClose();
         });
       },
-      // A turn that is given up is not waited for: what is under way of it never arrives.
+      // A cancelled turn is not waited for: what is under way of it never arrives.
       cancel: () => {
         if (isOver) return;
         over();
@@ -115,7 +115,7 @@ export class DelayedLine {
     let arrived = 0;
     const batch = this.#underway;
     while (arrived < batch.length && (batch[arrived]?.dueMs ?? 0) <= nowMs) arrived += 1;
-    // What an arrival sends in its turn goes behind all that is under way.
+    // What an arrival causes to be sent goes after everything under way.
     this.#underway = batch.slice(arrived);
     for (const { arrive } of batch.slice(0, arrived)) arrive();
     this.#cancelTimer();

@@ -1,36 +1,36 @@
 // What can be wrong with a line between platform and server, as one set of options, and a line that behaves so. Knows no
-// call and no wire; one seed gives the same line again.
+// call and no wire; one seed always gives the same line.
 import type { CallClock } from '../../caller/call-clock.ts';
 import type { Line } from '../line.ts';
 import { seededNumbers } from '../../../base/seeded-numbers.ts';
 import { DelayedLine } from './delayed-line.ts';
 import { slowlyRead, type SlowReader } from './slow-reading.ts';
 
-/** How a line behaves; what is left out is as on a good line. Times are ms of the call's clock. */
+/** How a line behaves; omitted options are as on a good line. Times are ms of the call's clock. */
 export interface LineConditions {
-  /** Decides all that is random; default 1. */
+  /** Seed of all random values; default 1. */
   readonly seed?: number | undefined;
-  /** Whatever the platform sends is late by a random time up to this; the order is kept, as on any connection. */
+  /** What the platform sends is late by a random time up to this; the order is kept, as on any connection. */
   readonly jitterMs?: number | undefined;
-  /** Whatever the platform sends is held back and sent at once, every so many ms. */
+  /** What the platform sends is held back and sent all at once, at this interval in ms. */
   readonly burstMs?: number | undefined;
-  /** The connection breaks at this time of the call, and with it the call: outcome `lost`. */
+  /** The connection breaks at this time of the call, and the call with it: outcome `lost`. */
   readonly loseAfterMs?: number | undefined;
-  /** The platform reads answers slowly, so that the server has to wait with what it sends; nothing on a line that cannot. */
+  /** The platform reads answers slowly, so that the server has to wait; no effect on a line that cannot do this. */
   readonly slowReader?: SlowReader | undefined;
 }
 
-/** Longest delay that is taken for one of a line, ms: a hang-up under it still arrives while its answer is waited for. */
+/** Longest plausible delay of a line, ms: a hang-up with it still arrives while its answer is waited for. */
 export const MAX_DELAY_MS = 2000;
 /** Longest pause of a reader, ms. */
 export const MAX_PAUSE_MS = 30_000;
 /** Slowest reading that still reads the largest CHUNK within the time a call waits for anything, bytes per second. */
 export const MIN_READ_RATE = 1000;
-/** Largest CHUNK: what may have to be read between two signs of life (G-42). */
+/** Largest CHUNK: the most to be read between two signs of life (G-42). */
 const LARGEST_CHUNK_BYTES = 65_536;
 
 /**
- * Checks what a user gave.
+ * Checks a user's options.
  *
  * @throws RangeError with a sentence for the user.
  */
@@ -54,8 +54,8 @@ export function addedWaitMs({ jitterMs = 0, burstMs = 0, slowReader }: LineCondi
 }
 
 /**
- * The same line under conditions, all but its loss, which is the call's business. Whoever holds the call gives up all its
- * turns at the end, and nothing is left then.
+ * The same line under conditions, except for its loss, which the call handles. Whoever runs the call cancels all its
+ * turns at the end, after which no timer is left.
  */
 export function underConditions(line: Line, conditions: LineConditions, clock: CallClock): Line {
   const { jitterMs = 0, burstMs = 0, slowReader, seed = 1 } = conditions;

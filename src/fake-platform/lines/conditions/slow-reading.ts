@@ -1,24 +1,24 @@
-// A line whose far end is read slowly: after an answer nothing more is taken off the wire for a while, so that the
-// server's flow control acts. Knows no wire: the line under it stops reading.
+// A line whose far end reads slowly: after an answer it reads nothing for a while, so that the server's flow
+// control takes effect. Knows no wire: the line below stops reading.
 import type { CancelTimer } from '../../../base/clock.ts';
 import type { Answer } from '../../caller/answer.ts';
 import type { CallClock } from '../../caller/call-clock.ts';
 import type { Line, LineTurn } from '../line.ts';
 import { wrappedLine, wrappedListener, wrappedTurn } from '../wrapped-line.ts';
 
-/** How slowly answers are read. A message is read whole: only a server that replies in several, in CHUNKs, feels it. */
+/** How slowly answers are read. A message is read whole: only a server that replies in several CHUNKs notices. */
 export interface SlowReader {
-  /** Reading stops for so long behind the first audio of each reply, ms. */
+  /** Reading stops for this long after the first audio of each reply, ms. */
   readonly pauseMs?: number | undefined;
   /** Audio is read at most this fast on each turn; 8000 is the speed at which µ-law plays. */
   readonly bytesPerSecond?: number | undefined;
 }
 
-/** The line, read slowly. Timers end with their turns. A line that cannot stop reading is read as ever. */
+/** The line, read slowly. Timers end with their turns. A line that cannot stop reading is read normally. */
 export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPerSecond = Infinity }: SlowReader): Line {
   return wrappedLine(line, {
     open: (listener) => {
-      // Filled once the line under it has opened the turn; it may answer before.
+      // Set once the line below has opened the turn; it may answer before.
       const read: { turn?: LineTurn } = {};
       let hasPaused = false;
       let isOver = false;
@@ -28,7 +28,7 @@ export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPer
         isOver = true;
         cancelTimer();
       };
-      // What was read ahead before the pause adds to it.
+      // What was read ahead before the pause counts, too.
       const hold = (ms: number): void => {
         if (ms <= 0) return;
         resumeAtMs = Math.max(resumeAtMs, clock.nowMs()) + ms;

@@ -1,21 +1,21 @@
-// The turns of a socket that wait for a reply, and which of them an answer is the reply to. Nothing on a socket names the input
-// that is answered (W-11, W-24): the order does, and what can be a reply at all.
+// The turns of a socket that wait for a reply, and which of them an answer belongs to. Nothing on a socket names the input
+// that is answered (W-11, W-24): the order decides, and whether a turn can have a reply at all.
 import { isTerminalEvent, type Answer } from '../../caller/answer.ts';
 import { isEmpty, isUncuttable, type SocketTurn } from './socket-turn.ts';
 
-/** How long the FINAL of a reply that was cut is waited for, ms: what comes later belongs to what was said since. */
+/** How long to wait for the FINAL of an interrupted reply, ms: a later one belongs to newer input. */
 export const CUT_REPLY_MS = 1000;
-/** How long sound of a reply that was cut may be on its way, ms, where something newer waits for its own. */
+/** How long sound of an interrupted reply may be under way, ms, when something newer waits for its own. */
 const CROSSING_MS = 100;
 
-/** The replies that are awaited on one socket. */
+/** The replies that one socket waits for. */
 export class DueReplies {
   readonly #nowMs: () => number;
   readonly #given: (turn: SocketTurn) => void;
-  /** The one that waits longest first; a turn that was given up may be among them. */
+  /** The turn that has waited longest comes first; cancelled turns may be among them. */
   #turns: SocketTurn[] = [];
 
-  /** @param given - called with each turn that is not waited for any more although its reply has not closed. */
+  /** @param given - called with each turn that is no longer waited for although its reply has not closed. */
   constructor(nowMs: () => number, given: (turn: SocketTurn) => void) {
     this.#nowMs = nowMs;
     this.#given = given;
@@ -25,7 +25,7 @@ export class DueReplies {
     return this.#turns.includes(turn);
   }
 
-  /** A turn waits for its reply. One that must have one overtakes those that may stay without and have nothing yet (G-72). */
+  /** A turn waits for its reply. One that needs a reply overtakes those that may have none and have got nothing yet (G-72). */
   add(turn: SocketTurn): void {
     const idle = turn.mayStaySilent ? -1 : this.#turns.findIndex(isIdle);
     if (idle === -1) this.#turns.push(turn);
@@ -37,31 +37,31 @@ export class DueReplies {
     this.#turns = this.#turns.filter((each) => each !== turn);
   }
 
-  /** Nothing is waited for any more, and `given` is not called. */
+  /** Stops all waits without calling `given`. */
   clear(): void {
     this.#turns = [];
   }
 
-  /** The caller comes in between: no reply that is under way is wanted any more. */
+  /** The caller interrupts: no reply under way is wanted any more. */
   cut(): void {
     const nowMs = this.#nowMs();
     for (const turn of this.#turns) turn.cutAtMs ??= nowMs;
   }
 
-  /** Gives up the replies that were cut. */
+  /** Stops waiting for interrupted replies. */
   dropCut(): void {
     this.#drop(isCut);
   }
 
-  /** Gives up what may stay without a reply and has none yet. */
+  /** Stops waiting for turns that may have no reply and have got none yet. */
   dropIdle(): void {
     this.#drop(isIdle);
   }
 
   /**
-   * The turn that an answer is the reply to; undefined when it is none of these.
+   * The turn that an answer belongs to; undefined when it is none of these.
    *
-   * @param speaker - the turn on which the server has reported speech and not its end, if there is one. It may be the result, too.
+   * @param speaker - the turn on which the server has reported speech but not its end, if any. It may be the result, too.
    */
   whose(answer: Answer, speaker: SocketTurn | undefined): SocketTurn | undefined {
     const wanted = this.#turns.find((turn) => !isCut(turn));
@@ -70,7 +70,7 @@ export class DueReplies {
     const cut = this.#turns.find(isCut);
     if (cut === undefined) return wanted;
     if (wanted !== undefined) return this.#isOld(answer, cut, wanted) ? cut : wanted;
-    // What was cut could be: this is a farewell (W-29), or the reply to what is said now. Of the old one nothing more is heard.
+    // The answer could belong to the interrupted turn, but is a farewell (W-29) or the reply to what is said now.
     if (speaker !== undefined && (isUncuttable(answer) || (this.#isLate(cut) && !isEmpty(answer)))) {
       this.dropCut();
       return speaker;
@@ -78,7 +78,7 @@ export class DueReplies {
     return cut;
   }
 
-  /** Whether an answer is still of the reply that was cut, and not of the one that is wanted. */
+  /** Whether an answer still belongs to the interrupted reply, and not to the wanted one. */
   #isOld(answer: Answer, { cutAtMs = 0 }: SocketTurn, wanted: SocketTurn): boolean {
     return !wanted.isReplied && (isEmpty(answer) || this.#nowMs() - cutAtMs <= CROSSING_MS);
   }

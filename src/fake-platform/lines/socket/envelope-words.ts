@@ -1,5 +1,5 @@
-// The words of envelopes that mean something in our own: kinds of answers, events and inputs. Any other word means nothing here;
-// what becomes of it is its reader's business.
+// The words of envelopes and their meaning here: kinds of answers, events and inputs. Any other word is unknown;
+// its reader decides what that means.
 import type { AnswerType, InputMode, ServerEventKind } from '../../caller/answer.ts';
 
 /** By `response_type`. */

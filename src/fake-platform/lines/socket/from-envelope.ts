@@ -1,5 +1,5 @@
-// Envelopes of a server as answers in our own words. Takes more than the contract allows, so that a call can go on after a
-// field was left out, and names what was wrong.
+// Envelopes of a server as answers of the fake platform. Accepts more than the contract allows, so that a call can continue
+// without an omitted field, and names what was wrong.
 import { AppError } from '../../../base/errors.ts';
 import { parseJson, type JsonObject } from '../../../base/json.ts';
 import { bytesOfBase64 } from '../../../contract/base64.ts';
@@ -16,7 +16,7 @@ import { KEYS } from '../../caller/key.ts';
 import type { Breach } from '../wire-rules.ts';
 import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from './envelope-words.ts';
 
-/** Member of an envelope's metadata in which our own server names the texts of a reply, when a test setting allows. */
+/** Member of an envelope's metadata in which our own server sends the texts of a reply, when a test setting allows. */
 const PROMPT_TEXTS_KEY = 'parley_prompt_texts';
 const APOLOGY_KEY = 'parley_apology';
 /** Most audio of one prompt, bytes: what the largest message can hold. */
@@ -24,20 +24,20 @@ const MAX_AUDIO_BYTES = 10 * 1024 * 1024;
 
 const NO_AUDIO = new Uint8Array(0);
 
-/** Of a field that is missing, where it is more than part of the shape. */
+/** About a missing field that matters beyond the shape. */
 const RULE_OF: ReadonlyMap<string, string> = new Map([
   ['seq', 'W-10'],
   ['conversation_id', 'W-13'],
 ]);
 
-/** What is put where a server has left a field out. */
+/** Replaces a field that a server omitted. */
 const FILLING = { seq: 1, ts: '-', conversation_id: '' };
 
 /**
  * Reads one message of a server.
  *
- * @param found - called with what is missing in it, and with a `seq` that cannot be counted with (W-10, W-12, W-13).
- * @returns the message, and whether its `seq` is its own.
+ * @param found - called with what is missing in it, and with a `seq` that is no count (W-10, W-12, W-13).
+ * @returns the message, and whether its `seq` is valid.
  * @throws AppError `bad_message` for what is no envelope at all.
  */
 export function readAnswerEnvelope(text: string, found: (breach: Breach) => void): ServerEnvelope & { readonly hasSeq: boolean } {
@@ -65,12 +65,12 @@ export function readAnswerEnvelope(text: string, found: (breach: Breach) => void
   }
 }
 
-/** RFC 3339: date, time, and how far it is from UTC. */
+/** RFC 3339: date, time, and offset from UTC. */
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu;
 
-/** What is wrong in the head of an envelope that could be read, beside its number. */
+/** What is wrong in the head of a readable envelope, except its number. */
 export function headBreach({ ts, conversation_id: given }: ServerEnvelope, conversationId: string): Breach | undefined {
-  // What was filled in has been reported already.
+  // Replaced fields have been reported already.
   if (given !== '' && given !== conversationId) {
     return { code: 'envelope_wrong', rule: 'W-13', message: 'an envelope carries the conversation_id of another call' };
   }
@@ -82,11 +82,11 @@ export function headBreach({ ts, conversation_id: given }: ServerEnvelope, conve
 /**
  * Reads one response.
  *
- * @param ownNoInputMs - the platform's own time until silence is reported; it holds where the server names none (W-14).
+ * @param ownNoInputMs - the platform's own time until silence is reported; it applies where the server names none (W-14).
  * @throws AppError `bad_message` when its audio is no Base64.
  */
 export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: number): Answer {
-  // Only the first event counts (one is supported; of several the first is taken).
+  // Only the first event counts (one is supported).
   const event = response.output_events?.[0];
   const config = response.input_handling_config ?? undefined;
   return {

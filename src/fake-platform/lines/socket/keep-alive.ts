@@ -1,13 +1,13 @@
-// The platform's own pings on a socket: JSON messages, each answered with its number (W-40). Says when one is not.
+// The platform's own pings on a socket: JSON messages, each answered with its number (W-40). Reports a missing answer.
 import type { CancelTimer, Clock } from '../../../base/clock.ts';
 import type { Breach } from '../wire-rules.ts';
 
-/** Until the first PING of a call, ms: soon enough for a short one. */
+/** Until the first PING of a call, ms: early enough for a short one. */
 const FIRST_PING_MS = 1000;
 /** From the answer to the next PING, ms. The platform's own time is not known (W-42). */
 const PING_MS = 10_000;
 
-/** What the pings of a call work with. */
+/** What the pings of a call need. */
 export interface KeepAliveOptions {
   readonly clock: Clock;
   /** Longest wait for a PONG, ms. */
@@ -43,14 +43,14 @@ export class KeepAlive {
     this.#pingAfter(PING_MS);
   }
 
-  /** What comes is not read for a while: a PONG that is not seen is not missed. */
+  /** Reading pauses: a PONG that cannot be seen is not missed. */
   pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
     if (this.#awaitedSeq !== undefined) this.#cancelTimer();
   }
 
-  /** Reading goes on: a PONG that is awaited has its whole time again. */
+  /** Reading continues: an expected PONG has its whole time again. */
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;

@@ -1,5 +1,5 @@
-// One WebSocket to a server, as the platform dials it: the address that is given, its certificate checked, the token at the
-// upgrade and nowhere else. Turns everything that can go wrong into a named failure. Knows no message.
+// One WebSocket to a server, dialled as the platform does: the given address, its certificate checked, the token only
+// in the upgrade. Turns every error into a named failure. Knows no message.
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Clock } from '../../../base/clock.ts';
@@ -10,28 +10,28 @@ import type { Failure } from '../failure.ts';
 import { targetText, type Target } from '../target.ts';
 import { failureOfClose, failureOfConnection, failureOfUpgrade } from './socket-failure.ts';
 
-/** How to reach a server and who to be there. */
+/** How to reach a server, and the caller's identity. */
 export interface SocketOptions extends DialOptions {
   readonly target: Target;
   readonly profile: PlatformProfile;
   readonly clock: Clock;
-  /** The data-source token, presented as `Bearer TOKEN` (W-05); none sends no authorization. */
+  /** The data-source token, presented as `Bearer TOKEN` (W-05); absent: no authorization is sent. */
   readonly token?: string;
   /** Longest wait for the connection and its upgrade, and for the server's part of a close, ms. */
   readonly connectLimitMs: number;
 }
 
-/** Hears what happens on a socket. `closed` is called exactly once, and nothing after it. */
+/** Receives what happens on a socket. `closed` is called exactly once, and nothing after it. */
 export interface SocketListener {
   opened(): void;
   received(text: string): void;
-  /** `closeCode` is 1006 where no close frame came; `failure` says what that means in the middle of a call. */
+  /** `closeCode` is 1006 without a close frame; `failure` says what that means in the middle of a call. */
   closed(closeCode: number, failure: Failure): void;
 }
 
-/** Largest message taken, bytes (W-45). */
+/** Largest message accepted, bytes (W-45). */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
-/** Most that may wait to be sent, bytes: half an hour of frames at what a frame takes is more than anybody is behind. */
+/** Most data that may wait to be sent, bytes: as much as half an hour of frames; no line is that far behind. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** A socket; it dials at once, and `close` must be called. */
@@ -58,7 +58,7 @@ export class SocketClient {
         this.#tcp = tcp;
         return stream;
       },
-      // Bytes of a phone do not get smaller, and a frame that explodes is not to be read.
+      // Telephone audio does not compress, and a decompression bomb must not be read.
       perMessageDeflate: false,
       maxPayload: MAX_MESSAGE_BYTES,
       ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
@@ -79,7 +79,7 @@ export class SocketClient {
     this.#hear(path);
   }
 
-  /** Resolves when the socket is open, or cannot be opened: `closed` says why. */
+  /** Resolves when the socket is open, or cannot be opened: `closed` reports why. */
   get settled(): Promise<void> {
     return this.#whenSettled;
   }
@@ -89,7 +89,7 @@ export class SocketClient {
     return this.#socket.readyState === WebSocket.OPEN;
   }
 
-  /** Sends a message; nothing on a socket that is not open. */
+  /** Sends a message; does nothing on a socket that is not open. */
   send(text: string): void {
     if (!this.isOpen) return;
     if (this.#socket.bufferedAmount > MAX_WAITING_BYTES) {
@@ -99,28 +99,28 @@ export class SocketClient {
     this.#socket.send(text);
   }
 
-  /** Takes no more messages off the socket, so that the server has to wait. One may be on its way. */
+  /** Stops reading messages, so that the server has to wait. One more may come. */
   pause(): void {
     if (this.isOpen) this.#socket.pause();
   }
 
-  /** Goes on after `pause`. */
+  /** Continues after `pause`. */
   resume(): void {
     this.#socket.resume();
   }
 
-  /** Closes with 1000. Resolves when the server has closed, too, or has not for too long: then the connection is dropped. */
+  /** Closes with 1000. Resolves when the server has closed, too, or has taken too long: then the connection is dropped. */
   close(): Promise<void> {
     const { readyState } = this.#socket;
     if (readyState === WebSocket.CONNECTING) {
       this.#socket.terminate();
     } else if (readyState === WebSocket.OPEN) {
-      // A socket that is not read hears no answer.
+      // A paused socket would not see the server's close.
       this.#socket.resume();
       this.#socket.close(CLOSE_CODE.normal);
     }
     if (readyState === WebSocket.OPEN || readyState === WebSocket.CLOSING) {
-      // Whoever asks again does not make it longer.
+      // A second call does not extend the wait.
       this.#cancelClose ??= this.#options.clock.after(this.#options.connectLimitMs, () => {
         this.#socket.terminate();
       });
@@ -128,12 +128,12 @@ export class SocketClient {
     return readyState === WebSocket.CLOSED ? Promise.resolve() : this.#whenClosed;
   }
 
-  /** Drops the connection without a word. */
+  /** Drops the connection without a close frame. */
   drop(): void {
     this.#socket.terminate();
   }
 
-  /** Cuts the connection as a failing network does: a reset, nothing said before. */
+  /** Cuts the connection as a failing network does: a reset, with no close frame. */
   cut(): void {
     this.#tcp?.resetAndDestroy();
     this.#socket.terminate();
@@ -148,7 +148,7 @@ export class SocketClient {
     });
     socket.on('message', (data, isBinary) => {
       if (isBinary) this.#giveUp({ code: 'garbage', message: 'the server sent a binary message; the contract has text alone (W-0A)' });
-      // Text comes as one buffer unless other forms are asked for.
+      // Text comes as one buffer unless other forms are enabled.
       else if (Buffer.isBuffer(data)) this.#listener.received(data.toString());
     });
     socket.once('unexpected-response', (_, response) => {
@@ -172,12 +172,12 @@ export class SocketClient {
   }
 }
 
-/** What the parser of HTTP could not read; undefined where it was not asked. */
+/** What the HTTP parser could not read; undefined for other errors. */
 function unreadOf(error: Error & { readonly rawPacket?: unknown }): Uint8Array | undefined {
   return error.rawPacket instanceof Uint8Array ? error.rawPacket : undefined;
 }
 
-/** What an error says. Of an address with several hosts behind it, its code alone does. */
+/** The message of an error. For an address with several hosts it is only in the code. */
 function wordsOf(error: Error & { readonly code?: unknown }): string {
   return error.message === '' ? (typeof error.code === 'string' ? error.code : error.name) : error.message;
 }

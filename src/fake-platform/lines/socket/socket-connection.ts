@@ -1,4 +1,4 @@
-// The way to a server over WebSocket: a socket for each call, and one of its own for the question which agents it offers (W-50).
+// The connection to a server over WebSocket: one socket for each call, and another for the list of agents (W-50).
 import { waitAtMost } from '../../../base/abort.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/json.ts';
@@ -32,7 +32,7 @@ export class SocketConnection implements Connection {
     return line;
   }
 
-  /** The socket is closed before the answer is given. No agent is marked as the default (W-52). */
+  /** The socket is closed before this returns. No agent is marked as the default (W-52). */
   async listAgents(organizationId: string, limitMs: number, signal?: AbortSignal): Promise<readonly ListedAgent[] | Failure> {
     const { listPath } = socketPaths(this.#options);
     const asking: { client?: SocketClient } = {};
@@ -48,7 +48,7 @@ export class SocketConnection implements Connection {
         },
       });
     });
-    // A server that has nothing to say is not asked to close, either.
+    // A server that cannot answer is not asked to close, either.
     if ('code' in answer) asking.client?.drop();
     await asking.client?.close();
     return answer;

@@ -1,11 +1,11 @@
-// Why a WebSocket broke, as a named finding: its handshake, its close codes, and the errors that a server names before it
-// closes (W-43, W-44). Knows nothing of calls.
+// Why a WebSocket broke, as a named finding: its handshake, its close codes, and the errors that a server sends before it
+// closes (W-43, W-44). Knows nothing about calls.
 import { oneLine } from '../../../base/one-line.ts';
 import { CLOSE_CODE, type SocketErrorCode } from '../../../contract/envelope.ts';
 import { failureOfWords, type Failure } from '../failure.ts';
 import type { FindingCode } from '../../caller/finding.ts';
 
-/** Longest words of a server that are quoted, characters. */
+/** Most characters quoted of a server's text. */
 const MAX_WORDS = 300;
 
 const BY_UPGRADE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
@@ -13,7 +13,7 @@ const BY_UPGRADE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map(
   [403, ['forbidden', 'the server does not let this token speak for this organization']],
   [404, ['not_served', 'the server does not serve this path']],
   [429, ['overloaded', 'the server has no room for this call']],
-  // A server that stops says the same, and so does what stands before one that is not there.
+  // A server that stops sends the same, and so does a proxy whose server is gone.
   [503, ['overloaded', 'the server has no room for this call, or is stopping']],
 ]);
 
@@ -26,25 +26,25 @@ const BY_CLOSE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
   [CLOSE_CODE.normal, ['closed_early', 'the server closed the socket in the middle of the call']],
   [CLOSE_CODE.goingAway, ['closed_early', 'the server went away']],
   [CLOSE_CODE.overloaded, ['overloaded', 'the server has no room for this call']],
-  // Nothing was said, or nothing came at all: the library's own numbers for it.
+  // No close frame, or no connection at all: the library's own numbers for it.
   [1005, ['closed_early', 'the server closed the socket without a code']],
   [1006, ['closed_early', 'the connection was closed without a word']],
 ]);
 
-/** What an ERROR envelope says. */
+/** The content of an ERROR envelope. */
 export interface ErrorWords {
   readonly code: string;
   readonly status: number;
   readonly detail?: string | null | undefined;
 }
 
-/** What was asked for with an upgrade, as far as it helps to say why it was refused. */
+/** What the upgrade asked for, as far as it explains a rejection. */
 export interface AskedUpgrade {
   readonly path: string;
   readonly hasToken: boolean;
 }
 
-/** Names the failure behind a handshake that is answered with another HTTP status than 101 (W-06, W-07). */
+/** Names the failure of a handshake that is answered with another HTTP status than 101 (W-06, W-07). */
 export function failureOfUpgrade(status: number, asked?: AskedUpgrade): Failure {
   const isBetween = (status >= 300 && status < 400) || status === 502 || status === 504;
   const other = isBetween ? 'something before the server answered, and not the server' : 'the server does not speak WebSocket here';
@@ -58,13 +58,13 @@ function upgradeText(status: number, asked: AskedUpgrade | undefined): string | 
   return `the server does not serve ${asked.path}; where its paths begin with a prefix, write it behind the address, as in wss://host/prefix`;
 }
 
-/** How it was dialled, and what came back that could not be read. */
+/** How it was dialled, and the answer that could not be read. */
 export interface TriedConnection {
   readonly isSecure: boolean;
   readonly unread?: Uint8Array | undefined;
 }
 
-/** Names the failure behind what the library reports of a connection, in the words of Node. */
+/** Names the failure of a connection as Node's error reports it. */
 export function failureOfConnection(words: string, tried?: TriedConnection): Failure {
   const misdialled = tried === undefined ? undefined : misdialledFailure(words, tried);
   if (misdialled !== undefined) return misdialled;
@@ -73,7 +73,7 @@ export function failureOfConnection(words: string, tried?: TriedConnection): Fai
   return { code, message: sentence(code === 'garbage' ? 'what the server sends is no WebSocket' : text, words) };
 }
 
-/** Names the failure behind an ERROR envelope (W-43). */
+/** Names the failure in an ERROR envelope (W-43). */
 export function failureOfError({ code, status, detail }: ErrorWords): Failure {
   const said = sentenceOf(code, status, detail ?? '');
   if (code === 'unauthorized' && status === 403) {
@@ -84,23 +84,23 @@ export function failureOfError({ code, status, detail }: ErrorWords): Failure {
   return { code: finding, message: `${text} ${said}` };
 }
 
-/** Names the failure behind a close in the middle of a call (W-44). */
+/** Names the failure of a close in the middle of a call (W-44). */
 export function failureOfClose(closeCode: number, reason: string): Failure {
   const [code, text] = BY_CLOSE.get(closeCode) ?? ['rpc_failed', 'the server closed the socket with an error'];
   return { code, message: sentence(text, `close code ${String(closeCode)}${reason === '' ? '' : `: ${reason}`}`) };
 }
 
-/** OpenSSL's words for what is no TLS. */
+/** OpenSSL's messages for what is no TLS. */
 const NO_TLS = /wrong version number|packet length too long|http request/iu;
-/** Its words for a server that speaks none of the protocols offered: HTTP/1.1 alone, as a WebSocket needs. */
+/** Its messages for a server that speaks none of the offered protocols: HTTP/1.1 alone, as a WebSocket needs. */
 const NO_HTTP_1 = /NO_APPLICATION_PROTOCOL|no application protocol/iu;
-/** First bytes of what TLS says in the clear: an alert, or a handshake. */
+/** First bytes of a TLS record in the clear: an alert, or a handshake. */
 const TLS_RECORDS: ReadonlySet<number | undefined> = new Set([0x15, 0x16]);
-/** Where the type of a frame of HTTP/2 stands, and that of SETTINGS, which comes first. */
+/** Position of the type of an HTTP/2 frame, and the type of SETTINGS, which comes first. */
 const FRAME_TYPE_AT = 3;
 const SETTINGS = 4;
 
-/** Of an address whose scheme is another than that of the port. */
+/** For an address whose scheme does not match the port. */
 function misdialledFailure(words: string, { isSecure, unread }: TriedConnection): Failure | undefined {
   if (isSecure) {
     if (NO_TLS.test(words)) return { code: 'tls_failed', message: 'the server speaks no TLS; use ws://' };

@@ -1,5 +1,5 @@
 // The line of a call over WebSocket: one socket from the first turn to the end of the call (W-08). Sends what the turns send,
-// silence where none does, and pings; reads what comes and passes it to the turns, which decide whose an answer is.
+// silence when no turn sends, and pings; reads messages and passes them to the turns, which decide whose an answer is.
 import { AppError } from '../../../base/errors.ts';
 import { CLOSE_CODE, type ServerEnvelope } from '../../../contract/envelope.ts';
 import type { PlatformProfile } from '../../../contract/profile.ts';
@@ -19,24 +19,24 @@ import type { SocketTurn } from './socket-turn.ts';
 import { SocketTurns } from './socket-turns.ts';
 import { EnvelopeWriter } from './to-envelope.ts';
 
-/** How to reach a server and what the platform does by itself. */
+/** How to reach a server, and what the platform does by itself. */
 export interface SocketLineOptions extends SocketOptions {
   /** Silence after which the platform reports it where the server names no time (W-14), ms; 0 never. Default {@link PLATFORM_NO_INPUT_MS}. */
   readonly noInputMs?: number;
 }
 
-/** How long the platform leaves the socket open behind its SESSION_END, ms: a server that answers it shows (W-28). */
+/** How long the platform keeps the socket open after its SESSION_END, ms, to see whether a server answers it (W-28). */
 const HANG_UP_MS = 300;
 const COMPLETED: LineEnd = { kind: 'completed', promptTexts: [] };
 
-/** The line of one call. It dials with its first turn, or before; `close` must be called. */
+/** The line of one call. It dials at its first turn, or earlier; `close` must be called. */
 export class SocketLine implements Line {
   readonly rules = SOCKET_RULES;
   readonly #options: SocketLineOptions;
   readonly #writer: EnvelopeWriter;
   readonly #conversationId: string;
   readonly #turns: SocketTurns;
-  /** Caller audio never pauses (W-23): silence goes on at its pace whenever nobody speaks into it. */
+  /** Caller audio never pauses (W-23): silence keeps its pace while nobody speaks. */
   readonly #silence: FramePace;
   readonly #pings: KeepAlive;
   readonly #paused = new Set<SocketTurn>();
@@ -78,7 +78,7 @@ export class SocketLine implements Line {
     this.#pings = new KeepAlive({ clock, limitMs: connectLimitMs, ping, found });
   }
 
-  /** Dials unless it has. Resolves when the socket is open or cannot be opened: the turns say why. */
+  /** Dials unless it has. Resolves when the socket is open or cannot be opened: the turns report why. */
   dial(): Promise<void> {
     return this.#dialled().settled;
   }
@@ -141,7 +141,7 @@ export class SocketLine implements Line {
     return this.#client?.close() ?? Promise.resolve();
   }
 
-  /** Drops the socket without a word. */
+  /** Drops the socket without a close frame. */
   drop(): void {
     this.#isDropped = true;
     this.#isClosed = true;
@@ -175,7 +175,7 @@ export class SocketLine implements Line {
   #take(turn: SocketTurn, input: PlatformInput): void {
     this.#turns.sent(turn, input);
     if (input.kind === 'audio_format' || input.kind === 'audio') this.#silence.stop();
-    // The format stands in every frame.
+    // Every frame names the format.
     if (input.kind !== 'audio_format') this.#send(this.#writer.request(input));
     if (input.kind === 'session_start') {
       this.#hasBegun = true;
@@ -194,7 +194,7 @@ export class SocketLine implements Line {
     });
   }
 
-  /** Silence goes on where no turn sends the caller's audio, from the session start on. */
+  /** Silence goes out whenever no turn sends the caller's audio, from the session start on. */
   #fill(): void {
     const isOver = this.#isClosed || this.#isLeaving || this.#failure !== undefined || this.#turns.hasEnded;
     if (this.#hasBegun && !isOver) this.#silence.start(FRAME_MS);
@@ -254,7 +254,7 @@ export class SocketLine implements Line {
     this.#lastSeq = Math.max(this.#lastSeq, envelope.seq);
   }
 
-  /** The call cannot go on: every turn breaks, and the socket is closed. */
+  /** The call cannot continue: every turn breaks, and the socket is closed. */
   #fail(failure: Failure): void {
     this.#failure ??= failure;
     this.#quieten();
@@ -278,7 +278,7 @@ export class SocketLine implements Line {
   /** How the server closed at the end of the call, or answered our close. */
   #checkClose(closeCode: number): void {
     const { hasEnded } = this.#turns;
-    // A server that is about to stop may go away behind its farewell.
+    // A server that is about to stop may go away after its farewell.
     if (closeCode === CLOSE_CODE.normal || (hasEnded && closeCode === CLOSE_CODE.goingAway)) return;
     if (!this.#isClosed) {
       const message = `the socket was closed with ${String(closeCode)} after the end of the call, and not with 1000`;
@@ -296,7 +296,7 @@ export class SocketLine implements Line {
   }
 }
 
-/** Where a server of the profile serves its sockets. @throws RangeError when the profile names no paths of a WebSocket. */
+/** The path where a server of the profile serves its sockets. @throws RangeError when the profile names no paths of a WebSocket. */
 export function socketPaths({ profile }: SocketLineOptions): NonNullable<PlatformProfile['websocket']> {
   if (profile.websocket === undefined) throw new RangeError('the platform profile names no paths of a WebSocket (section "websocket")');
   return profile.websocket;

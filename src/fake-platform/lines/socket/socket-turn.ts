@@ -1,31 +1,31 @@
-// One turn of the caller as it stands on a socket, and what an answer says. Decides nothing.
+// The state of one turn of the caller on a socket, and what an answer contains. Decides nothing.
 import { isClosing, type Answer } from '../../caller/answer.ts';
 import type { TurnListener } from '../line.ts';
 
 /** What a turn carries: caller audio, input that needs a reply, the first key of an entry (W-26), or the hang-up (W-28). */
 type Kind = 'audio' | 'input' | 'key' | 'hang_up';
 
-/** One turn as it stands on a socket. */
+/** The state of one turn on a socket. */
 export class SocketTurn {
   readonly listener: TurnListener;
   kind: Kind = 'audio';
   isOver = false;
   isHalfClosed = false;
-  /** Whether anything that the caller said was sent on it. */
+  /** Whether any speech of the caller was sent on it. */
   hasSpoken = false;
   /** Whether the server has reported speech on it. */
   hasHeardSpeech = false;
-  /** Whether the server has taken what was said for complete. */
+  /** Whether the server has taken the speech for complete. */
   isHeardOut = false;
-  /** When it carried nothing more that could be heard, ms; undefined while it does. */
+  /** When it carried nothing audible any more, ms; undefined while it does. */
   deafAtMs: number | undefined;
-  /** Whether it may stay without a reply, as an event of the flow may (G-72). */
+  /** Whether it may get no reply, as an event of the flow (G-72). */
   mayStaySilent = false;
-  /** Whether its reply has begun to come. */
+  /** Whether its reply has begun. */
   isReplied = false;
-  /** Whether it is answered although nobody has said anything. */
+  /** Whether it gets an answer although nobody spoke. */
   isUnasked = false;
-  /** When the caller came in between, so that its reply is not wanted any more, ms; undefined while it is. */
+  /** When the caller interrupted, so that its reply is no longer wanted, ms; undefined before. */
   cutAtMs: number | undefined;
 
   constructor(listener: TurnListener) {
@@ -38,18 +38,18 @@ export class SocketTurn {
   }
 }
 
-/** Whether anything of an answer can be heard. */
+/** Whether an answer contains anything audible. */
 export function hasSound({ prompts }: Answer): boolean {
   return prompts.some(({ audio }) => audio.length > 0);
 }
 
-/** Whether an answer says something, of which nothing may be cut. */
+/** Whether an answer contains a prompt that may not be interrupted. */
 export function isUncuttable({ prompts }: Answer): boolean {
   const heard = prompts.filter(({ audio, text, uri }) => audio.length > 0 || text !== '' || uri !== '');
   return heard.length > 0 && heard.every(({ bargeIn }) => !bargeIn);
 }
 
-/** A FINAL that says nothing. */
+/** A FINAL without content. */
 export function isEmpty(answer: Answer): boolean {
   const isSilent = answer.prompts.every(({ audio, text, uri }) => audio.length === 0 && text === '' && uri === '');
   return isClosing(answer) && isSilent && answer.event === undefined;

@@ -1,6 +1,6 @@
-// Whose an answer on a socket is. The caller's side works in turns, each with its own answers and its end, while on a socket
-// all answers of a call come one after the other (W-23, W-24): they belong to the input that waits for a reply longest, or to
-// what is said. Knows no socket; says what cannot be anybody's.
+// Which turn an answer on a socket belongs to. The caller's side works in turns, each with its own answers and its end, while
+// on a socket all answers of a call come one after the other (W-23, W-24): they belong to the input that has waited for a reply
+// longest, or to the present speech. Knows no socket; reports an answer that belongs to no turn.
 import { isClosing, isTerminalEvent, type Answer } from '../../caller/answer.ts';
 import type { LineEnd, PlatformInput, TurnListener } from '../line.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
@@ -30,12 +30,12 @@ export class SocketTurns {
     });
   }
 
-  /** Whether the server has said that the call ends. */
+  /** Whether the server has ended the call. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Opens a turn; on a socket that is gone it ends at once, after `open` has returned. */
+  /** Opens a turn; on a lost socket it ends at once, after `open` has returned. */
   open(listener: TurnListener): SocketTurn {
     const turn = new SocketTurn(listener);
     this.#turns.push(turn);
@@ -47,7 +47,7 @@ export class SocketTurns {
   sent(turn: SocketTurn, input: PlatformInput): void {
     switch (input.kind) {
       case 'audio':
-        // Probes and the silence of nobody speaking say nothing.
+        // Probes and the silence of a silent caller say nothing.
         if (input.audio !== SILENT_FRAME && input.audio.length === SILENT_FRAME.length) turn.hasSpoken = true;
         return;
       case 'audio_format':
@@ -60,7 +60,7 @@ export class SocketTurns {
         turn.kind = 'hang_up';
         return;
       case 'dtmf':
-        // Without START_OF_DTMF before it, the digits themselves come in between (G-64).
+        // Without START_OF_DTMF before them, the digits themselves interrupt (G-64).
         this.#due.cut();
         break;
       case 'custom_event':
@@ -73,7 +73,7 @@ export class SocketTurns {
     this.#due.add(turn);
   }
 
-  /** Nothing more is sent on a turn. One that awaits no reply is complete then: the socket itself knows no half-close (W-23). */
+  /** Nothing more is sent on a turn. One that waits for no reply is complete then: the socket itself has no half-close (W-23). */
   halfClose(turn: SocketTurn): void {
     if (turn.isHalfClosed) return;
     turn.isHalfClosed = true;
@@ -82,7 +82,7 @@ export class SocketTurns {
     if (isComplete) this.#endSoon(turn, COMPLETED);
   }
 
-  /** A turn is given up. The reply to it may still be on its way, and nobody's. */
+  /** A turn is cancelled. Its reply may still come, and then belongs to no turn. */
   cancel(turn: SocketTurn): void {
     turn.isHalfClosed = true;
     turn.deafAtMs ??= this.#nowMs();
@@ -90,7 +90,7 @@ export class SocketTurns {
     this.#endSoon(turn, { kind: 'broken', failure: { code: 'closed_early', message: 'the turn was given up' } });
   }
 
-  /** Passes an answer to the turn it belongs to. `promptTexts`: what the reply said, where its FINAL names it; so with `isApology`. */
+  /** Passes an answer to the turn it belongs to. `promptTexts`: the texts of the reply, if its FINAL has them; `isApology` likewise. */
   take(answer: Answer, promptTexts: readonly string[], isApology = false): void {
     const isTerminal = isTerminalEvent(answer.event);
     if (isTerminal) this.#hasEnded = true;
@@ -115,7 +115,7 @@ export class SocketTurns {
     if (turn.kind === 'audio' && !turn.isHeardOut) this.#hearOut(turn);
     turn.isReplied = true;
     if (isClosed) this.#due.settle(turn);
-    // A farewell may come unasked, and shows by its end alone.
+    // A farewell may come without any input, and is recognized only by its end.
     if (isClosed && turn.isUnasked && !isTerminal) this.#reportUnasked();
     if (!turn.isOver) turn.listener.answered(answer);
     if (!isClosed) return;
@@ -124,7 +124,7 @@ export class SocketTurns {
     if (turn.kind !== 'hang_up') this.#over(turn, { kind: 'completed', promptTexts, isApology });
   }
 
-  /** The socket is gone: whatever is open ends so, and what is opened later, too. */
+  /** The socket is lost: every open turn ends so, and those opened later, too. */
   close(end: LineEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
@@ -149,7 +149,7 @@ export class SocketTurns {
     turn.listener.answered(answer);
   }
 
-  /** What was said is complete. What was cut before has had its time: the next answer is the one to this input. */
+  /** The speech is complete. Interrupted replies have had their time: the next answer belongs to this input. */
   #hearOut(turn: SocketTurn): void {
     this.#due.dropCut();
     turn.isHeardOut = true;
@@ -157,7 +157,7 @@ export class SocketTurns {
     this.#due.add(turn);
   }
 
-  /** An event about speech while nobody listens: on its way it may have crossed the end of the turn that did. */
+  /** An event about speech while nobody listens: it may have crossed the end of the turn that did. */
   #reportNoInput(answer: Answer): void {
     const open = this.#turns.findLast(({ isOver }) => !isOver);
     const wasListening = this.#turns.findLast(({ kind }) => kind === 'audio' || kind === 'key');
@@ -169,7 +169,7 @@ export class SocketTurns {
     } else if (open !== undefined) {
       open.listener.answered(answer);
     } else if (!isEnd) {
-      // All is answered and nobody may speak: what is heard goes on, if anything is.
+      // Every input has its reply and nobody may speak: speech still under way continues.
       const message = 'START_OF_INPUT came while a prompt without barge-in plays';
       this.#found({ code: 'input_start_not_allowed', rule: 'G-37', message });
     }
@@ -180,7 +180,7 @@ export class SocketTurns {
     const speaker = listening?.hasHeardSpeech === true ? listening : undefined;
     const due = this.#due.whose(answer, speaker);
     if (due !== undefined) {
-      // A reply that had not begun may be to an input that the server took while the caller spoke.
+      // A reply that had not begun may answer input that the server accepted while the caller spoke.
       if (due.cutAtMs !== undefined && speaker !== undefined && due.isReplied && hasSound(answer)) {
         const message = 'a reply went on although its caller was reported to speak; what is left of it may not be sent';
         this.#found({ code: 'old_reply_goes_on', rule: 'W-27', message });

@@ -1,4 +1,4 @@
-// Checks of what every message of the server looks like (contract, sections 3.2 and 3.3).
+// Checks of the form of the server's messages (contract, sections 3.2 and 3.3).
 import type { JsonObject, JsonValue } from '../../../../base/json.ts';
 import type { Check } from '../../check.ts';
 import { silenceOf } from '../../quiet-line.ts';
@@ -17,14 +17,14 @@ const WORD = /^[A-Z][A-Z0-9_]*$/u;
 const GAPS: readonly number[] = [4711, 100_000];
 const NO_MESSAGES = 'the server said nothing';
 
-/** Levels on which a field may stand: an envelope has its own rule, and free data any names. */
+/** Names of fields that may occur: the envelope has its own rule, and free data may have any names. */
 function hasField(value: JsonValue | undefined, name: string): boolean {
   if (Array.isArray(value)) return value.some((each: JsonValue) => hasField(each, name));
   const object = objectOf(value);
   return object !== undefined && Object.entries(object).some(([key, member]) => key === name || hasField(member, name));
 }
 
-/** What is wrong with the shape of a payload; undefined where nothing is. */
+/** What is wrong with the shape of a payload; undefined when nothing is. */
 function payloadProblem(payload: JsonObject | undefined): string | undefined {
   if (payload === undefined) return 'a VOICE_VA_RESPONSE has no payload';
   const { response_type: type, input_mode: mode, prompts = [], output_events: events = [], input_handling_config: config } = payload;
@@ -40,18 +40,18 @@ function payloadProblem(payload: JsonObject | undefined): string | undefined {
   return termchar === undefined || termchar === null || typeof termchar === 'string' ? undefined : 'termchar is no name of a key';
 }
 
-/** What is wrong with the shape of a message; undefined where nothing is. Numbers and ids have rules of their own. */
+/** What is wrong with the shape of a message; undefined when nothing is. Numbers and ids have their own rules. */
 function shapeProblem({ json }: Message): string | undefined {
   if (json === undefined) return 'it is no object of JSON';
   const { type, ts, conversation_id: id } = json;
-  // There is a rule of its own against it (W-27).
+  // It has its own rule (W-27).
   if (!TYPES.includes(type) && type !== 'BARGE_IN') return 'its type is none that a server sends';
   if (typeof ts !== 'string' || !MOMENT.test(ts)) return 'ts is missing or no date and time of RFC 3339';
   if (typeof id !== 'string') return 'conversation_id is missing';
   return type === 'VOICE_VA_RESPONSE' ? payloadProblem(objectOf(json['payload'])) : undefined;
 }
 
-/** What breaks the order of a server's own numbers; those of PONGs are the platform's (W-40). */
+/** What breaks the order of a server's own numbers; PONGs have the platform's numbers (W-40). */
 function seqProblem(messages: readonly Message[]): string | undefined {
   let last = 0;
   for (const { json } of messages) {
@@ -93,7 +93,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-10'],
     title: 'A seq that comes again or falls is refused.',
     level: 'advice',
-    // That it is invalid is said; what a server does about it is not.
+    // The contract calls it invalid, but not what a server does about it.
     of: ['a number again', 'a lower number'],
     look: ({ name, turns, call: { socket } }) => {
       if (socket.closing?.isByServer === true) return undefined;
@@ -155,7 +155,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     otherwise: NO_MESSAGES,
     look: eachMessage(({ json }, { call: { ids } }) => {
       const id = json?.['conversation_id'];
-      // Before the first message is read no conversation is known.
+      // Before the first message is read, no conversation is known.
       if (typeof id !== 'string' || (id === '' && json?.['type'] === 'ERROR')) return NOTHING;
       return id === ids.conversationId ? undefined : 'conversation_id is another one';
     }),
@@ -175,7 +175,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-14'],
     title: 'The field no_input_timeout_msec is not sent: the schema has none.',
     level: 'advice',
-    // Sources disagree.
+    // The sources disagree.
     otherwise: 'the server sent no input settings',
     look: eachMessage(({ json }) => {
       const config = objectOf(json?.['payload'])?.['input_handling_config'];
@@ -187,7 +187,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'cancellation-field-on-partial',
     rules: ['W-15'],
     title: 'The field disable_prompt_cancellation stands on a PARTIAL and on nothing else.',
-    // In newer prose, and not in the schema.
+    // In newer prose, but not in the schema.
     level: 'advice',
     otherwise: 'the server answered nothing',
     look: eachMessage(({ answer }) => {
@@ -230,7 +230,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     run: async (lab) => {
       const call = await lab.ready();
       call.socket.sendText(call.envelope('CONFORMANCE', { payload: {} }), 'an envelope of a type that nobody knows');
-      // Where it does not count, the number behind it leaves a gap; that gaps are taken is a rule of its own (W-10).
+      // If the server does not count it, the next number leaves a gap; accepting gaps is its own rule (W-10).
       const turn = await demandAlive(lab, call, 'an envelope of an unknown type', (control) => {
         control.skipTo(control.seq + 2);
       });

@@ -1,4 +1,4 @@
-// Checks of what keys, silence and noise are answered with, of a caller who interrupts, and of how a call ends (contract, sections 3.5
+// Checks of the answers to keys, silence and noise, of a caller who interrupts, and of the end of a call (contract, sections 3.5
 // and 3.7).
 import { isTerminalEvent } from '../../../caller/answer.ts';
 import type { Check } from '../../check.ts';
@@ -21,12 +21,12 @@ import type { SocketTurn } from '../socket-call.ts';
 import type { SocketLab } from '../socket-probe.ts';
 import { eachMessage, socketShape } from '../socket-shape.ts';
 
-/** Last words shorter than this tell nothing of when a socket is closed, ms. */
+/** Farewells shorter than this do not show when a socket is closed, ms. */
 const MIN_FAREWELL_MS = 600;
 /** A reply shorter than this is over before a key is pressed, ms. */
 const MIN_CUT_MS = 500;
 
-/** Whether a turn was taken when the call was over. */
+/** Whether the server still accepted a turn after the call was over. */
 function isBehindEnd(turn: SocketTurn, turns: readonly SocketTurn[]): boolean {
   const end = turns.findIndex(({ terminal }) => terminal !== undefined);
   return end !== -1 && turns.indexOf(turn) > end;
@@ -87,7 +87,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-28'],
     title: 'A server whose caller has hung up closes the socket when the platform does not.',
     level: 'advice',
-    // Who closes is not said.
+    // The contract does not say who closes.
     otherwise: 'no call was still open to be hung up',
     look: ({ name, turns, call: { socket } }) => {
       if (name !== 'hang-up' || turns.at(-1)?.kind !== 'session_end') return NOTHING;
@@ -102,7 +102,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     look: ({ turns, call: { socket } }) => {
       const isEnded = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
       if (!isEnded || socket.closing?.isByServer !== true) return NOTHING;
-      // What is sent behind the end is out of order, and closed as such.
+      // What is sent after the end is out of order, and the socket closes for that reason.
       if (turns.some((turn) => isBehindEnd(turn, turns))) return NOTHING;
       return socket.closing.code === 1000 ? undefined : `the socket was closed with ${String(socket.closing.code)}`;
     },
@@ -147,7 +147,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
       if (ending === undefined || from === undefined || turns.at(-1) !== ending) return NOTHING;
       const farewellMs = playLeftMs(ending.answers, from);
       if (farewellMs < MIN_FAREWELL_MS) return NOTHING;
-      // Neither side knows to the moment when the platform begins to play.
+      // Neither side knows exactly when the platform begins to play.
       if (socket.closing?.isByServer !== true || socket.closing.atMs - from >= farewellMs / 2) return undefined;
       return `the socket was closed ${String(Math.round(socket.closing.atMs - from))} ms after ${String(Math.round(farewellMs))} ms of last words began`;
     },

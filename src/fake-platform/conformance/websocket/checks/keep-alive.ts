@@ -1,11 +1,11 @@
-// Checks of pings, and of messages that are compressed (contract, section 3.7).
+// Checks of pings, and of compressed messages (contract, section 3.7).
 import type { Check } from '../../check.ts';
 import { objectOf, type Message } from '../message.ts';
 import type { SocketLab } from '../socket-probe.ts';
 
 /** Numbers of our PINGs: far from the server's own. */
 const [PING_SEQ, FAR_SEQ] = [4321, 5_000_000];
-/** Larger than any server needs to take, bytes; compressed it is small (W-45). */
+/** Larger than any server needs to accept, bytes; small when compressed (W-45). */
 const BOMB_BYTES = 20 * 1024 * 1024;
 const BOMB_MS = 10_000;
 

@@ -5,7 +5,7 @@ import { agentsIn, listIn } from '../list-question.ts';
 import { FOREIGN_ORGANIZATION } from '../../suspect.ts';
 import type { SocketLab } from '../socket-probe.ts';
 
-/** How long a list channel may stay without a question, ms. */
+/** How long a list channel may stay open without a request, ms. */
 const IDLE_MS = 15_000;
 
 export const LIST_CHECKS: readonly Check<SocketLab>[] = [
@@ -110,7 +110,7 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-45'],
     title: 'A list channel on which no question comes is closed.',
     level: 'advice',
-    // The time of one gateway.
+    // The time that one gateway takes.
     needs: ['call'],
     run: async (lab: SocketLab) => {
       const socket = lab.probe.connect('list');

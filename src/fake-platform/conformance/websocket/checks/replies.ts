@@ -1,4 +1,4 @@
-// Checks of how replies and their sound travel, and of the caller's audio beside them (contract, sections 3.5 and 3.6).
+// Checks of how replies and their sound are sent, and of the caller's audio meanwhile (contract, sections 3.5 and 3.6).
 import { MAX_SOCKET_CALLER_AUDIO_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_SOCKET_CHUNK_BYTES } from '../../../../contract/limits.ts';
 import { MULAW_BYTES_PER_MS } from '../../../../speech/audio-format.ts';
 import { startsAsWav } from '../../../../speech/wav.ts';
@@ -16,7 +16,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const NO_SOUND = 'no answer carried sound';
 const NO_REPLY = 'nothing was answered';
 
-/** The sounds of a message as they came: texts of base64, empty ones too. */
+/** The sounds of a message as received: base64 texts, including empty ones. */
 function soundsIn({ json }: Message): readonly string[] {
   return objectsOf(objectOf(json?.['payload'])?.['prompts']).flatMap(({ audio_content_b64: sound }) =>
     typeof sound === 'string' ? [sound] : [],
@@ -45,7 +45,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
       if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
       const call = lab.probe.call();
       const { final } = await call.begin();
-      // That the token is refused is what another check says (J-20), and that the channel is missing (W-01) yet another.
+      // Other checks report that the token is rejected (J-20) and that the channel is missing (W-01).
       if (call.socket.handshake?.kind === 'refused') lab.skip('the server refused the upgrade');
       if (final === undefined) lab.fail(`SESSION_START got no FINAL, and the socket ${call.socket.stateText}`);
       await call.hangUp();
@@ -75,7 +75,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     look: ({ turns, call: { socket } }) => {
       if (turns.every(({ final }) => final === undefined)) return NOTHING;
       const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
-      // Where nothing was answered something else went wrong, and audio that goes on has a rule of its own (W-23).
+      // Without any answer something else went wrong, and audio that continues has its own rule (W-23).
       const isOther = turns.at(-1)?.isAnswered === false || turns.at(-1)?.kind === 'speech';
       if (isOver || isOther || socket.closing?.isByServer !== true) return undefined;
       return `the socket was closed with ${String(socket.closing.code)} behind a FINAL that does not end the call`;
@@ -88,7 +88,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     otherwise: NO_REPLY,
     look: eachTurn((turn) => {
       const { final, terminal, kind } = turn;
-      // A call that is over goes on with nothing, and an event of the flow may be noted without a word.
+      // A call that is over does not continue, and an event of the flow needs no reply.
       if (final === undefined || terminal !== undefined || kind === 'session_end' || kind === 'custom_event') return NOTHING;
       const { prompts } = final.answer;
       if (prompts.length === 0) return 'a FINAL has no prompt';

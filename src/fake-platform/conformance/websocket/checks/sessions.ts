@@ -1,23 +1,23 @@
-// Checks of how a call is bound to its socket, and how it begins (contract, section 3.5).
+// Checks of how a call is tied to its socket, and how it begins (contract, section 3.5).
 import type { Check } from '../../check.ts';
 import { NOTHING } from '../../shape-check.ts';
 import { errorsIn, type Message } from '../message.ts';
 import type { SocketLab, SocketRecord } from '../socket-probe.ts';
 import { misdeedCheck } from '../socket-shape.ts';
 
-/** Whether the server answered a misdeed as if it were none. */
+/** Whether the server answered a misdeed like a proper message. */
 function isAnswered({ turns }: SocketRecord): boolean {
   return turns.at(-1)?.final !== undefined;
 }
 
-/** It must be refused by an ERROR, or by the end of the socket. */
+/** The server must reject it with an ERROR, or close the socket. */
 function demandRefused(misdeed: SocketRecord, after: readonly Message[]): string | undefined {
   if (isAnswered(misdeed)) return 'it was answered';
   const isRefused = misdeed.call.socket.closing?.isByServer === true || errorsIn(after).length > 0;
   return isRefused ? undefined : 'it got no ERROR, and the socket was not closed';
 }
 
-/** A server may leave it without a word. */
+/** A server may ignore it. */
 function demandUnanswered(misdeed: SocketRecord): string | undefined {
   return isAnswered(misdeed) ? 'it was answered' : undefined;
 }
@@ -154,7 +154,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
 ];
 
 const CODES: readonly string[] = ['unauthorized', 'bad_request', 'unsupported_media', 'upstream_error', 'rate_limit', 'timeout'];
-/** By misdeed; all others are bad_request. */
+/** The ERROR code by misdeed; all others are bad_request. */
 const RIGHT_CODES: Readonly<Record<string, readonly string[]>> = {
   'no message': ['timeout'],
   'a binary frame': ['unsupported_media', 'bad_request'],
@@ -162,7 +162,7 @@ const RIGHT_CODES: Readonly<Record<string, readonly string[]>> = {
   'another organization later': ['unauthorized', 'bad_request'],
   'audio that is no base64': ['bad_request', 'unsupported_media'],
 };
-/** By misdeed; a message that breaks the protocol is closed with any of three. */
+/** The close code by misdeed; a message that breaks the protocol may get any of three. */
 const RIGHT_CLOSES: Readonly<Record<string, readonly number[]>> = {
   'no message': [1008],
   'a binary frame': [1003],

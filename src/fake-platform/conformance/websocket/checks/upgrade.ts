@@ -1,4 +1,4 @@
-// Checks of the upgrade: paths, and who is let in (contract, sections 3.1 and 4.4).
+// Checks of the upgrade: paths, and who may connect (contract, sections 3.1 and 4.4).
 import type { Check } from '../../check.ts';
 import { demandRefused, malformedTokens, oddTokens } from '../../checks/tokens.ts';
 import type { Handshake } from '../probe-socket.ts';
@@ -8,7 +8,7 @@ function statusOf(handshake: Handshake): number | undefined {
   return handshake.kind === 'refused' ? handshake.status : handshake.kind === 'open' ? 101 : undefined;
 }
 
-/** The skew that a server may allow, how much of it is left when a call begins, and how long it is watched beyond that, s (J-04, J-16). */
+/** The skew that a server may allow, how much of it is left when a call begins, and how long to watch it beyond that, s (J-04, J-16). */
 const [SKEW_S, SKEW_LEFT_S, WATCHED_S] = [30, 4, 2];
 
 export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
@@ -34,7 +34,7 @@ export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
     needs: ['token_check'],
     run: async (lab) => {
       await demandRefused(lab, { 'a socket without a token': null });
-      // That the list alone asks for no token is the same rule here.
+      // That the list alone needs no token is the same rule here.
       if (lab.suspect.wantsToken && !lab.suspect.listWantsToken) lab.fail('the agents were listed without a token');
     },
   },
@@ -42,7 +42,7 @@ export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'bare-token-refused',
     rules: ['W-06', 'W-05'],
     title: 'A token without “Bearer” before it is refused.',
-    // The newest guide refuses it, and the newest gateway takes it.
+    // The newest guide rejects it, and the newest gateway accepts it.
     level: 'advice',
     needs: ['token_check', 'token'],
     run: (lab) => demandRefused(lab, { 'the good token without Bearer': lab.suspect.token ?? '' }),
@@ -72,7 +72,7 @@ export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
         const socket = lab.probe.connect(path);
         const status = statusOf(await socket.upgraded());
         await socket.close();
-        // A server may ask for the token before it looks at the path.
+        // A server may ask for the token before it reads the path.
         if (status === 404 || (status === 401 && lab.suspect.token === undefined)) continue;
         lab.fail(`${path} ${status === 101 ? 'was upgraded' : socket.stateText} and not answered with HTTP 404`);
       }
