@@ -70,7 +70,7 @@ describe('order status', () => {
 });
 
 describe('transfer', () => {
-  it('hands over what is known', async () => {
+  it('transfers with what is known', async () => {
     const call = await new TestCall(transfer, { parameters: { language: 'de' } }).start();
     (await call.press('2')).transferred({
       reason: 'fault',

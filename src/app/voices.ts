@@ -57,7 +57,7 @@ export class Voices {
   warmAll(catalog: Catalog): Promise<void> {
     const { prompts, turns, media } = this.#settings;
     const hasFiller = turns.fillerAfterMs > 0 && media.mode === 'chunk';
-    return this.warm(catalog, [prompts.apology, prompts.handover, ...(hasFiller ? [prompts.filler] : [])]);
+    return this.warm(catalog, [prompts.apology, prompts.transfer, ...(hasFiller ? [prompts.filler] : [])]);
   }
 
   /** Stops synthesizing ahead. */

@@ -48,5 +48,5 @@ export interface EngineSettings {
   /** Played when a bot fails for the first time. */
   readonly apology: string;
   /** Played before the call of a failing bot is transferred. */
-  readonly handover: string;
+  readonly transfer: string;
 }

@@ -80,9 +80,9 @@ describe('replies in chunk mode', () => {
     const final = last.responses.at(-1);
     expect(final?.session_summary).toEqual({ text: 'Wants a person.' });
     expect(final).not.toHaveProperty('input_mode');
-    const [handover] = final?.output_events ?? [];
-    expect(handover).toMatchObject({ event_type: 2, name: 'transfer_requested' });
-    expect(jsonFromStruct(handover?.metadata)).toEqual({
+    const [event] = final?.output_events ?? [];
+    expect(event).toMatchObject({ event_type: 2, name: 'transfer_requested' });
+    expect(jsonFromStruct(event?.metadata)).toEqual({
       reason: 'asked',
       summary: 'Wants a person.',
       routing_hint: 'sales',

@@ -141,13 +141,13 @@ describe.each(['chunk', 'wav'] as const)('replies in %s mode', (mode) => {
 
   it('G-7B G-77 a summary stands on the last response of a session and on no other, and one terminal event ends it', async () => {
     const call = client.call();
-    const handover = transfer({ reason: 'asked', summary: 'Wants a person.' });
+    const asked = transfer({ reason: 'asked', summary: 'Wants a person.' });
     const turns = [
       await call.turn(started({ reply: play('yes.wav').listen(), later: play('number.wav').listen() })),
       await call.turn(keys('1')),
       await call.turn(event('NO_INPUT')),
-      await call.turn(ordered({ reply: { ...handover, prompts: play('yes.wav').prompts } })),
-      await call.turn(ordered({ reply: handover })),
+      await call.turn(ordered({ reply: { ...asked, prompts: play('yes.wav').prompts } })),
+      await call.turn(ordered({ reply: asked })),
       await call.turn(keys('1')),
       await call.turn(event('SESSION_END')),
     ];

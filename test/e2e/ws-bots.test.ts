@@ -63,7 +63,7 @@ describe('the bundled bots over WebSocket', () => {
 
   const targetOf = ({ app }: RunningServer): string => `wss://localhost:${String(app.ready.websocket?.port)}`;
 
-  it('W-05, W-08, W-29 hear a caller who interrupts, presses keys and is handed over, without a breach', async () => {
+  it('W-05, W-08, W-29 hear a caller who interrupts, presses keys and is transferred, without a breach', async () => {
     const { code, out } = await run(
       server,
       callCommand,

@@ -35,7 +35,7 @@ describe('a server that stops', () => {
     const stopped = server.app.close();
     await expect(connectSocket(server)).rejects.toThrow('refused with 503');
     expect(await server.metric('parley_streams_refused_total{code="shutting_down",transport="websocket"}')).toBe(1);
-    // Somebody who was let in before, and calls now, is handed over.
+    // Somebody who was let in before, and calls now, is transferred.
     const late = new SocketCaller(early, server.issuer.claims.organizationId);
     late.say({ event_input: { event_type: 'SESSION_START' } });
     expect(await late.replied(1)).toMatchObject({ output_events: [{ event_type: 'TRANSFER_TO_AGENT' }] });
@@ -50,7 +50,7 @@ describe('a server that stops', () => {
     expect(systemClock.monotonicMs() - startedMs).toBeLessThan(20_000);
   });
 
-  it('W-44 hands over the caller of a call that goes on, in words, and closes with 1001', async () => {
+  it('W-44 transfers the caller of a call that goes on, in words, and closes with 1001', async () => {
     const server = await serverFor('--shutdown.grace_ms=400');
     const caller = await SocketCaller.start(server);
     await caller.replied(1);

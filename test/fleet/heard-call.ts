@@ -16,7 +16,7 @@ export const ODDITIES = [
   'countedOnceMore',
   /** It answered another key than the one that was pressed, and none that still waited for its answer. */
   'otherKey',
-  /** The caller was handed over to a human. */
+  /** The caller was transferred to a human. */
   'handedOver',
   /** The caller heard an apology. */
   'apology',

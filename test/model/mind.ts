@@ -87,7 +87,7 @@ export class Mind {
   told({ type, by, heard }: { readonly type: string; readonly by?: string; readonly heard?: HeardPart }): void {
     if (this.#isDone) this.#view.wrong('G-75', `the bot was told of ${type} after the end of its session`);
     if (type === 'session_end') this.#isDone = by !== 'restarted' || this.#call.isEnded;
-    // Who cuts whom while a call is handed over is nobody's business.
+    // Who cuts whom while a call is transferred is nobody's business.
     if (type !== 'barge_in' || heard === undefined || this.#view.mayHandOver()) return;
     const isLike = (each: BargeIn): boolean =>
       this.#mouth.isHeard(heard, each.heard) || (each.wasUnspoken && this.#mouth.isHeard(heard, UNHEARD));

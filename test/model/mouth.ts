@@ -7,7 +7,7 @@ import type { Reference } from './reference.ts';
 import type { HeardPart, Rpc } from './rpc.ts';
 import type { View } from './view.ts';
 
-const { apology, handover, filler, maxFarewellMs } = TEST_SETTINGS;
+const { apology, transfer: transferPrompt, filler, maxFarewellMs } = TEST_SETTINGS;
 
 /** Longest wait for a sound; shorter than the engine's, so that what waits here waits there. */
 const SOUND_LIMIT_MS = 5000;
@@ -129,7 +129,7 @@ export class Mouth {
     if (next.kind === 'superseded') {
       rpc.isSuperseded = true;
       if (rpc.isLate) return;
-      // 005: the last words are, or were, said on another RPC.
+      // 005: the farewell is, or was, said on another RPC.
       if (!this.#call.isOver && !this.#view.isEnding() && !this.#view.isLeaving()) this.#view.wrong('G-13', `${name} got no reply`);
       if (rpc.state !== 'owing') this.#view.wrong('G-61', `${name} owes nothing and got a FINAL`);
       return;
@@ -147,9 +147,11 @@ export class Mouth {
     // Unless its words belonged to an RPC that was cancelled or completed meanwhile: they are not said again.
     if (
       isHandOver &&
-      !this.#call.rpcs.some((each) => each.spoken.includes(handover) || (each.state === 'done' && (each.finals === 0 || each.isSuperseded)))
+      !this.#call.rpcs.some(
+        (each) => each.spoken.includes(transferPrompt) || (each.state === 'done' && (each.finals === 0 || each.isSuperseded)),
+      )
     )
-      this.#view.wrong('005', `${name} was handed over without a word`);
+      this.#view.wrong('005', `${name} was transferred without a prompt`);
     const isInTime = next.kind === 'listen' ? this.#call.snapshot?.failures === 0 : isOfScript(next);
     const isOwnReply = isInTime && rpc.fate === (next.kind === 'listen' ? 'answered' : 'farewell');
     const missing = rpc.said.find((text) => !rpc.spoken.includes(text));
@@ -170,10 +172,10 @@ export class Mouth {
     const isBots = this.#call.rpcs.some(({ fate }) => fate === 'farewell') || (this.#call.snapshot?.failures ?? 0) > 1;
     if (!isBots && !this.#view.mayHandOver()) this.#view.wrong('G-77', `${name} ended the call for no reason`);
     if (this.#call.isHungUp) this.#view.wrong('G-74', `${name} got a terminal event after the caller had hung up`);
-    // G-7A: last words are heard before the platform acts.
+    // G-7A: the farewell is heard before the platform acts.
     const nowMs = this.#view.nowMs();
     if (this.player.isPlaying(nowMs) && nowMs - this.#lastSoundMs < maxFarewellMs && !this.#view.isLeaving())
-      this.#view.wrong('G-7A', `${name} ended the call ${String(this.player.remainingMs(nowMs))} ms before its last words were heard`);
+      this.#view.wrong('G-7A', `${name} ended the call ${String(this.player.remainingMs(nowMs))} ms before its farewell was heard`);
   }
 
   #speaks(rpc: Rpc, prompt: SpokenPrompt, last: number, isLast = false): void {
@@ -187,7 +189,7 @@ export class Mouth {
     } else if (text === apology) {
       if (rpc.fate !== 'failed' && (this.#call.snapshot?.failures ?? 0) === 0)
         this.#view.wrong('005', `${name} got an apology for nothing`);
-    } else if (text !== handover && rpc.fate !== 'none' && rpc.said.indexOf(text) <= last) {
+    } else if (text !== transferPrompt && rpc.fate !== 'none' && rpc.said.indexOf(text) <= last) {
       this.#view.wrong('G-22 G-57', `${name} got "${text}" out of its place`);
     }
     rpc.spoken.push(text);
@@ -196,8 +198,8 @@ export class Mouth {
 
   #mayBeSpoken(rpc: Rpc, { text = '', bargeIn }: SpokenPrompt, isLast = false): void {
     const name = `RPC${String(rpc.id)}`;
-    const isFarewell = isLast || rpc.fate === 'farewell' || text === handover;
-    if (rpc.state !== 'owing' && text !== handover) this.#view.wrong('G-57', `${name} owes nothing and got "${text}"`);
+    const isFarewell = isLast || rpc.fate === 'farewell' || text === transferPrompt;
+    if (rpc.state !== 'owing' && text !== transferPrompt) this.#view.wrong('G-57', `${name} owes nothing and got "${text}"`);
     if (rpc.isCut && !isFarewell) this.#view.wrong('G-52 G-53', `${name} got "${text}" after the caller acted over it`);
     if (isFarewell && bargeIn) this.#view.wrong('G-55', `"${text}" can be cut although it belongs to the end`);
     if (this.#call.isEnded) this.#view.wrong('G-7C', `${name} got "${text}" after the end`);

@@ -38,7 +38,7 @@ export interface Rpc {
   finals: number;
   /** Whether its speech has become an input before we ended the call, only the engine knows. */
   mayOweNothing: boolean;
-  /** Its FINAL said that the last words are another RPC's. */
+  /** Its FINAL said that the farewell is another RPC's. */
   isSuperseded: boolean;
   isHangUp: boolean;
   /** Its session was over when it was taken, and the next one has begun (G-28): nothing is heard on it, and it completes. */

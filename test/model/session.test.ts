@@ -49,7 +49,7 @@ const MISTAKES: [mistake: string, rule: RegExp, mistreat: Mistreat][] = [
   ['a prompt that is said twice', /G-22/, (output, write) => (output.kind === 'prompt' && write(output), write(output))],
   ['another mode', /G-40/, (output, write) => write(output.kind === 'input_ended' ? { ...output, mode: 'wav' } : output)],
   [
-    'last words that can be cut',
+    'a farewell that can be interrupted',
     /G-55/,
     (output, write) => write(output.kind === 'final' && output.next.kind !== 'listen' ? { ...output, bargeIn: true } : output),
   ],

@@ -11,7 +11,7 @@ export interface View {
   snapshot(): Snapshot | undefined;
   /** A prompt that may not be cut waits for its sound. */
   isFloorHeld(): boolean;
-  /** The end is decided; the last words wait for their sound. */
+  /** The end is decided; the farewell waits for its sound. */
   isEnding(): boolean;
   /** The engine ends the call from its side. */
   isLeaving(): boolean;

@@ -65,7 +65,8 @@ function problemsOf(output: Output, response: MediaResponse): readonly Problem[]
         'G-78 G-80',
         'input settings go with a listen, and with what takes its place',
       );
-      if (output.next.kind === 'superseded') demand(prompts.length === 0, 'G-7C', 'a prompt comes where last words are said elsewhere');
+      if (output.next.kind === 'superseded')
+        demand(prompts.length === 0, 'G-7C', 'a prompt comes although the farewell is said on another RPC');
       if (output.mode === 'chunk')
         demand(
           sizes.every((size) => size === 0),
@@ -76,7 +77,7 @@ function problemsOf(output: Output, response: MediaResponse): readonly Problem[]
         demand(
           prompts.every((prompt) => prompt.is_barge_in_enabled !== true),
           'G-55',
-          'the last words can be cut',
+          'the farewell can be interrupted',
         );
       for (const { audio_content } of prompts)
         if (audio_content?.length) demand(Buffer.from(audio_content.subarray(0, 4)).toString('latin1') === 'RIFF', 'G-41', 'no WAV header');

@@ -37,7 +37,7 @@ export const TEST_SETTINGS: EngineSettings = {
   welcomeBargeIn: true,
   listen: { accept: 'both', digits: 1, interDigitMs: 3000, terminator: '#', noInputMs: 10_000, sensitive: false },
   apology: 'Sorry, please say that again.',
-  handover: 'I will connect you.',
+  transfer: 'I will connect you.',
 };
 
 const NO_LIMITS = {

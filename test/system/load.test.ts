@@ -21,7 +21,7 @@ async function serverFor(...flags: readonly string[]): Promise<RunningServer> {
   return server;
 }
 
-it('counts callers as failed and refused whom the server hands over for its limits, with the reason that it gives', async () => {
+it('counts callers as failed and refused whom the server transfers for its limits, with the reason that it gives', async () => {
   const server = await serverFor('--sessions.max=1');
   const loading = await load(server, '--rate', '10/s', '--duration', '2s', '--expect', 'failed < 1%');
   expect(await loading.ended()).toMatchObject({ code: 1 });
@@ -30,17 +30,17 @@ it('counts callers as failed and refused whom the server hands over for its limi
   expect(calls.failed).toBeGreaterThan(0);
   expect(calls).toMatchObject({ refused: calls.failed, unheard: 0 });
   expect(failures).toEqual([
-    { code: 'handed_over', count: calls.failed, example: 'the server handed the caller over, with the reason "total"' },
+    { code: 'unexpected_transfer', count: calls.failed, example: 'the server transferred the caller, with the reason "total"' },
   ]);
   expect(turns.failed).toBe(0);
 });
 
-it('measures nothing where already the rehearsed caller is handed over unasked', async () => {
+it('measures nothing where already the rehearsed caller is transferred unasked', async () => {
   const server = await serverFor('--overload.max_rss_bytes=1048576');
   const loading = await load(server, '--find-capacity', 'first-audio p99 < 10s');
   expect(await loading.ended()).toMatchObject({ code: 1 });
   expect(JSON.parse(loading.stdout)).toEqual({
-    failures: ['listen: handed_over: the server handed the caller over unasked, with the reason "memory"'],
+    failures: ['listen: unexpected_transfer: the server transferred the caller unasked, with the reason "memory"'],
   });
 });
 
@@ -56,6 +56,6 @@ it.each([
   const loading = await load(server, '--mix', path.join(folder, 'dead.yaml'), '--find-capacity', 'first-audio p99 < 10s');
   expect(await loading.ended()).toMatchObject({ code: 1 });
   expect(JSON.parse(loading.stdout)).toEqual({
-    failures: ['dead: handed_over: the server handed the caller over unasked, with the reason "failed"'],
+    failures: ['dead: unexpected_transfer: the server transferred the caller unasked, with the reason "failed"'],
   });
 });

@@ -129,7 +129,7 @@ describe('parley serve', () => {
     expect(running.stderr).toContain('"stopped"');
   });
 
-  it('hands over the caller of a turn that does not finish within the grace time', async (context) => {
+  it('transfers the caller of a turn that does not finish within the grace time', async (context) => {
     const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=300');
     const { port } = await running.ready();
     const client = await clientOf(context, port);
@@ -146,7 +146,7 @@ describe('parley serve', () => {
   });
 
   it(
-    'finishes what can be finished of calls in every state, hands over the others, and counts them (G-51)',
+    'finishes what can be finished of calls in every state, transfers the others, and counts them (G-51)',
     { timeout: 180_000 },
     async (context) => {
       const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=6000');

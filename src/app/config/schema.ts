@@ -239,7 +239,7 @@ export const SCHEMA = {
     pre_roll_ms: integer(...PATIENCE_LIMITS.preRollMs),
     resume_prompt: flag(),
   },
-  prompts: { filler: text(1000), apology: text(1000), handover: text(1000) },
+  prompts: { filler: text(1000), apology: text(1000), transfer: text(1000) },
   bots: {
     folder: orNone(path()),
     default_bot: orNone(word(200)),

@@ -46,7 +46,7 @@ interface Flags extends Omit<AccessFlags, 'org'> {
 }
 
 const EXAMPLES = `
-Without a token it looks at everything that needs none. The bot is spoken to, keys are pressed, and it is left waiting: some
+Without a token it checks everything that needs none. The bot is spoken to, keys are pressed, and it is left waiting: some
 fifty to a hundred calls, and what the bot does in them it does for real.
 
 Examples:

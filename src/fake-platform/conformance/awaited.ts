@@ -17,20 +17,20 @@ export class Awaited {
   }
 
   /** Something happened. */
-  look(): void {
-    for (const look of [...this.#waiting]) look();
+  check(): void {
+    for (const check of [...this.#waiting]) check();
   }
 
   /** Waits until the condition holds or `limitMs` have passed. @returns whether it holds. */
   until(condition: () => boolean, limitMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         if (condition()) settle(true);
         else if (this.#isGivenUp()) settle(false);
       };
       const settle = (holds: boolean): void => {
         cancelTimer();
-        this.#waiting.delete(look);
+        this.#waiting.delete(check);
         resolve(holds);
       };
       const wait = (ms: number): (() => void) => {
@@ -43,8 +43,8 @@ export class Awaited {
         });
       };
       let cancelTimer = wait(limitMs);
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(check);
+      check();
     });
   }
 }

@@ -84,7 +84,7 @@ export class Lab<
       this.skip('this bot reported no start of speech when it was spoken to in the plain form');
   }
 
-  /** The calls that every check may look at. */
+  /** The calls that every check may examine. */
   calls(): Promise<readonly RecordedCall<Turn, Call>[]> {
     return this.#lent(() => this.#recordings.calls());
   }

@@ -19,7 +19,7 @@ export const UNSEEN: Readonly<Record<string, string>> = {
   'J-13': 'Only an issuer that answers badly would see it, and a server trusts no issuer of ours.',
   'J-2B': 'It takes an issuer that fails; the tests of the token check show it for our server.',
   'J-2D': 'Only the server itself renews its token; `npm run check -- renewal` shows it for ours.',
-  'W-02': 'A freedom of whoever registers the server: behind a target a path may stand, and everything is looked for below it.',
+  'W-02': 'A freedom of whoever registers the server: behind a target a path may stand, and everything is served below it.',
   'W-03': 'A duty of whoever registers the server.',
   'W-04': 'A duty of whoever registers the server.',
   'W-08': 'The platform does it.',

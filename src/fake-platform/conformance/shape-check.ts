@@ -13,11 +13,11 @@ export const NOTHING = Symbol('nothing');
 export type Found = string | typeof NOTHING | undefined;
 
 /** Inspects one call. */
-export type Look<Call extends Proof = RecordedCall> = (call: Call) => Found;
+export type Inspection<Call extends Proof = RecordedCall> = (call: Call) => Found;
 
-/** A check that looks at recorded calls. */
+/** A check that examines recorded calls. */
 export interface ShapeOptions<Call extends Proof = RecordedCall> extends Pick<Check, 'id' | 'rules' | 'title' | 'level'> {
-  readonly look: Look<Call>;
+  readonly inspect: Inspection<Call>;
   /** Why the check does not apply when no call had anything to examine: a sentence. */
   readonly otherwise: string;
   readonly needs?: readonly Need[];
@@ -35,12 +35,12 @@ export function shapeOf<Surroundings extends Lab, Call extends Proof>(
   options: ShapeOptions<Call>,
   callsOf: (lab: Surroundings) => Promise<readonly Call[]>,
 ): Check<Surroundings> {
-  const { look, otherwise, needs = [], ...named } = options;
+  const { inspect, otherwise, needs = [], ...named } = options;
   return {
     ...named,
     needs: ['call', ...needs],
     run: async (lab) => {
-      judge(lab, await callsOf(lab), look, otherwise);
+      judge(lab, await callsOf(lab), inspect, otherwise);
     },
   };
 }
@@ -49,11 +49,11 @@ export function shapeOf<Surroundings extends Lab, Call extends Proof>(
 function judge<Call extends Proof>(
   lab: Pick<Lab, 'showCalls' | 'fail' | 'skip'>,
   calls: readonly Call[],
-  look: Look<Call>,
+  inspect: Inspection<Call>,
   otherwise: string,
 ): void {
-  const looked = calls.map((call) => ({ call, found: look(call) }));
-  const seen = looked.filter(({ found }) => found !== NOTHING);
+  const inspected = calls.map((call) => ({ call, found: inspect(call) }));
+  const seen = inspected.filter(({ found }) => found !== NOTHING);
   const broken = seen.filter(({ found }) => found !== undefined);
   const [first] = broken;
   lab.showCalls((first === undefined ? seen.slice(0, 1) : broken).map(({ call }) => call));
@@ -63,9 +63,9 @@ function judge<Call extends Proof>(
 
 /** Checks every turn; reports the first breach with the turn's name. */
 export function eachTurn<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
-  look: (turn: Turn, call: RecordedCall<Turn, Call>) => Found,
-): Look<RecordedCall<Turn, Call>> {
-  return (call) => firstBreach(call.turns.map((turn) => [turn.label, look(turn, call)]));
+  inspect: (turn: Turn, call: RecordedCall<Turn, Call>) => Found,
+): Inspection<RecordedCall<Turn, Call>> {
+  return (call) => firstBreach(call.turns.map((turn) => [turn.label, inspect(turn, call)]));
 }
 
 /** The turns of a kind before the end of the call. */
@@ -77,14 +77,14 @@ export function turnsOf<Turn extends ProbeTurn>(turns: readonly Turn[], kind: Pr
 /** Inspects every turn of a kind before the end of the call. */
 export function eachOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   kind: ProbeTurn['kind'],
-  look: (turn: Turn, call: RecordedCall<Turn, Call>) => Found,
-): Look<RecordedCall<Turn, Call>> {
-  return eachTurn((turn, call) => (turnsOf(call.turns, kind).includes(turn) ? look(turn, call) : NOTHING));
+  inspect: (turn: Turn, call: RecordedCall<Turn, Call>) => Found,
+): Inspection<RecordedCall<Turn, Call>> {
+  return eachTurn((turn, call) => (turnsOf(call.turns, kind).includes(turn) ? inspect(turn, call) : NOTHING));
 }
 
 /** The first breach of several checks, with its name; {@link NOTHING} when none had anything to check. */
-export function firstBreach(looks: readonly (readonly [string, Found])[]): Found {
-  const found = looks.filter(([, said]) => said !== NOTHING);
+export function firstBreach(results: readonly (readonly [string, Found])[]): Found {
+  const found = results.filter(([, said]) => said !== NOTHING);
   const broken = found.find(([, said]) => typeof said === 'string');
   if (broken !== undefined) return `${broken[0]}: ${String(broken[1])}`;
   return found.length === 0 ? NOTHING : undefined;

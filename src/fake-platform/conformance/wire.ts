@@ -75,7 +75,7 @@ export class WireRpc {
     // The status says the same.
     stream.on('error', () => undefined);
     stream.on('finish', () => {
-      this.#awaited.look();
+      this.#awaited.check();
     });
     stream.on('status', ({ code, details }: StatusObject) => {
       if (this.#isGivenUp) return;
@@ -83,7 +83,7 @@ export class WireRpc {
       const said = code === status.OK ? 'complete' : `${statusName(code)} ${quoted(this.ending.details)}`;
       // The server did not end what we have cancelled.
       if (!this.#isCancelled || code !== status.CANCELLED) log.add('server', name, said);
-      this.#awaited.look();
+      this.#awaited.check();
     });
   }
 
@@ -177,7 +177,7 @@ export class WireRpc {
       this.#log.add('server', this.name, 'a response that cannot be read');
     }
     if (this.received.length > MAX_RECEIVED || this.#bytes > MAX_BYTES) this.#cutOff();
-    this.#awaited.look();
+    this.#awaited.check();
   }
 
   #cutOff(): void {

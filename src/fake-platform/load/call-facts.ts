@@ -17,8 +17,8 @@ export interface WaitFact {
   readonly waitedMs: number;
 }
 
-/** What makes a call of a load fail: `handed_over` is a transfer that its scenario does not expect. */
-export const LOAD_FAILURES = [...FINDING_CODES, 'handed_over'] as const;
+/** What makes a call of a load fail: `unexpected_transfer` is a transfer that its scenario does not expect. */
+export const LOAD_FAILURES = [...FINDING_CODES, 'unexpected_transfer'] as const;
 type LoadFailure = (typeof LOAD_FAILURES)[number];
 
 /** One finished call. */
@@ -54,7 +54,7 @@ const REFUSALS: ReadonlySet<LoadFailure> = new Set<LoadFailure>([
 /** Whether the call was not accepted at all: no answer, or a transfer instead of a welcome. */
 export function isRefused({ outcome, replies, failures }: CallFacts): boolean {
   if (outcome !== 'failed') return false;
-  return failures.some(({ code }) => (code === 'handed_over' ? replies <= 1 : replies === 0 && REFUSALS.has(code)));
+  return failures.some(({ code }) => (code === 'unexpected_transfer' ? replies <= 1 : replies === 0 && REFUSALS.has(code)));
 }
 
 /** Why the server transferred a call, as the flow receives it: the `reason` beside the event, or else the event's name. */
@@ -95,7 +95,10 @@ export function factsOf(
 ): CallFacts {
   const reason = outcome === 'transferred' && terminal !== undefined ? transferReason(terminal) : undefined;
   const isHandedOver = reason !== undefined && reason !== expectedTransfer;
-  const handedOver = { code: 'handed_over', message: `the server handed the caller over, with the reason "${reason ?? ''}"` } as const;
+  const unexpectedTransfer = {
+    code: 'unexpected_transfer',
+    message: `the server transferred the caller, with the reason "${reason ?? ''}"`,
+  } as const;
   return {
     scenario,
     dueMs,
@@ -106,7 +109,7 @@ export function factsOf(
     gapsMs: replies.filter(({ prompts }) => prompts > 0).map(({ maxGapMs }) => maxGapMs),
     failures: [
       ...findings.flatMap(({ code, rule, message }) => (rule === undefined ? [{ code, message }] : [])),
-      ...(isHandedOver ? [handedOver] : []),
+      ...(isHandedOver ? [unexpectedTransfer] : []),
     ],
     breaches: findings.flatMap(({ rule }) => rule ?? []),
     turnsRepeated,

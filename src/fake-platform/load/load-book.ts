@@ -197,7 +197,7 @@ export class LoadBook {
     }
     if (!call.isHeard) this.#calls.unheard += 1;
     this.#turns.replies += call.replies;
-    this.#turns.failed += call.failures.filter(({ code }) => code !== 'handed_over').length;
+    this.#turns.failed += call.failures.filter(({ code }) => code !== 'unexpected_transfer').length;
     for (const name of ['turnsRepeated', 'turnsReopened', 'turnsLost'] as const) this.#lostTurns[name] += call[name];
     for (const gapMs of call.gapsMs) {
       this.#gaps.record(gapMs);
@@ -208,7 +208,7 @@ export class LoadBook {
     for (const { code, message } of call.failures) {
       // One line for each reason of a transfer; reasons that differ for each call share one.
       const isKept = this.#failures.has(message) || this.#failures.size < MAX_FAILURE_LINES;
-      const key = code === 'handed_over' && isKept ? message : code;
+      const key = code === 'unexpected_transfer' && isKept ? message : code;
       const known = this.#failures.get(key);
       this.#failures.set(key, { code, count: (known?.count ?? 0) + 1, example: known?.example ?? message });
     }

@@ -300,9 +300,9 @@ export class BotRunner {
   }
 
   #excuse({ snapshot }: Conversation): Answer<JsonValue> {
-    const { apology, handover } = this.#parts.settings;
+    const { apology, transfer: transferPrompt } = this.#parts.settings;
     const { state, failures, listen } = snapshot;
-    if (failures + 1 >= FAILURES_BEFORE_TRANSFER) return { state, reply: say(handover).transfer({ reason: 'failed' }) };
+    if (failures + 1 >= FAILURES_BEFORE_TRANSFER) return { state, reply: say(transferPrompt).transfer({ reason: 'failed' }) };
     // The caller answers the last question again.
     return { state, reply: { ...say(apology).listen(), next: listen } };
   }

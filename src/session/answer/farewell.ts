@@ -95,7 +95,7 @@ export class Farewell {
     }
     try {
       const { settings } = this.#parts;
-      const { prompts, next } = say(settings.handover).transfer({ reason: end });
+      const { prompts, next } = say(settings.transfer).transfer({ reason: end });
       const pendingEnd = { next: lastNext(next, settings, settings.keepsTranscript ? this.#transcriptSoFar(conversation) : []), end };
       await this.say(delivery, prompts, pendingEnd, end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {
@@ -121,7 +121,7 @@ export class Farewell {
   #transcriptSoFar({ snapshot, playout }: Conversation): readonly TranscriptLine[] {
     const { settings, clock } = this.#parts;
     const heard = playout.heard(clock.monotonicMs()).text;
-    return withBotLine(withBotLine(snapshot.transcript, heard, snapshot.sensitive), settings.handover, false);
+    return withBotLine(withBotLine(snapshot.transcript, heard, snapshot.sensitive), settings.transfer, false);
   }
 
   /** Fails a turn that cannot deliver anything more, and logs the cause. */

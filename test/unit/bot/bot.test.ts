@@ -153,7 +153,7 @@ describe('TestCall', () => {
     (await call.press('2')).hears('Still here.');
   });
 
-  it('keeps what an interrupted handler answers all the same, and lets only last words be heard', async () => {
+  it('keeps what an interrupted handler answers all the same, and lets only a farewell be heard', async () => {
     const call = await new TestCall(bot<State>(waiting(() => Promise.resolve(go({ n: 7 }, say('Not heard.').listen()))))).start();
     const step = call.press('1');
     await call.interrupt('keys');

@@ -17,7 +17,7 @@ describe('the kind of a response', () => {
     ['part', 'an early answer', { prompts: [sound], response_type: RESPONSE_TYPE.PARTIAL }],
     ['final', 'a reply in one message', { prompts: [sound, sound], response_type: RESPONSE_TYPE.FINAL }],
     ['final', 'a reply that names no type', { prompts: [sound] }],
-    ['final', 'G-77 one that hands over', { prompts: [sound], ...event(EVENT_OUTPUT.TRANSFER_TO_AGENT) }],
+    ['final', 'G-77 one that transfers', { prompts: [sound], ...event(EVENT_OUTPUT.TRANSFER_TO_AGENT) }],
     ['final', 'one that says nothing', {}],
   ])('is %s for %s', (kind, _what, response) => {
     expect(responseKind(encodeResponse(response))).toBe(kind);

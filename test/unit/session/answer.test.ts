@@ -5,7 +5,7 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { DefectiveVoice, FakeVoice, snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { apology, handover } = TEST_SETTINGS;
+const { apology, transfer: transferPrompt } = TEST_SETTINGS;
 
 /** Runs a plain-JavaScript misdeed on key 6 and works otherwise. */
 function badBot(misdeed: () => unknown) {
@@ -84,7 +84,7 @@ describe('the answer a caller always gets', () => {
     expect(first.next?.kind).toBe('listen');
     expect(seen).toContain('bot_failed bot_failed');
     const second = await call.press('6');
-    expect(second.texts.at(-1)).toBe(handover);
+    expect(second.texts.at(-1)).toBe(transferPrompt);
     expect(second.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'failed' } });
     expect(seen).toContain('session_ended failed');
   });
@@ -141,7 +141,7 @@ describe('the answer a caller always gets', () => {
     await call.start();
     voice.defectiveText = 'Fine.';
     const sink = await call.press('1');
-    expect([sink.texts, sink.next]).toMatchObject([[handover], { kind: 'transfer', metadata: { reason: 'failed' } }]);
+    expect([sink.texts, sink.next]).toMatchObject([[transferPrompt], { kind: 'transfer', metadata: { reason: 'failed' } }]);
     expect(seen).toContain('session_ended failed');
     expect(log.lines).toMatchObject([{ level: 'error', conversationId: 'call-1' }]);
   });

@@ -19,9 +19,9 @@ const NO_INPUT_MS = 6000;
 const INTER_DIGIT_MS = 2000;
 /** The platform may be so late with the next stream. */
 const LATE_MS = 3000;
-const HANDOVER_PLAY_MS = TEST_SETTINGS.handover.length * 10;
+const TRANSFER_PLAY_MS = TEST_SETTINGS.transfer.length * 10;
 const GRACE_MS = 20_000;
-/** Callers who are still there are handed over in the last five seconds. */
+/** Callers who are still there are transferred in the last five seconds. */
 const HAND_OVER_AT_MS = GRACE_MS - 5000;
 
 let answer: () => void = () => undefined;
@@ -90,22 +90,22 @@ describe('a server that stops', () => {
     expect(engine.clock.pendingTimers).toBe(0);
   });
 
-  it('hands over the caller of a bot that does not come to an end, and counts the turn', async () => {
+  it('transfers the caller of a bot that does not come to an end, and counts the turn', async () => {
     const engine = await inTheMiddle('1');
     const stopped = stop(engine);
-    await engine.clock.advanceAsync(HAND_OVER_AT_MS + HANDOVER_PLAY_MS + 1500);
-    expect(engine.open.sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.handover]);
+    await engine.clock.advanceAsync(HAND_OVER_AT_MS + TRANSFER_PLAY_MS + 1500);
+    expect(engine.open.sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.transfer]);
     expect(engine.open.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'shutdown' } });
     expect(stopped.cut).toEqual({ turns: 1, calls: 0 });
     expect(engine.clock.pendingTimers).toBe(0);
   });
 
-  it('hands over a caller who is listened to, before its time is up', async () => {
+  it('transfers a caller who is listened to, before its time is up', async () => {
     const engine = await inTheMiddle();
     const stopped = stop(engine);
     await engine.clock.advanceAsync(HAND_OVER_AT_MS - 100);
     expect(engine.open.sink.end).toBe('open');
-    await engine.clock.advanceAsync(100 + HANDOVER_PLAY_MS + 1500);
+    await engine.clock.advanceAsync(100 + TRANSFER_PLAY_MS + 1500);
     expect(engine.open.sink.next).toMatchObject({ kind: 'transfer' });
     expect(stopped.cut).toEqual({ turns: 1, calls: 0 });
   });
@@ -128,7 +128,7 @@ describe('a server that stops', () => {
     expect(stopped.cut).toEqual({ turns: 0, calls: 0 });
   });
 
-  it('G-7A waits until last words were heard', async () => {
+  it('G-7A waits until the farewell was heard', async () => {
     const engine = await inTheMiddle('2');
     const stopped = stop(engine);
     await engine.clock.advanceAsync(GOODBYE_MS - 100);
@@ -139,7 +139,7 @@ describe('a server that stops', () => {
     expect(stopped.cut).toEqual({ turns: 0, calls: 0 });
   });
 
-  it('uses the time for handing over to finish last words, and does not count them as cut', async () => {
+  it('uses the time for transfers to finish a farewell, and does not count it as cut', async () => {
     const engine = await inTheMiddle('2');
     // The words end after the hand-over begins and before the time is up.
     const stopped = stop(engine, GOODBYE_MS + 1000);
@@ -149,7 +149,7 @@ describe('a server that stops', () => {
     expect(stopped.cut).toEqual({ turns: 0, calls: 0 });
   });
 
-  it('G-77 still hands over the end of a call whose last words take too long, at once and counted', async () => {
+  it('G-77 still delivers the end of a call whose farewell takes too long, at once and counted', async () => {
     const engine = await inTheMiddle('2');
     const stopped = stop(engine, 1000);
     await engine.clock.advanceAsync(990);
@@ -190,7 +190,7 @@ describe('a server that stops while a caller has no open stream', () => {
     expect(engine.clock.pendingTimers).toBe(0);
   });
 
-  it('G-51 goes on with a caller who comes back after a prompt that cannot be cut, and hands over when its time is up', async () => {
+  it('G-51 goes on with a caller who comes back after a prompt that cannot be cut, and transfers when its time is up', async () => {
     const engine = await begun();
     await engine.call.press('3');
     const stopped = stop(engine);
@@ -200,14 +200,14 @@ describe('a server that stops while a caller has no open stream', () => {
     const { sink } = await engine.call.open(LINE_SILENCE);
     await engine.clock.advanceAsync(HAND_OVER_AT_MS - NOTICE_MS - 200);
     expect(sink.kinds).toEqual([]);
-    await engine.clock.advanceAsync(200 + HANDOVER_PLAY_MS);
-    expect(sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.handover]);
+    await engine.clock.advanceAsync(200 + TRANSFER_PLAY_MS);
+    expect(sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.transfer]);
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'shutdown' } });
     expect(stopped.cut).toEqual({ turns: 1, calls: 0 });
     expect(engine.clock.pendingTimers).toBe(0);
   });
 
-  it('G-51 hands over, while it has time, who comes back after the others were handed over', async () => {
+  it('G-51 transfers, while it has time, who comes back after the others were transferred', async () => {
     const engine = await begun();
     await engine.call.press('3');
     const stopped = stop(engine, NOTICE_MS + 1000);

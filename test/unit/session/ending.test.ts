@@ -5,7 +5,7 @@ import { snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { handover, apology } = TEST_SETTINGS;
+const { transfer: transferPrompt, apology } = TEST_SETTINGS;
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 const OPENING = { ...KEY, agentId: '', vendorConfig: '', parameters: {} };
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
@@ -31,7 +31,7 @@ describe('the end of a call', () => {
     await clock.advanceAsync(1100);
     expect(await closing).toEqual({ turns: 2, calls: 0 });
     expect([older.sink.kinds, older.sink.end]).toEqual([[], 'complete']);
-    expect(newer.sink.texts).toEqual([handover]);
+    expect(newer.sink.texts).toEqual([transferPrompt]);
     expect(newer.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'shutdown' } });
     expect(newer.sink.end).toBe('complete');
     expect(seen.filter((event) => event.startsWith('session_ended'))).toEqual(['session_ended shutdown']);
@@ -45,7 +45,7 @@ describe('the end of a call', () => {
     await call.start();
     const { sink } = await call.open(FRAME);
     await clock.advanceAsync(120_000);
-    expect(sink.texts).toEqual([handover]);
+    expect(sink.texts).toEqual([transferPrompt]);
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'too_long' } });
     expect(seen).toContain('session_ended too_long');
     expect((await call.press('1')).isSuperseded).toBe(true);
@@ -56,7 +56,7 @@ describe('the end of a call', () => {
     const call = new MemoryCall(sessions);
     await call.start();
     await clock.advanceAsync(120_000);
-    expect((await call.press('1')).texts).toEqual([handover]);
+    expect((await call.press('1')).texts).toEqual([transferPrompt]);
     expect((await call.press('1')).isSuperseded).toBe(true);
     expect((await call.start()).texts).toEqual(['Welcome.']);
   });

@@ -161,7 +161,7 @@ describe('a bot that speaks without end', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('in sounds is sent no more than twenty minutes of them while the server stops, and handed over', async () => {
+  it('in sounds is sent no more than twenty minutes of them while the server stops, and transferred', async () => {
     const { sessions, clock } = await testEngine([endless(() => say('La '.repeat(600)))], { settings: { maxAheadMs: 20_000 } });
     const call = new MemoryCall(sessions);
     await call.start();

@@ -28,7 +28,7 @@ async function started(settings: Parameters<typeof testEngine>[1] = {}) {
   return { ...engine, call };
 }
 
-describe('the last words of a call', () => {
+describe('the farewell of a call', () => {
   it('G-7A are heard to their end before the terminal event goes out', async () => {
     const { call, clock, seen } = await started();
     const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
@@ -72,7 +72,7 @@ describe('the last words of a call', () => {
     expect(seen.filter((line) => line.startsWith('session_ended'))).toEqual(['session_ended caller']);
   });
 
-  it('G-77 a terminal event whose stream was cancelled is handed over on the next turn, once and without a word', async () => {
+  it('G-77 a terminal event whose stream was cancelled goes out on the next turn, once and without a word', async () => {
     const { call, clock, seen } = await started();
     const farewell = await call.open({ kind: 'dtmf', digits: '2' });
     await flushMicrotasks();

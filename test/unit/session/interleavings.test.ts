@@ -10,7 +10,7 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { stuckBot } from '../../support/stuck-bot.ts';
 
-const { handover } = TEST_SETTINGS;
+const { transfer: transferPrompt } = TEST_SETTINGS;
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
 const LONG_MS = 20_000;
@@ -55,7 +55,7 @@ class HeldVoice extends FakeVoice {
 }
 
 describe('a call that we end', () => {
-  it('G-77 is handed over in place of the reply that was being spoken', async () => {
+  it('G-77 goes out in place of the reply that was being spoken', async () => {
     const voice = new HeldVoice('Key 1.');
     const { sessions, clock, seen } = await testEngine([plain], { voice });
     const call = new MemoryCall(sessions);
@@ -67,12 +67,12 @@ describe('a call that we end', () => {
     await clock.advanceAsync(LONG_MS);
     voice.release();
     await closing;
-    expect(sink.texts).toEqual([handover]);
+    expect(sink.texts).toEqual([transferPrompt]);
     expect(sink.next).toMatchObject({ kind: 'transfer' });
     expect(seen.filter((event) => event.startsWith('session_ended'))).toEqual(['session_ended shutdown']);
   });
 
-  it('G-77 is handed over on a turn whose input waits behind another', async () => {
+  it('G-77 goes out on a turn whose input waits behind another', async () => {
     const voice = new HeldVoice('Key 1.');
     const { sessions, clock } = await testEngine([plain], { voice, settings: { maxDurationMs: 50_000 } });
     const call = new MemoryCall(sessions);
@@ -83,7 +83,7 @@ describe('a call that we end', () => {
     const newer = await call.open({ kind: 'no_input' });
     await clock.advanceAsync(LONG_MS);
     expect(older.sink.isSuperseded).toBe(true);
-    expect(newer.sink.texts).toEqual([handover]);
+    expect(newer.sink.texts).toEqual([transferPrompt]);
     expect(newer.sink.end).toBe('complete');
   });
 
@@ -96,11 +96,11 @@ describe('a call that we end', () => {
     const newest = await call.open({ kind: 'no_input' });
     await clock.advanceAsync(LONG_MS);
     expect(older.map(({ sink }) => sink.isSuperseded)).toEqual([true, true]);
-    expect(newest.sink.texts).toEqual([handover]);
+    expect(newest.sink.texts).toEqual([transferPrompt]);
   });
 
-  it('takes no half-close and no input on the turn that hands over for the end of it', async () => {
-    const voice = new HeldVoice(handover);
+  it('takes no half-close and no input on the turn that transfers at its end', async () => {
+    const voice = new HeldVoice(transferPrompt);
     const { sessions, clock } = await testEngine([plain], { voice, settings: { maxDurationMs: 50_000 } });
     const call = new MemoryCall(sessions);
     await call.start();
@@ -112,11 +112,11 @@ describe('a call that we end', () => {
     expect(sink.end).toBe('open');
     voice.release();
     await clock.advanceAsync(LONG_MS);
-    expect(sink.texts).toEqual([handover]);
+    expect(sink.texts).toEqual([transferPrompt]);
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'too_long' } });
   });
 
-  it('is handed over on the turn that came when the one before was cancelled', async () => {
+  it('is transferred on the turn that came when the one before was cancelled', async () => {
     const { sessions, clock } = await testEngine([stuckBot], { settings: { maxDurationMs: 50_000 } });
     const call = new MemoryCall(sessions);
     await call.start();
@@ -127,7 +127,7 @@ describe('a call that we end', () => {
     const second = await call.open(FRAME);
     await clock.advanceAsync(LONG_MS);
     expect(first.sink.kinds).toEqual([]);
-    expect(second.sink.texts).toEqual([handover]);
+    expect(second.sink.texts).toEqual([transferPrompt]);
   });
 });
 

@@ -7,7 +7,7 @@ import { DefectiveVoice, TEST_SETTINGS, testEngine } from '../../support/engine.
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { apology, handover, filler, turnDeadlineMs } = TEST_SETTINGS;
+const { apology, transfer: transferPrompt, filler, turnDeadlineMs } = TEST_SETTINGS;
 const STATE_LIMIT_BYTES = 500;
 const WELCOME = 'Hello, what can I do for you?';
 
@@ -137,7 +137,7 @@ describe('an observer that watches nothing', () => {
     expect((await call.turn({ kind: 'no_input' })).texts).toEqual(['What?']);
     expect(log.lines).toEqual([]);
     voice.defectiveText = 'What?';
-    expect((await call.turn({ kind: 'no_input' })).texts).toEqual([handover]);
+    expect((await call.turn({ kind: 'no_input' })).texts).toEqual([transferPrompt]);
   });
 });
 

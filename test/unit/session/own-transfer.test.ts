@@ -7,7 +7,7 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { LeftSnapshots } from '../../support/homes.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { handover } = TEST_SETTINGS;
+const { transfer: transferPrompt } = TEST_SETTINGS;
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
 
 const asked: string[] = [];
@@ -47,7 +47,10 @@ describe('the transcript of a call that we end', () => {
     const { call, sessions } = await begun({ keepsTranscript: true });
     const { sink } = await call.open(FRAME);
     await sessions.close(0);
-    expect([sink.texts, sink.next]).toMatchObject([[handover], { kind: 'transfer', transcript: `bot: Hello.\nbot: ${handover}` }]);
+    expect([sink.texts, sink.next]).toMatchObject([
+      [transferPrompt],
+      { kind: 'transfer', transcript: `bot: Hello.\nbot: ${transferPrompt}` },
+    ]);
   });
 
   it('is not there when the operator keeps none', async () => {
@@ -64,7 +67,7 @@ describe('a hand-over whose stream breaks while its line is heard', () => {
     voice.defectiveText = 'Yes?';
     const first = await call.open({ kind: 'dtmf', digits: '1' });
     await flushMicrotasks();
-    expect(first.sink.texts).toEqual([handover]);
+    expect(first.sink.texts).toEqual([transferPrompt]);
     first.turn.abort('hang_up');
     voice.defectiveText = undefined;
     const next = await call.open({ kind: 'dtmf', digits: '2' });
@@ -100,18 +103,18 @@ describe('a call that we end while one turn is answered and a newer one listens'
     expect(seen.filter((event) => event.startsWith('session_ended'))).toEqual(['session_ended bot_transfer']);
   });
 
-  it('is handed over on the turn that is answered, and what opens behind it is completed', async () => {
+  it('is transferred on the turn that is answered, and what opens behind it is completed', async () => {
     const { answering, call, seen } = await leaving('6');
     const again = await call.open(FRAME);
     think();
     await flushMicrotasks();
-    expect(answering.sink.texts).toEqual([handover]);
+    expect(answering.sink.texts).toEqual([transferPrompt]);
     expect(answering.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'too_long' } });
     expect([again.sink.kinds, again.sink.end]).toEqual([[], 'complete']);
     expect(seen.filter((event) => event.startsWith('session_ended'))).toEqual(['session_ended too_long']);
   });
 
-  it('is handed over on the turn that listens when the older one was talked over', async () => {
+  it('is transferred on the turn that listens when the older one was talked over', async () => {
     const { answering: older, listening: newer } = await leaving('6', { kind: 'dtmf_start' });
     think();
     await flushMicrotasks();
@@ -160,7 +163,7 @@ describe('a client that does not read while we hand its caller over', () => {
     const { sink } = await call.open(FRAME);
     sink.isFull = true;
     await clock.advanceAsync(31_000 + TEST_SETTINGS.slowReaderMs);
-    expect([sink.texts, sink.next, sink.end]).toMatchObject([[handover], undefined, { code: 'slow_reader' }]);
+    expect([sink.texts, sink.next, sink.end]).toMatchObject([[transferPrompt], undefined, { code: 'slow_reader' }]);
     expect(log.lines).toMatchObject([{ level: 'warn', conversationId: 'call-1', code: 'slow_reader' }]);
     const next = await call.open(FRAME);
     await clock.advanceAsync(30_000);

@@ -6,7 +6,7 @@ import type { SessionObserver } from '../../../src/session/ports.ts';
 import { FakeVoice, snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { apology, handover } = TEST_SETTINGS;
+const { apology, transfer: transferPrompt } = TEST_SETTINGS;
 
 /** Has no recording whose name says that it is missing, and finds that out at once or later. */
 class FewRecordings extends FakeVoice {
@@ -70,7 +70,7 @@ describe('a reply of which nothing can be heard', () => {
     expect(seen).toContain('bot_failed prompt_unusable');
     expect((await snapshotOf({ sessions }))?.state).toEqual({ keys: 0 });
     const second = await call.press('1');
-    expect([second.texts, second.next]).toMatchObject([[handover], { kind: 'transfer', metadata: { reason: 'failed' } }]);
+    expect([second.texts, second.next]).toMatchObject([[transferPrompt], { kind: 'transfer', metadata: { reason: 'failed' } }]);
   });
 
   it('names the recordings that are missing, without the digits of their names (G-68)', async () => {

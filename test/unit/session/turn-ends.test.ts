@@ -6,7 +6,7 @@ import { DefectiveVoice, TEST_SETTINGS, type TestEngine, testEngine } from '../.
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { handover } = TEST_SETTINGS;
+const { transfer: transferPrompt } = TEST_SETTINGS;
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
 
 /** What rejects once the handler's signal aborts. */
@@ -59,7 +59,7 @@ async function begun(options: Parameters<typeof testEngine>[1] = {}) {
 describe('a turn', () => {
   it.each([
     ['replied', 'an answer', ['1']],
-    ['replied', 'last words', ['3']],
+    ['replied', 'farewell', ['3']],
     ['failed', 'an apology', ['2']],
     ['failed', 'a hand-over after the second failure in a row', ['2', '2']],
   ] as const)('counts as %s with %s', async (end, _what, keys) => {
@@ -114,7 +114,7 @@ describe('a turn on which we end the call', () => {
     const voice = new DefectiveVoice();
     const engine = await begun({ voice });
     voice.defectiveText = 'Fine.';
-    expect((await engine.call.press('1')).texts).toEqual([handover]);
+    expect((await engine.call.press('1')).texts).toEqual([transferPrompt]);
     expect(endsOf(engine)).toEqual(['failed']);
   });
 
@@ -122,7 +122,7 @@ describe('a turn on which we end the call', () => {
     const engine = await begun();
     const { sink } = await engine.call.open(FRAME);
     await engine.sessions.close(0);
-    expect(sink.texts).toEqual([handover]);
+    expect(sink.texts).toEqual([transferPrompt]);
     expect(endsOf(engine)).toEqual(['shutdown']);
   });
 
@@ -130,7 +130,7 @@ describe('a turn on which we end the call', () => {
     const engine = await begun({ settings: { maxDurationMs: 90_000 } });
     const { sink } = await engine.call.open(FRAME);
     await engine.clock.advanceAsync(120_000);
-    expect(sink.texts).toEqual([handover]);
+    expect(sink.texts).toEqual([transferPrompt]);
     expect(endsOf(engine)).toEqual(['superseded']);
   });
 });

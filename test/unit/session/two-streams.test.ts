@@ -1,4 +1,4 @@
-// What one stream of a call means for the other one: last words, keys and speech on two of them at once.
+// What one stream of a call means for the other one: a farewell, keys and speech on two of them at once.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotEar } from '../../../src/bot/index.ts';
 import type { Input } from '../../../src/dialog/input.ts';
@@ -64,7 +64,7 @@ function cancelled(streams: number) {
   };
 }
 
-/** One whose last words are being spoken. */
+/** One whose farewell is being spoken. */
 async function sayingGoodbye(which = plain) {
   const engine = await begun({}, which);
   const farewell = await engine.call.open({ kind: 'dtmf', digits: '9' });
@@ -72,7 +72,7 @@ async function sayingGoodbye(which = plain) {
   return { ...engine, farewell };
 }
 
-describe('a caller who speaks while last words are spoken on another stream', () => {
+describe('a caller who speaks while a farewell is spoken on another stream', () => {
   it('G-55 does not cut them when the server stops', async () => {
     const { call, clock, sessions, farewell } = await sayingGoodbye();
     const newer = await call.open(FRAME);
@@ -94,7 +94,7 @@ describe('a caller who speaks while last words are spoken on another stream', ()
     expect([newer.sink.kinds, newer.sink.end, farewell.sink.end]).toEqual([[], 'complete', 'open']);
   });
 
-  it('G-77 is told of the end once on the next stream when the stream of the last words breaks', async () => {
+  it('G-77 is told of the end once on the next stream when the stream of the farewell breaks', async () => {
     const { call, clock, farewell } = await sayingGoodbye();
     farewell.turn.abort('hang_up');
     await clock.advanceAsync(GOODBYE_MS);
@@ -131,8 +131,8 @@ describe('a call that its bot ends on one of two streams', () => {
   });
 });
 
-describe('a caller whom the server hands over', () => {
-  it('has a stream that opened meanwhile completed behind the last words', async () => {
+describe('a caller whom the server transfers', () => {
+  it('has a stream that opened meanwhile completed after the farewell', async () => {
     const { call, clock, seen, sessions } = await begun();
     const older = await call.open(FRAME);
     const closing = sessions.close(10_000);
@@ -252,7 +252,7 @@ describe('a bot that is still thinking', () => {
 
 describe('a wire that needs room for one more input', () => {
   const busyUntil = (opened: Promise<void>) => ({ ...definition, dtmf_input: () => opened.then(() => go(null, say(GOODBYE).end('done'))) });
-  /** Only then has the bot its last words. */
+  /** Only then has the bot its farewell. */
   const talkedOver = async ({ call }: Begun, think: () => void): Promise<void> => {
     await call.open({ kind: 'dtmf_start' });
     think();

@@ -7,7 +7,7 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { joined, recorded, silence } from '../../support/line-signals.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { turnDeadlineMs, apology, handover } = TEST_SETTINGS;
+const { turnDeadlineMs, apology, transfer: transferPrompt } = TEST_SETTINGS;
 
 describe('the limit over all questions without an answer', () => {
   it('gives the first the whole deadline, later ones what is left of one and a half, and the newest a second', () => {
@@ -36,7 +36,7 @@ describe('a bot that hangs', () => {
     const heard: { readonly text: string | undefined; readonly afterMs: number }[] = [];
     const beganMs = clock.monotonicMs();
     let lastMs = beganMs;
-    while (heard.at(-1)?.text !== handover && clock.monotonicMs() - beganMs < 60_000) {
+    while (heard.at(-1)?.text !== transferPrompt && clock.monotonicMs() - beganMs < 60_000) {
       const turn = await call.open({ kind: 'dtmf', digits: '1' });
       turn.turn.halfClose();
       // A caller who does not stop for a second is not waiting.
@@ -46,7 +46,7 @@ describe('a bot that hangs', () => {
         lastMs = clock.monotonicMs();
       }
     }
-    expect(heard.map(({ text }) => text)).toEqual([apology, handover]);
+    expect(heard.map(({ text }) => text)).toEqual([apology, transferPrompt]);
     for (const { afterMs } of heard) expect(afterMs).toBeLessThanOrEqual(turnDeadlineMs * 1.5 + 2 * everyMs + 1500);
     expect(seen.filter((event) => event.startsWith('bot_failed'))).toHaveLength(2);
     await sessions.close(0);

@@ -74,7 +74,7 @@ describe('a suspected end', () => {
     expect(durationMs).toBe(600);
   });
 
-  it('hands over nothing by being read', () => {
+  it('passes nothing on when it is read', () => {
     const line = new Drawing().hears('....####');
     expect(line.listener.utteranceSoFar()).toEqual({ mulaw: expect.any(Uint8Array) as Uint8Array, durationMs: 120 });
     expect(framesIn(line.listener.utteranceSoFar().mulaw)).toEqual(upTo(2, 7));

@@ -134,7 +134,7 @@ describe('the utterance', () => {
     }
   });
 
-  it('is handed over once', () => {
+  it('is transferred once', () => {
     const listener = new Listener({ engines, onEvent: () => undefined });
     listener.push(call(), MULAW);
     expect(listener.takeUtterance().durationMs).toBeGreaterThan(3000);

@@ -9,7 +9,7 @@ const frames = (bytes: Uint8Array): number[] =>
   Array.from({ length: bytes.length / FRAME_SAMPLES }, (_, n) => bytes[n * FRAME_SAMPLES] ?? -1);
 
 describe('the loop of last frames', () => {
-  it('hands over the last frames it was asked for, oldest first, and forgets all', () => {
+  it('returns the last frames it was asked for, oldest first, and forgets all', () => {
     const loop = new FrameLoop(4);
     for (const value of [1, 2, 3, 4, 5, 6]) loop.push(frame(value));
     const tape = new Tape(10_000);
@@ -67,7 +67,7 @@ describe('the tape', () => {
     expect([...tape.take(100)]).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('hands over a copy that is as long as asked for, and is empty then', () => {
+  it('returns a copy that is as long as asked for, and is empty then', () => {
     const tape = new Tape(100);
     tape.append(Uint8Array.of(1, 2, 3));
     const taken = tape.take(2);

@@ -84,5 +84,5 @@ function failureOf(result: CallResult, expectsTransfer: boolean | undefined): st
   const transfer = transferOf(result);
   if (transfer === undefined) return undefined;
   if (!SERVER_REASONS.has(transfer.reason) && (expectsTransfer ?? transfer.turn > 1)) return undefined;
-  return `handed_over: the server handed the caller over unasked, with the reason "${transfer.reason}"`;
+  return `unexpected_transfer: the server transferred the caller unasked, with the reason "${transfer.reason}"`;
 }

@@ -5,7 +5,7 @@ import type { Check } from '../check.ts';
 import { playMs } from '../heard.ts';
 import type { RpcTurn } from '../rpc-call.ts';
 import { rpcShape, type RpcLab, type RpcRecord } from '../rpc-probe.ts';
-import { eachTurn, NOTHING, type Look } from '../shape-check.ts';
+import { eachTurn, NOTHING, type Inspection } from '../shape-check.ts';
 import type { Received } from '../wire.ts';
 import { chunksOf } from './replies.ts';
 import { farewellUncuttable, NO_END, silentAfterEnd } from './shared-inputs.ts';
@@ -18,11 +18,11 @@ const MIN_FAREWELL_MS = 600;
 const NO_TRANSFER = 'the server handed no call over: name keys upon which it does with --transfer-press';
 
 /** Inspects each terminal event of these kinds with the response that carried it. */
-function eachTerminal(kinds: readonly string[], look: (received: Received) => string | undefined): Look<RpcRecord> {
+function eachTerminal(kinds: readonly string[], inspect: (received: Received) => string | undefined): Inspection<RpcRecord> {
   return eachTurn(({ rpc }: RpcTurn) => {
     const terminals = rpc.received.filter(({ answer }) => isTerminalEvent(answer.event) && kinds.includes(answer.event.kind));
     if (terminals.length === 0) return NOTHING;
-    return terminals.map(look).find((said) => said !== undefined);
+    return terminals.map(inspect).find((said) => said !== undefined);
   });
 }
 
@@ -37,7 +37,7 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-76'],
     title: 'The server ends a call by SESSION_END on a FINAL.',
     otherwise: NO_END,
-    look: eachTerminal(['session_end'], ({ answer }) =>
+    inspect: eachTerminal(['session_end'], ({ answer }) =>
       answer.type === 'final' ? undefined : 'SESSION_END came on a response that is no FINAL',
     ),
   }),
@@ -46,7 +46,7 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-77'],
     title: 'The server hands a call over by TRANSFER_TO_AGENT on a FINAL.',
     otherwise: NO_TRANSFER,
-    look: eachTerminal(['transfer'], ({ answer }) =>
+    inspect: eachTerminal(['transfer'], ({ answer }) =>
       answer.type === 'final' ? undefined : 'TRANSFER_TO_AGENT came on a response that is no FINAL',
     ),
   }),
@@ -55,7 +55,7 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-77'],
     title: 'A call has one terminal event.',
     otherwise: NO_END,
-    look: ({ turns }) => {
+    inspect: ({ turns }) => {
       const terminals = turns.flatMap(({ rpc }) => rpc.answers.filter(({ event }) => isTerminalEvent(event)));
       if (terminals.length === 0) return NOTHING;
       return terminals.length === 1 ? undefined : `${String(terminals.length)} terminal events came in one call`;
@@ -66,7 +66,7 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-78'],
     title: 'A response with SESSION_END has neither input mode nor input settings.',
     otherwise: NO_END,
-    look: eachTerminal(['session_end'], settingsProblem),
+    inspect: eachTerminal(['session_end'], settingsProblem),
   }),
   rpcShape({
     id: 'transfer-without-settings',
@@ -74,12 +74,12 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
     title: 'A response with TRANSFER_TO_AGENT has neither input mode nor input settings.',
     level: 'advice',
     otherwise: NO_TRANSFER,
-    look: eachTerminal(['transfer'], settingsProblem),
+    inspect: eachTerminal(['transfer'], settingsProblem),
   }),
   farewellUncuttable({
     id: 'farewell-cannot-be-cut',
     rules: ['G-55'],
-    title: 'No last words may be cut by the caller: neither a prompt beside a terminal event nor the chunks before it.',
+    title: 'The caller may not interrupt the farewell: neither a prompt beside a terminal event nor the chunks before it.',
   }),
   rpcShape({
     id: 'transfer-content',
@@ -87,7 +87,7 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
     title: 'A transfer is named transfer_requested, and its routing hint and summary are as the platform reads them.',
     level: 'advice',
     otherwise: NO_TRANSFER,
-    look: eachTerminal(['transfer'], ({ answer, message }) => {
+    inspect: eachTerminal(['transfer'], ({ answer, message }) => {
       if (answer.event?.name !== 'transfer_requested') return 'the event of the transfer is not named transfer_requested';
       const { routing_hint: hint, summary } = answer.event.metadata;
       if (hint !== undefined && !(typeof hint === 'string' && ROUTING_HINT.test(hint)))
@@ -99,10 +99,10 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
   rpcShape({
     id: 'end-waits-for-farewell',
     rules: ['G-7A'],
-    title: 'A terminal event behind streamed last words waits until they have been heard.',
+    title: 'A terminal event behind a streamed farewell waits until it has been heard.',
     level: 'advice',
-    otherwise: 'no call ended behind streamed last words: name keys upon which one does with --end-press',
-    look: eachTurn((turn) => {
+    otherwise: 'no call ended behind a streamed farewell: name keys upon which one does with --end-press',
+    inspect: eachTurn((turn) => {
       const first = turn.rpc.received.find(({ answer }) => answer.type === 'chunk' && answer.prompts.some(({ audio }) => audio.length > 0));
       const end = turn.rpc.received.find(({ answer }) => isTerminalEvent(answer.event));
       if (first === undefined || end === undefined) return NOTHING;
@@ -111,7 +111,7 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
       const waitedMs = end.atMs - first.atMs;
       // Neither side knows exactly when the platform begins to play, and a busy machine is late.
       if (waitedMs >= Math.min(MAX_FAREWELL_MS, farewellMs) / 2) return undefined;
-      return `the terminal event came ${String(Math.round(waitedMs))} ms after the first of ${String(Math.round(farewellMs))} ms of last words`;
+      return `the terminal event came ${String(Math.round(waitedMs))} ms after the first of ${String(Math.round(farewellMs))} ms of farewell`;
     }),
   }),
   rpcShape({
@@ -120,7 +120,7 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
     title: 'What a server tells of the whole session when it ends the call stands on its last response.',
     otherwise: 'no call that the server ended had a transcript or a summary in its last reply',
     // One in an earlier reply is legal, and ignored (G-26).
-    look: eachTurn(({ rpc, terminal }) => {
+    inspect: eachTurn(({ rpc, terminal }) => {
       const carrying = rpc.received.filter(({ message }) => message.session_transcript ?? message.session_summary);
       if (terminal === undefined || carrying.length === 0) return NOTHING;
       return carrying.some(({ answer }) => isTerminalEvent(answer.event))

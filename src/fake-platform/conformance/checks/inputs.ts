@@ -4,7 +4,7 @@ import type { Check } from '../check.ts';
 import { isNotice } from '../heard.ts';
 import { isPlaytimeUnknown, type RpcTurn } from '../rpc-call.ts';
 import { rpcShape, type RpcLab, type RpcRecord } from '../rpc-probe.ts';
-import { eachOf, eachTurn, NOTHING, turnsOf, type Look } from '../shape-check.ts';
+import { eachOf, eachTurn, NOTHING, turnsOf, type Inspection } from '../shape-check.ts';
 import { hangUpUnanswered, keysAnswered, NO_KEYS, oddKeysAnswered, silenceAnswered } from './shared-inputs.ts';
 
 /** Whether somebody spoke before anybody here can know that the prompt before was over (G-37). */
@@ -19,12 +19,12 @@ const NOT_HEARD = 'the server reported no start of speech';
 const NO_GOING_ON = 'no FINAL was seen that goes on with a call';
 
 /** Inspects every FINAL after which the call continues. */
-function eachGoingOn(look: (final: Answer) => string | undefined): Look<RpcRecord> {
+function eachGoingOn(inspect: (final: Answer) => string | undefined): Inspection<RpcRecord> {
   return eachTurn((turn: RpcTurn, call: RpcRecord) => {
     const final = turn.rpc.final?.answer;
     const isOrdinary = turn.kind !== 'session_end' && turn.kind !== 'dtmf_start' && turnsOf(call.turns, turn.kind).includes(turn);
     // A call that a terminal event in another response of the turn ends does not continue.
-    return final === undefined || !isOrdinary || turn.terminal !== undefined ? NOTHING : look(final);
+    return final === undefined || !isOrdinary || turn.terminal !== undefined ? NOTHING : inspect(final);
   });
 }
 
@@ -35,7 +35,7 @@ export const INPUT_CHECKS: readonly Check<RpcLab>[] = [
     title: 'Every utterance is announced by START_OF_INPUT, once and in a response of its own.',
     needs: ['speech'],
     otherwise: NO_SPEECH,
-    look: eachOf('speech', (turn, call) => {
+    inspect: eachOf('speech', (turn, call) => {
       const { answers } = turn.rpc;
       const end = answers.findIndex(({ event }) => event?.kind === 'end_of_input');
       const starts = startsOf(turn).filter((answer) => end === -1 || answers.indexOf(answer) < end);
@@ -56,7 +56,7 @@ export const INPUT_CHECKS: readonly Check<RpcLab>[] = [
     title: 'START_OF_INPUT is a FINAL: as a CHUNK it would stop the caller’s audio.',
     needs: ['speech'],
     otherwise: NOT_HEARD,
-    look: eachOf('speech', (turn) => {
+    inspect: eachOf('speech', (turn) => {
       const starts = startsOf(turn);
       if (starts.length === 0) return NOTHING;
       return starts.every(({ type }) => type === 'final') ? undefined : 'START_OF_INPUT is no FINAL';
@@ -68,7 +68,7 @@ export const INPUT_CHECKS: readonly Check<RpcLab>[] = [
     title: 'The end of speech is reported by END_OF_INPUT, then comes the reply.',
     needs: ['speech'],
     otherwise: NOT_HEARD,
-    look: eachOf('speech', (turn) => {
+    inspect: eachOf('speech', (turn) => {
       if (startsOf(turn).length === 0) return NOTHING;
       const { answers } = turn.rpc;
       const start = answers.findIndex(({ event }) => event?.kind === 'start_of_input');
@@ -85,7 +85,7 @@ export const INPUT_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-61'],
     title: 'START_OF_DTMF is answered by completion alone.',
     otherwise: NO_KEYS,
-    look: eachOf('dtmf_start', (turn) => {
+    inspect: eachOf('dtmf_start', (turn) => {
       if (turn.rpc.answers.length > 0) return 'START_OF_DTMF was answered with a response';
       return turn.rpc.isCompleted ? undefined : `the RPC of START_OF_DTMF ${turn.howItEnded}`;
     }),
@@ -114,7 +114,7 @@ export const INPUT_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-73'],
     title: 'A CUSTOM_EVENT for the flow has a name.',
     otherwise: 'the server sent no CUSTOM_EVENT',
-    look: eachTurn(({ rpc }) => {
+    inspect: eachTurn(({ rpc }) => {
       const events = rpc.answers.flatMap(({ event }) => (event?.kind === 'custom_event' ? [event] : []));
       if (events.length === 0) return NOTHING;
       return events.every(({ name }) => name !== '') ? undefined : 'a CUSTOM_EVENT has no name';
@@ -125,7 +125,7 @@ export const INPUT_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-80'],
     title: 'Every FINAL that does not end the call carries input settings.',
     otherwise: NO_GOING_ON,
-    look: eachGoingOn(({ config }) => (config === undefined ? 'a FINAL has no input settings' : undefined)),
+    inspect: eachGoingOn(({ config }) => (config === undefined ? 'a FINAL has no input settings' : undefined)),
   }),
   rpcShape({
     id: 'mode-on-every-final',
@@ -133,14 +133,14 @@ export const INPUT_CHECKS: readonly Check<RpcLab>[] = [
     title: 'Every FINAL that does not end the call carries an input mode; without one the caller may speak and press keys.',
     level: 'advice',
     otherwise: NO_GOING_ON,
-    look: eachGoingOn(({ mode }) => (mode === undefined ? 'a FINAL has no input mode' : undefined)),
+    inspect: eachGoingOn(({ mode }) => (mode === undefined ? 'a FINAL has no input mode' : undefined)),
   }),
   rpcShape({
     id: 'times-not-negative',
     rules: ['G-82'],
     title: 'No time or length of the input settings is below 0; 0 is how silence is never reported.',
     otherwise: 'no input settings were seen',
-    look: eachTurn(({ rpc }) => {
+    inspect: eachTurn(({ rpc }) => {
       const configs = rpc.answers.flatMap(({ config }) => config ?? []);
       if (configs.length === 0) return NOTHING;
       const isNegative = configs.some(({ interDigitMs, digits, noInputMs }) => Math.min(interDigitMs, digits, noInputMs) < 0);

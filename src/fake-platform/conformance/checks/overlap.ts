@@ -24,7 +24,7 @@ const NOT_STREAMED = 'no reply was heard that may be cut and is streamed while i
 /** Does this with each reply whose RPC is still open while the caller may already speak: a second RPC listens (G-50). */
 async function overlapping(
   lab: RpcLab,
-  look: (call: RpcCall, older: RpcTurn, newer: RpcTurn, name: string) => Promise<void>,
+  inspect: (call: RpcCall, older: RpcTurn, newer: RpcTurn, name: string) => Promise<void>,
 ): Promise<void> {
   await lab.demandKnown();
   await withEach(lab, await repliesBy(lab, streamedFirstMs, 1), NOT_CUTTABLE, async (reply) => {
@@ -32,7 +32,7 @@ async function overlapping(
     const { call, older } = await replayed(lab, reply);
     const newer = call.start('speech', ...QUIET);
     await call.settled(older);
-    await look(call, older, newer, reply.name);
+    await inspect(call, older, newer, reply.name);
     await call.hangUp();
   });
 }

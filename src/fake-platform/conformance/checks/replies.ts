@@ -5,7 +5,7 @@ import { isClosing, type Answer, type AnswerPrompt } from '../../caller/answer.t
 import type { Check } from '../check.ts';
 import { endingText, eventInput, type RpcTurn } from '../rpc-call.ts';
 import { rpcShape, type RpcLab, type RpcRecord } from '../rpc-probe.ts';
-import { eachTurn, NOTHING, type Look } from '../shape-check.ts';
+import { eachTurn, NOTHING, type Inspection } from '../shape-check.ts';
 
 /** Chunks with sound, in order. */
 export function chunksOf({ rpc }: RpcTurn): readonly Answer[] {
@@ -21,13 +21,13 @@ function modeOf(turn: RpcTurn): 'CHUNK' | 'WAV' | undefined {
 }
 
 /** Inspects every prompt with sound in a response of this type. */
-function eachSound(type: Answer['type'], look: (prompt: AnswerPrompt, turn: RpcTurn) => string | undefined): Look<RpcRecord> {
+function eachSound(type: Answer['type'], inspect: (prompt: AnswerPrompt, turn: RpcTurn) => string | undefined): Inspection<RpcRecord> {
   return eachTurn((turn: RpcTurn) => {
     const sounds = turn.rpc.answers
       .filter((answer) => answer.type === type)
       .flatMap(({ prompts }) => prompts.filter(({ audio }) => audio.length > 0));
     if (sounds.length === 0) return NOTHING;
-    return sounds.map((prompt) => look(prompt, turn)).find((said) => said !== undefined);
+    return sounds.map((prompt) => inspect(prompt, turn)).find((said) => said !== undefined);
   });
 }
 
@@ -51,7 +51,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-13'],
     title: 'The server completes every RPC with OK, after a FINAL or without one.',
     otherwise: 'no RPC was taken',
-    look: eachTurn((turn, { turns }) => {
+    inspect: eachTurn((turn, { turns }) => {
       const { rpc } = turn;
       if (rpc.unreadable !== undefined) return 'a response cannot be read';
       if (rpc.isCompleted) return undefined;
@@ -68,7 +68,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-14'],
     title: 'One FINAL closes an RPC, and nothing follows it.',
     otherwise: 'no FINAL was seen',
-    look: eachTurn(({ rpc, kind }) => {
+    inspect: eachTurn(({ rpc, kind }) => {
       const at = rpc.answers.findIndex(isClosing);
       // The samples answer a hang-up with an empty response first, and may then name the end (G-75).
       if (at === -1 || kind === 'session_end') return NOTHING;
@@ -81,7 +81,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-40'],
     title: 'Sound travels in one mode from the start of a call to its end.',
     otherwise: 'no call had sound on two turns',
-    look: ({ turns }) => {
+    inspect: ({ turns }) => {
       const modes = turns.map(modeOf).filter((mode) => mode !== undefined);
       if (modes.length < 2) return NOTHING;
       return new Set(modes).size === 1 ? undefined : `the call began in ${modes[0] ?? ''} mode and did not keep to it`;
@@ -92,7 +92,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-41'],
     title: 'The sound of a FINAL begins with a RIFF header.',
     otherwise: NO_WAV,
-    look: eachSound('final', ({ audio }, turn) =>
+    inspect: eachSound('final', ({ audio }, turn) =>
       // Sound after chunks is another breach (G-43).
       startsAsWav(audio) || chunksOf(turn).length > 0 ? undefined : `${String(audio.length)} bytes of sound in a FINAL have no WAV header`,
     ),
@@ -102,7 +102,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-42', 'G-47'],
     title: 'A CHUNK carries 100 to 65,536 bytes of sound without a header.',
     otherwise: NO_CHUNKS,
-    look: eachTurn((turn) => {
+    inspect: eachTurn((turn) => {
       const sounds = chunksOf(turn).map(({ prompts }) => prompts.flatMap(({ audio }) => (audio.length === 0 ? [] : [audio])));
       if (sounds.length === 0) return NOTHING;
       for (const [index, sound] of sounds.entries()) {
@@ -121,7 +121,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-49'],
     title: 'A remainder under 100 bytes is joined to the CHUNK before it or filled up.',
     otherwise: NO_CHUNKS,
-    look: eachTurn((turn) => {
+    inspect: eachTurn((turn) => {
       const last = chunksOf(turn).at(-1);
       if (last === undefined) return NOTHING;
       const bytes = last.prompts.find(({ audio }) => audio.length > 0 && audio.length < MIN_CHUNK_BYTES)?.audio.length;
@@ -133,7 +133,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-43'],
     title: 'After the last CHUNK comes one FINAL without sound.',
     otherwise: NO_CHUNKS,
-    look: eachTurn((turn) => {
+    inspect: eachTurn((turn) => {
       if (chunksOf(turn).length === 0) return NOTHING;
       const final = turn.rpc.final;
       if (final === undefined) return 'no FINAL came after the chunks';
@@ -146,7 +146,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     title: 'Input mode and input settings stand on the FINAL and on nothing else.',
     level: 'advice',
     otherwise: NO_CHUNKS,
-    look: eachTurn(({ rpc }) => {
+    inspect: eachTurn(({ rpc }) => {
       const others = rpc.answers.filter(({ type }) => type !== 'final');
       if (others.length === 0) return NOTHING;
       return others.some(({ mode, config }) => mode !== undefined || config !== undefined)
@@ -159,7 +159,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     rules: ['G-45'],
     title: 'No PARTIAL answers a request that does not allow it.',
     otherwise: 'nothing was answered',
-    look: eachTurn(({ rpc }) => {
+    inspect: eachTurn(({ rpc }) => {
       if (rpc.answers.length === 0) return NOTHING;
       return rpc.answers.some(({ type }) => type === 'partial') ? 'a PARTIAL came although the request does not allow it' : undefined;
     }),
@@ -182,7 +182,7 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     title: 'The field disable_prompt_cancellation stands on a PARTIAL and on nothing else.',
     level: 'advice',
     otherwise: 'nothing was answered',
-    look: eachTurn(({ rpc }) => {
+    inspect: eachTurn(({ rpc }) => {
       if (rpc.answers.length === 0) return NOTHING;
       const misplaced = rpc.answers.find(({ type, playsOn }) => playsOn === true && type !== 'partial');
       return misplaced && `a ${misplaced.type.toUpperCase()} carries disable_prompt_cancellation`;
@@ -194,13 +194,13 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     title: 'A CHUNK with sound carries no text, which the platform might speak as well.',
     level: 'advice',
     otherwise: NO_CHUNKS,
-    look: eachSound('chunk', ({ text }) => (text === '' ? undefined : 'a CHUNK carries text beside its sound')),
+    inspect: eachSound('chunk', ({ text }) => (text === '' ? undefined : 'a CHUNK carries text beside its sound')),
   }),
   rpcShape({
     id: 'wav-is-playable',
     rules: ['G-48'],
     title: 'A WAV is µ-law or 16-bit PCM, at 8 or 16 kHz, mono.',
     otherwise: NO_WAV,
-    look: eachSound('final', ({ audio }) => (startsAsWav(audio) ? wavProblem(audio) : undefined)),
+    inspect: eachSound('final', ({ audio }) => (startsAsWav(audio) ? wavProblem(audio) : undefined)),
   }),
 ];

@@ -19,7 +19,7 @@ export function keysAnswered<Surroundings extends Lab>(name: CheckName, answered
   return shape({
     ...name,
     otherwise: NO_KEYS,
-    look: eachOf('dtmf', (turn, { turns }) => {
+    inspect: eachOf('dtmf', (turn, { turns }) => {
       const why = turn.keysProblem('');
       const pressed = turnsOf(turns, 'dtmf');
       const isOther = pressed.slice(0, pressed.indexOf(turn)).some((each) => each.keysProblem('') === undefined);
@@ -56,7 +56,7 @@ export function silenceAnswered<Surroundings extends Lab>(name: CheckName): Chec
   return shape({
     ...name,
     otherwise: 'no call came as far as silence that the bot wants to hear of',
-    look: eachOf('no_input', ({ hasPrompt, terminal, howItEnded }) => {
+    inspect: eachOf('no_input', ({ hasPrompt, terminal, howItEnded }) => {
       if (hasPrompt || terminal !== undefined) return undefined;
       return `NO_INPUT got neither a prompt nor a terminal event${howItEnded === '' ? '' : `, and the RPC ${howItEnded}`}`;
     }),
@@ -89,7 +89,7 @@ export function hangUpUnanswered<Surroundings extends Lab>(name: CheckName): Che
   return shape({
     ...name,
     otherwise: 'no call was still open to be hung up',
-    look: eachOf('session_end', ({ hasPrompt, endProblem }) => {
+    inspect: eachOf('session_end', ({ hasPrompt, endProblem }) => {
       if (hasPrompt) return 'SESSION_END was answered with a prompt';
       return endProblem === undefined ? undefined : `the RPC of SESSION_END ${endProblem}`;
     }),
@@ -102,7 +102,7 @@ export function farewellUncuttable<Surroundings extends Lab>(name: CheckName): C
     ...name,
     level: 'advice',
     otherwise: NO_END,
-    look: eachTurn(({ terminal, answers }) => {
+    inspect: eachTurn(({ terminal, answers }) => {
       if (terminal === undefined) return NOTHING;
       if (terminal.answer.prompts.some(({ bargeIn }) => bargeIn)) return 'a prompt beside a terminal event has barge-in enabled';
       return answers.some(({ answer }) => answer.prompts.some((prompt) => isHeard(prompt) && prompt.bargeIn))
@@ -117,7 +117,7 @@ export function silentAfterEnd<Surroundings extends Lab>(name: CheckName, otherw
   return shape({
     ...name,
     otherwise,
-    look: ({ turns }) => {
+    inspect: ({ turns }) => {
       const end = turns.findIndex(({ terminal }) => terminal !== undefined);
       const later = end === -1 ? [] : turns.slice(end + 1);
       if (later.length === 0) return NOTHING;

@@ -162,7 +162,7 @@ export class ProbeSocket {
     if (this.closing !== undefined || this.#isGivenUp) return;
     this.#isGivenUp = true;
     this.#socket.terminate();
-    this.#awaited.look();
+    this.#awaited.check();
   }
 
   #listen({ handshakeMs }: SocketOptions): void {
@@ -189,13 +189,13 @@ export class ProbeSocket {
     socket.on('pong', () => {
       this.pongs += 1;
       this.#log.add('server', this.name, 'pong of the protocol');
-      this.#awaited.look();
+      this.#awaited.check();
     });
     socket.on('close', (code, reason) => {
       if (this.handshake?.kind !== 'open' || this.#isGivenUp) return;
       this.closing = { code, atMs: this.#clock.monotonicMs(), isByServer: !this.#hasAskedToClose };
       this.#log.add('server', this.name, `closed ${String(code)} ${quoted(this.#redact(reason.toString()))}`);
-      this.#awaited.look();
+      this.#awaited.check();
     });
   }
 
@@ -203,7 +203,7 @@ export class ProbeSocket {
     if (this.handshake !== undefined || this.#isGivenUp) return;
     this.handshake = handshake;
     this.#log.add('server', this.name, what);
-    this.#awaited.look();
+    this.#awaited.check();
   }
 
   #refused(response: IncomingMessage, end: () => void): void {
@@ -234,7 +234,7 @@ export class ProbeSocket {
       this.#log.add('suite', this.name, `the server flooded it with ${String(this.received.length)} messages: cut off`);
       this.drop();
     }
-    this.#awaited.look();
+    this.#awaited.check();
   }
 }
 

@@ -239,7 +239,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     // A turn on a socket stays open for none.
   }
 
-  /** What may not be cut is none of it: last words, with which a bot may end the call. */
+  /** A prompt that may not be interrupted is a farewell, with which a bot may end the call, and does not count. */
   async restOfCut(_older: SocketTurn, newer: SocketTurn): Promise<readonly AnswerMessage[]> {
     const endAt = (): number => newer.answers.findIndex(({ answer }) => answer.event?.kind === 'end_of_input');
     await this.until(newer, () => endAt() !== -1, WATCHED_MS);
@@ -255,7 +255,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     await this.socket.close();
   }
 
-  /** Last words are heard out, and then the platform closes (W-29); a report of silence may still come behind them. */
+  /** Waits until the farewell has been heard, and closes as the platform does (W-29); a report of silence may still come after it. */
   async repeatBehindEnd(ending: SocketTurn): Promise<void> {
     if (ending.kind === 'no_input') {
       const late = this.open('no_input', eventOf('NO_INPUT'));

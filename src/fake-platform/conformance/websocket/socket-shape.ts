@@ -1,37 +1,37 @@
 // Makes checks that only examine sockets which several checks share, and requires that a call continues. Knows no rule.
 import type { Check } from '../check.ts';
-import { firstBreach, NOTHING, shapeCheck, shapeOf, type Found, type Look } from '../shape-check.ts';
+import { firstBreach, NOTHING, shapeCheck, shapeOf, type Found, type Inspection } from '../shape-check.ts';
 import type { Message } from './message.ts';
 import { afterMisdeed, MISDEED_ACTS, type MisdeedName } from './misdeeds.ts';
 import type { SocketCall, SocketTurn } from './socket-call.ts';
 import type { SocketLab, SocketProbe, SocketRecord } from './socket-probe.ts';
 
-/** A check that looks at recorded calls. */
+/** A check that examines recorded calls. */
 export const socketShape = shapeCheck<SocketTurn, SocketCall, SocketProbe>;
 
 /** Inspects every message of every call. */
-export function eachMessage(look: (message: Message, call: SocketRecord) => Found): Look<SocketRecord> {
+export function eachMessage(inspect: (message: Message, call: SocketRecord) => Found): Inspection<SocketRecord> {
   return (record) =>
-    firstBreach(record.call.socket.received.map((message, index) => [`message ${String(index + 1)}`, look(message, record)]));
+    firstBreach(record.call.socket.received.map((message, index) => [`message ${String(index + 1)}`, inspect(message, record)]));
 }
 
 /** A check that examines misdeeds; those that could not be done do not count. */
 export interface MisdeedOptions extends Pick<Check, 'id' | 'rules' | 'title' | 'level' | 'needs'> {
   readonly of: readonly MisdeedName[];
   /** @param after - what came after the misdeed. */
-  readonly look: (misdeed: SocketRecord, after: readonly Message[]) => Found;
+  readonly inspect: (misdeed: SocketRecord, after: readonly Message[]) => Found;
 }
 
 /** Makes the check. */
-export function misdeedCheck({ of, look, ...named }: Omit<MisdeedOptions, 'needs'> & Partial<MisdeedOptions>): Check<SocketLab> {
+export function misdeedCheck({ of, inspect, ...named }: Omit<MisdeedOptions, 'needs'> & Partial<MisdeedOptions>): Check<SocketLab> {
   return shapeOf<SocketLab, SocketRecord>(
     {
       ...named,
-      look: (misdeed) => {
+      inspect: (misdeed) => {
         const after = afterMisdeed(misdeed);
-        return after === undefined ? NOTHING : look(misdeed, after);
+        return after === undefined ? NOTHING : inspect(misdeed, after);
       },
-      otherwise: 'nothing came of it that could be looked at',
+      otherwise: 'the server did nothing that a check could examine',
     },
     async (lab) => (await lab.placed(MISDEED_ACTS)).filter(({ name }) => of.some((each) => each === name)),
   );

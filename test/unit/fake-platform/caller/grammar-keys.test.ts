@@ -31,7 +31,7 @@ describe('keys', () => {
   it.each([
     [false, ['1', '2']],
     [true, ['1', '2', '#']],
-  ])('G-62, G-67 ends the collection at the terminator (handed over: %s)', (terminatorIncluded, keys) => {
+  ])('G-62, G-67 ends the collection at the terminator (sent: %s)', (terminatorIncluded, keys) => {
     const call = welcomed(
       { script: [press('12#')], habits: { terminatorIncluded } },
       { config: config({ terminator: '#' }), mode: 'dtmf' },

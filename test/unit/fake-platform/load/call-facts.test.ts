@@ -29,7 +29,7 @@ it('has failed where none or another one was expected, and was refused where not
     [transferred({ reason: 'organization' }, 1, 'wants a person'), true],
   ] as const;
   for (const [facts, refused] of cases) {
-    expect(facts).toMatchObject({ outcome: 'failed', failures: [{ code: 'handed_over' }] });
+    expect(facts).toMatchObject({ outcome: 'failed', failures: [{ code: 'unexpected_transfer' }] });
     expect(isRefused(facts)).toBe(refused);
   }
   expect(cases[1][0].failures[0]?.message).toContain('"organization"');

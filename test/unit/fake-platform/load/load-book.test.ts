@@ -8,7 +8,7 @@ function handedOver(message: string): CallFacts {
   return {
     ...{ scenario: 0, dueMs: 0, durationMs: 10, outcome: 'failed', replies: 2, isHeard: true, gapsMs: [], breaches: [] },
     ...{ turnsRepeated: 0, turnsReopened: 0, turnsLost: 0, sound: { compared: 0, wrong: 0, short: 0, unknown: 0 } },
-    failures: [{ code: 'handed_over', message }],
+    failures: [{ code: 'unexpected_transfer', message }],
   };
 }
 

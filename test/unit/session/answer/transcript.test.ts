@@ -85,7 +85,7 @@ describe('the transcript of a call that ends in another way', () => {
     otherwise: () => go(null, say('What?').listen()),
   });
 
-  it('G-7B holds what a bot said before it had its last words', async () => {
+  it('G-7B holds what a bot said before it had its farewell', async () => {
     const { sessions, clock } = await testEngine([talker], { settings: { keepsTranscript: true } });
     const call = new MemoryCall(sessions);
     await call.start();
@@ -108,7 +108,7 @@ describe('the transcript of a call that ends in another way', () => {
     });
   });
 
-  it('G-7B holds the texts of last words, and nothing of a snapshoting beside them', async () => {
+  it('G-7B holds the texts of a farewell, and nothing of a snapshoting beside them', async () => {
     const ending = bot<null>({
       id: 'ending',
       name: 'Ending',

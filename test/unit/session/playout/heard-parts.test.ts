@@ -9,7 +9,7 @@ const prompt = (durationMs: number, text?: string): SpokenPrompt => ({ audio: so
 /** The wall clock of all homes at 0 ms. */
 const EPOCH_MS = 1_700_000_000_000;
 
-/** A playout of these prompts, all handed over at 0 ms. */
+/** A playout of these prompts, all delivered at 0 ms. */
 function playing(...prompts: readonly SpokenPrompt[]): Playout {
   const playout = new Playout();
   for (const each of prompts) playout.queued(each, 0);
@@ -35,7 +35,7 @@ describe('what was heard', () => {
     expect(playing(prompt(800, 'one  two')).heard(500).text).toBe('one');
   });
 
-  it('is nothing, and not whole, of a reply whose prompts were never handed over', () => {
+  it('is nothing, and not whole, of a reply whose prompts were never delivered', () => {
     const playout = new Playout();
     playout.dropped();
     expect(playout.heard(0)).toEqual({ complete: false, ms: 0, text: '' });

@@ -79,7 +79,7 @@ describe('the playout clock', () => {
     expect(playout.heard(200)).toEqual({ complete: false, ms: 0, text: '' });
   });
 
-  it('says that nothing was heard of a reply that was never handed over, and again what was heard of the one before it when there is none', () => {
+  it('says that nothing was heard of a reply that was never delivered, and again what was heard of the one before it when there is none', () => {
     const playout = new Playout();
     playout.queued(prompt(1000, true, 'Hello.'), 0);
     const [whole, nothing] = [

@@ -155,7 +155,7 @@ describe('a process that stops while others can go on with its calls', () => {
     await expect(new MemoryCall(a.sessions, { conversationId: 'late' }).start()).rejects.toMatchObject({ code: 'shutting_down' });
   });
 
-  it('hands over, when its time is up, a caller whose input is still being answered, and counts the turn', async () => {
+  it('transfers, when its time is up, a caller whose input is still being answered, and counts the turn', async () => {
     const all = await homes({ turnDeadlineMs: 60_000 }, [1, 1], stuckBot);
     const { a, clock } = all;
     await begun(all);
@@ -164,16 +164,16 @@ describe('a process that stops while others can go on with its calls', () => {
     await clock.advanceAsync(1990);
     expect(sink.kinds).toEqual([]);
     expect(await after(clock, 1010, closing)).toEqual({ turns: 1, calls: 0 });
-    expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.handover], { kind: 'transfer', metadata: { reason: 'shutdown' } }]);
+    expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.transfer], { kind: 'transfer', metadata: { reason: 'shutdown' } }]);
   });
 
-  it('hands over the caller of a call that lives and dies with its wire', async () => {
+  it('transfers the caller of a call that lives and dies with its wire', async () => {
     const { a, clock, left } = await homes();
     const call = new MemoryCall(a.sessions, { isTied: true });
     await call.start();
     const { sink } = await call.open();
     await after(clock, 3000, a.sessions.close(2000));
-    expect([sink.texts, sink.next?.kind]).toEqual([[TEST_SETTINGS.handover], 'transfer']);
+    expect([sink.texts, sink.next?.kind]).toEqual([[TEST_SETTINGS.transfer], 'transfer']);
     expect(left.asked).not.toContain('release call-1');
   });
 

@@ -133,7 +133,7 @@ describe('the end of a turn', () => {
     expect([turn.takeOver(), turn.state]).toEqual([false, 'done']);
     const idle = loneTurn().turn;
     expect([idle.takeOver(), idle.state]).toEqual([false, 'answering']);
-    // Its last words answer nothing, so there is no reply that could be cut (G-52).
+    // Its farewell answers nothing, so there is no reply that could be cut (G-52).
     expect([idle.interrupt(), idle.wanted.isAborted]).toEqual([false, false]);
     expect(idle.takeOver()).toBe(true);
   });

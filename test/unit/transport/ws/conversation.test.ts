@@ -281,7 +281,7 @@ describe('a conversation on one socket', () => {
     expect(platform.socket.said.filter((word) => word !== 'CHUNK')).toEqual(['FINAL', 'START', 'END', 'FINAL']);
   });
 
-  it('W-29: last words and the event end the call, and what comes then has no effect', async () => {
+  it('W-29: the farewell and the event end the call, and what comes then has no effect', async () => {
     const { platform, clock, sessions, listeners } = await begun();
     await speak(platform);
     platform.press('DTMF_DIGIT_NINE');
@@ -349,7 +349,7 @@ describe('a conversation on one socket', () => {
 });
 
 describe('how a call that is ended from here ends', () => {
-  it('a call that lasts too long is handed over', async () => {
+  it('a call that lasts too long is transferred', async () => {
     const { platform, clock } = await begun({ settings: { maxDurationMs: 120_000 } });
     await clock.advanceAsync(181_000);
     expect(platform.socket.said).toEqual(['CHUNK', 'FINAL+TRANSFER_TO_AGENT']);

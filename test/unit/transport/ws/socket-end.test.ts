@@ -219,7 +219,7 @@ describe('a call whose socket is closed from here', () => {
 });
 
 describe('a call that gets no session', () => {
-  it('hears a line and is handed over; the socket is closed with 1000', async () => {
+  it('hears a line and is transferred; the socket is closed with 1000', async () => {
     const bench = await socketBench([plain], { limits: { maxSessions: 0 } });
     const platform = bench.open();
     platform.event('SESSION_START');

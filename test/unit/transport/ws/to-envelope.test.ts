@@ -118,7 +118,7 @@ describe('outputs as messages of a socket', () => {
     expect(sent(final({ kind: 'gone' }, [spoken(sound(800))]))).toEqual([]);
   });
 
-  it('W-24: has no FINAL of its own for an input that the FINAL of the last words answers', () => {
+  it('W-24: has no FINAL of its own for an input that the FINAL of the farewell answers', () => {
     expect(sent(final({ ...LISTEN, kind: 'superseded' }))).toEqual([]);
   });
 

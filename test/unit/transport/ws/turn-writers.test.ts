@@ -99,7 +99,7 @@ describe('the mouths of one socket', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('G-55: keep last words, which the engine says after all', () => {
+  it('G-55: keep a farewell, which the engine says after all', () => {
     const { mouths: all, said, clock } = mouths();
     const [older, newer] = [all.next(), all.next()];
     newer.write(START);

@@ -16,7 +16,7 @@ function write(fd: number, content: string, { system, view, bytes }: ReturnType<
 }
 
 describe('MemoryWasi', () => {
-  it('hands over the arguments', () => {
+  it('passes the arguments', () => {
     const { system, view, bytes } = started(10);
     system.imports.args_sizes_get(0, 4);
     expect([view.getUint32(0, true), view.getUint32(4, true)]).toEqual([3, Buffer.byteLength('program\0-t\0Hällo\0')]);

@@ -70,7 +70,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-10'],
     title: 'Every message of the server has a seq that is higher than the one before, from 1.',
     otherwise: NO_MESSAGES,
-    look: ({ call: { socket } }) => (socket.received.length === 0 ? NOTHING : seqProblem(socket.received)),
+    inspect: ({ call: { socket } }) => (socket.received.length === 0 ? NOTHING : seqProblem(socket.received)),
   }),
   {
     id: 'gaps-taken',
@@ -95,7 +95,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     level: 'advice',
     // The contract calls it invalid, but not what a server does about it.
     of: ['a number again', 'a lower number'],
-    look: ({ name, turns, call: { socket } }) => {
+    inspect: ({ name, turns, call: { socket } }) => {
       if (socket.closing?.isByServer === true) return undefined;
       return turns.at(-1)?.final === undefined
         ? undefined
@@ -127,7 +127,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-12'],
     title: 'Every message is an envelope with type, ts and conversation_id, and a payload by its schema.',
     otherwise: NO_MESSAGES,
-    look: eachMessage(shapeProblem),
+    inspect: eachMessage(shapeProblem),
   }),
   {
     id: 'newer-fields-taken',
@@ -153,7 +153,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-13'],
     title: 'Every message of the server names the conversation of its socket.',
     otherwise: NO_MESSAGES,
-    look: eachMessage(({ json }, { call: { ids } }) => {
+    inspect: eachMessage(({ json }, { call: { ids } }) => {
       const id = json?.['conversation_id'];
       // Before the first message is read, no conversation is known.
       if (typeof id !== 'string' || (id === '' && json?.['type'] === 'ERROR')) return NOTHING;
@@ -165,7 +165,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-13'],
     title: 'A message whose envelope and payload name different conversations gets an ERROR, and the socket is closed.',
     of: ['two conversation ids in one message'],
-    look: ({ call: { socket }, turns }) => {
+    inspect: ({ call: { socket }, turns }) => {
       if (turns.at(-1)?.final !== undefined) return 'the message was answered';
       return socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
     },
@@ -177,7 +177,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     level: 'advice',
     // The sources disagree.
     otherwise: 'the server sent no input settings',
-    look: eachMessage(({ json }) => {
+    inspect: eachMessage(({ json }) => {
       const config = objectOf(json?.['payload'])?.['input_handling_config'];
       if (config === undefined) return NOTHING;
       return hasField(config, 'no_input_timeout_msec') ? 'the input settings carry no_input_timeout_msec' : undefined;
@@ -190,7 +190,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     // In newer prose, but not in the schema.
     level: 'advice',
     otherwise: 'the server answered nothing',
-    look: eachMessage(({ answer }) => {
+    inspect: eachMessage(({ answer }) => {
       if (answer === undefined) return NOTHING;
       return answer.playsOn === true && answer.type !== 'partial'
         ? `a ${answer.type.toUpperCase()} carries disable_prompt_cancellation`

@@ -38,7 +38,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-26'],
     title: 'START_OF_DTMF gets no reply.',
     otherwise: NO_KEYS,
-    look: eachTurn(({ kind, hasPrompt, final }) => {
+    inspect: eachTurn(({ kind, hasPrompt, final }) => {
       if (kind !== 'dtmf_start') return NOTHING;
       return hasPrompt || final !== undefined ? 'START_OF_DTMF was replied to' : undefined;
     }),
@@ -79,7 +79,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-27'],
     title: 'There is no message BARGE_IN.',
     otherwise: 'the server said nothing',
-    look: eachMessage(({ json }) => (json?.['type'] === 'BARGE_IN' ? 'it is a BARGE_IN' : undefined)),
+    inspect: eachMessage(({ json }) => (json?.['type'] === 'BARGE_IN' ? 'it is a BARGE_IN' : undefined)),
   }),
   hangUpUnanswered({ id: 'hang-up-unanswered', rules: ['W-28'], title: 'SESSION_END from the platform gets no prompt.' }),
   socketShape({
@@ -89,7 +89,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     level: 'advice',
     // The contract does not say who closes.
     otherwise: 'no call was still open to be hung up',
-    look: ({ name, turns, call: { socket } }) => {
+    inspect: ({ name, turns, call: { socket } }) => {
       if (name !== 'hang-up' || turns.at(-1)?.kind !== 'session_end') return NOTHING;
       return socket.closing?.isByServer === true ? undefined : `the socket was still open ${String(HANG_UP_MS)} ms behind SESSION_END`;
     },
@@ -99,7 +99,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-44'],
     title: 'A socket that the server closes behind SESSION_END or a terminal event is closed with 1000.',
     otherwise: 'the server closed no socket by itself',
-    look: ({ turns, call: { socket } }) => {
+    inspect: ({ turns, call: { socket } }) => {
       const isEnded = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
       if (!isEnded || socket.closing?.isByServer !== true) return NOTHING;
       // What is sent after the end is out of order, and the socket closes for that reason.
@@ -112,7 +112,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-29'],
     title: 'The platform’s close is answered with 1000.',
     otherwise: 'every socket was closed by the server',
-    look: ({ call: { socket }, turns }) => {
+    inspect: ({ call: { socket }, turns }) => {
       if (turns.length === 0 || socket.closing?.isByServer === true) return NOTHING;
       if (socket.closing === undefined) return 'the close was not answered';
       return socket.closing.code === 1000 ? undefined : `the close was answered with ${String(socket.closing.code)}`;
@@ -123,7 +123,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-29'],
     title: 'The server ends a call by one terminal event, on a FINAL.',
     otherwise: NO_END,
-    look: ({ turns, call: { socket } }) => {
+    inspect: ({ turns, call: { socket } }) => {
       const terminal = turns.map((turn) => turn.terminal).find((found) => found !== undefined);
       if (terminal === undefined) return NOTHING;
       if (terminal.answer.type !== 'final') return 'the terminal event came on an answer that is no FINAL';
@@ -134,14 +134,14 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
   farewellUncuttable({
     id: 'last-words-not-cut',
     rules: ['W-29'],
-    title: 'The platform plays the last words: no prompt before or beside a terminal event may be cut.',
+    title: 'The platform plays the farewell: no prompt before or beside a terminal event may be cut.',
   }),
   socketShape({
     id: 'last-words-heard-out',
     rules: ['W-29'],
-    title: 'The server does not close the socket while the platform plays the last words.',
-    otherwise: 'no call ended behind last words: name keys upon which one does with --end-press',
-    look: ({ turns, call: { socket } }) => {
+    title: 'The server does not close the socket while the platform plays the farewell.',
+    otherwise: 'no call ended behind a farewell: name keys upon which one does with --end-press',
+    inspect: ({ turns, call: { socket } }) => {
       const ending = turns.find(({ terminal }) => terminal !== undefined);
       const from = ending?.answers[0]?.atMs;
       if (ending === undefined || from === undefined || turns.at(-1) !== ending) return NOTHING;
@@ -149,7 +149,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
       if (farewellMs < MIN_FAREWELL_MS) return NOTHING;
       // Neither side knows exactly when the platform begins to play.
       if (socket.closing?.isByServer !== true || socket.closing.atMs - from >= farewellMs / 2) return undefined;
-      return `the socket was closed ${String(Math.round(socket.closing.atMs - from))} ms after ${String(Math.round(farewellMs))} ms of last words began`;
+      return `the socket was closed ${String(Math.round(socket.closing.atMs - from))} ms after ${String(Math.round(farewellMs))} ms of farewell began`;
     },
   }),
   silentAfterEnd(

@@ -34,7 +34,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-0A'],
     title: 'The server sends text frames only.',
     otherwise: 'the server said nothing',
-    look: eachMessage(({ isBinary }) => (isBinary ? 'it came in a binary frame' : undefined)),
+    inspect: eachMessage(({ isBinary }) => (isBinary ? 'it came in a binary frame' : undefined)),
   }),
   {
     id: 'start-answered',
@@ -56,7 +56,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-24'],
     title: 'Every reply has exactly one FINAL, behind all its CHUNKs, and no PARTIAL that was not allowed.',
     otherwise: NO_REPLY,
-    look: eachTurn((turn) => {
+    inspect: eachTurn((turn) => {
       const { answers } = turn;
       if (answers.every(({ answer }) => isNotice(answer))) return NOTHING;
       if (answers.some(({ answer }) => answer.type === 'partial')) return 'a PARTIAL came although no request allows it';
@@ -72,7 +72,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-24'],
     title: 'A FINAL does not close the socket.',
     otherwise: NO_REPLY,
-    look: ({ turns, call: { socket } }) => {
+    inspect: ({ turns, call: { socket } }) => {
       if (turns.every(({ final }) => final === undefined)) return NOTHING;
       const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
       // Without any answer something else went wrong, and audio that continues has its own rule (W-23).
@@ -86,7 +86,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-25'],
     title: 'The FINAL behind CHUNKs has one prompt with empty sound; no FINAL that goes on is without a prompt.',
     otherwise: NO_REPLY,
-    look: eachTurn((turn) => {
+    inspect: eachTurn((turn) => {
       const { final, terminal, kind } = turn;
       // A call that is over does not continue, and an event of the flow needs no reply.
       if (final === undefined || terminal !== undefined || kind === 'session_end' || kind === 'custom_event') return NOTHING;
@@ -104,7 +104,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     title: 'Every utterance is reported by one START_OF_INPUT and one END_OF_INPUT, and then comes the reply.',
     needs: ['speech'],
     otherwise: 'no call was spoken to',
-    look: eachTurn((turn, call) => {
+    inspect: eachTurn((turn, call) => {
       const { kind, answers } = turn;
       if (kind !== 'speech') return NOTHING;
       const at = (event: string): readonly number[] =>
@@ -127,7 +127,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     title: 'The caller’s audio goes on while a reply comes, and the server takes it.',
     needs: ['speech'],
     otherwise: 'no call was spoken to',
-    look: ({ turns, call: { socket } }) => {
+    inspect: ({ turns, call: { socket } }) => {
       const spoken = turns.find(({ kind }) => kind === 'speech');
       if (spoken === undefined) return NOTHING;
       const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
@@ -141,7 +141,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-30'],
     title: 'Sound is raw µ-law as base64, without a header.',
     otherwise: NO_SOUND,
-    look: eachMessage((message) => {
+    inspect: eachMessage((message) => {
       const sounds = soundsIn(message).filter((sound) => sound !== '');
       if (sounds.length === 0) return NOTHING;
       if (!sounds.every((sound) => BASE64.test(sound))) return 'its sound is no base64';
@@ -153,7 +153,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-31'],
     title: 'A piece of sound has 320 to 32,768 bytes.',
     otherwise: NO_SOUND,
-    look: eachMessage(({ answer }) => {
+    inspect: eachMessage(({ answer }) => {
       const sizes = (answer?.prompts ?? []).map(({ audio }) => audio.length).filter((bytes) => bytes > 0);
       if (sizes.length === 0) return NOTHING;
       const wrong = sizes.find((bytes) => bytes < MIN_SOCKET_CHUNK_BYTES || bytes > MAX_SOCKET_CHUNK_BYTES);

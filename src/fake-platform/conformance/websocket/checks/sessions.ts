@@ -28,7 +28,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-20'],
     title: 'A first message that is no SESSION_START is refused.',
     of: ['audio before SESSION_START'],
-    look: demandRefused,
+    inspect: demandRefused,
   }),
   misdeedCheck({
     id: 'silent-socket-ends',
@@ -36,21 +36,21 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     title: 'A socket on which no SESSION_START comes is closed after some ten seconds.',
     level: 'advice',
     of: ['no message'],
-    look: ({ call: { socket } }) => (socket.closing?.isByServer === true ? undefined : 'the socket was not closed within 15 s'),
+    inspect: ({ call: { socket } }) => (socket.closing?.isByServer === true ? undefined : 'the socket was not closed within 15 s'),
   }),
   misdeedCheck({
     id: 'starts-once',
     rules: ['W-21'],
     title: 'A second SESSION_START on a socket is not answered.',
     of: ['a second SESSION_START'],
-    look: demandUnanswered,
+    inspect: demandUnanswered,
   }),
   misdeedCheck({
     id: 'call-does-not-change',
     rules: ['W-21'],
     title: 'A message of another conversation, or for another agent, is not answered.',
     of: ['another conversation', 'another agent'],
-    look: demandUnanswered,
+    inspect: demandUnanswered,
   }),
   misdeedCheck({
     id: 'foreign-call-refused',
@@ -58,7 +58,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     title: 'A call of an organization that is not the token’s is refused and closed, without an answer.',
     needs: ['token_check', 'token'],
     of: ['another organization', 'another organization later'],
-    look: (misdeed) => {
+    inspect: (misdeed) => {
       if (isAnswered(misdeed)) return 'it was answered';
       return misdeed.call.socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
     },
@@ -69,14 +69,14 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     title: 'What comes in a binary frame is not answered.',
     level: 'advice',
     of: ['a binary frame'],
-    look: demandUnanswered,
+    inspect: demandUnanswered,
   }),
   misdeedCheck({
     id: 'malformed-message-refused',
     rules: ['W-43', 'W-12'],
     title: 'Text that is no JSON, and a request without a payload, are refused.',
     of: ['no JSON', 'a request without a payload'],
-    look: demandRefused,
+    inspect: demandRefused,
   }),
   misdeedCheck({
     id: 'huge-message-refused',
@@ -84,7 +84,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     title: 'A message of 20 MB is refused.',
     level: 'advice',
     of: ['a message of 20 MB'],
-    look: demandRefused,
+    inspect: demandRefused,
   }),
   misdeedCheck({
     id: 'errors-by-the-book',
@@ -102,7 +102,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
       'a second SESSION_START',
       'another organization later',
     ],
-    look: ({ name }, after) => {
+    inspect: ({ name }, after) => {
       const errors = errorsIn(after);
       if (errors.length === 0) return NOTHING;
       for (const { code, status, detail } of errors) {
@@ -131,7 +131,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
       'a second SESSION_START',
       'another organization later',
     ],
-    look: ({ name, call: { socket } }) => {
+    inspect: ({ name, call: { socket } }) => {
       const { closing } = socket;
       if (closing?.isByServer !== true) return NOTHING;
       const right = RIGHT_CLOSES[name] ?? [1002, 1003, 1008];
@@ -146,7 +146,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     title: 'Before a socket is closed for an error an ERROR says why.',
     level: 'ours',
     of: ['audio before SESSION_START', 'no JSON', 'a request without a payload', 'two conversation ids in one message', 'a binary frame'],
-    look: ({ call: { socket } }, after) => {
+    inspect: ({ call: { socket } }, after) => {
       if (socket.closing?.isByServer !== true) return NOTHING;
       return errorsIn(after).length > 0 ? undefined : 'the socket was closed without an ERROR';
     },

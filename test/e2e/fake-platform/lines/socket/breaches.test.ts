@@ -210,7 +210,7 @@ describe('the platform on a socket finds', () => {
     expect(ended).toEqual(['W-44 close_code_wrong']);
   });
 
-  it('W-44 nothing in a server that goes away behind its last words', async () => {
+  it('W-44 nothing in a server that goes away after its farewell', async () => {
     const names = await found((socket) => {
       socket.respond(chunk(4000));
       socket.respond(ending('SESSION_END'));

@@ -329,7 +329,7 @@ describe('a socket that breaks in the middle of a call', () => {
     expect(result.durationMs).toBeLessThan(30_000);
   });
 
-  it('W-29, W-44 is closed behind the last words: they are heard to their end', async () => {
+  it('W-29, W-44 is closed after the farewell, which is heard to its end', async () => {
     const { target } = await started({
       script: async (socket) => {
         await socket.next('SESSION_START');

@@ -44,7 +44,7 @@ it.each([
   ['closes', [FINAL], ['welcome: final', 'welcome: over', 'ear: start_of_input']],
   ['does not close', [], ['ear: start_of_input', 'welcome: over']],
 ])(
-  'W-27, W-29 gives last words that may not be cut to the speech that cut the reply, and finds nothing, where that reply %s',
+  'W-27, W-29 gives a farewell that may not be interrupted to the speech that cut the reply, and finds nothing, where that reply %s',
   (_, closing, heard) => {
     const { told, open, take } = bench();
     open('welcome', SESSION_START);
