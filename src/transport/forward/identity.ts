@@ -1,8 +1,6 @@
 // The identity of this process for its peers: a self-signed certificate made at startup. Peers trust it because its
 // fingerprint is in the table of instances.
-import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
-import { X509CertificateGenerator } from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 24 * 3_600_000;
@@ -19,6 +17,9 @@ export interface PeerIdentity {
 
 /** Makes an identity. @param nowMs - wall-clock time, ms since the epoch. */
 export async function createPeerIdentity(nowMs: number): Promise<PeerIdentity> {
+  // Loaded here, because only servers with peers need it and it takes a quarter of the start of a server.
+  await import('reflect-metadata');
+  const { X509CertificateGenerator } = await import('@peculiar/x509');
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: 'CN=parley-peer',

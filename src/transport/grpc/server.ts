@@ -6,7 +6,6 @@ import {
   type UntypedHandleCall,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { ReflectionService } from '@grpc/reflection';
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -147,6 +146,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     server.addService(definition, handlers);
   }
   if (settings.hasReflection) {
+    const { ReflectionService } = await import('@grpc/reflection');
     // The library adds its services itself; this wrapper puts the gate before them (G-04).
     new ReflectionService(contract.packageDefinition).addToServer({
       addService: (definition: ServiceDefinition, handlers: UntypedServiceImplementation) => {
