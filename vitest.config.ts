@@ -24,6 +24,8 @@ const LONGEST = [
   'readme.test.ts',
   'deploy-proxies.test.ts',
   'shared-administration-troubles.test.ts',
+  'shared-administration-processes.test.ts',
+  'load.test.ts',
   'doctor.test.ts',
   'day.test.ts',
   'canary.test.ts',
@@ -43,11 +45,15 @@ const LONGEST = [
   'home-lost.test.ts',
 ];
 
+/** Files that wait for processes run beside those that compute: the longest ones first, those with servers of this process last. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.some((name) => moduleId.endsWith(`/${name}`));
+    const rank = ({ moduleId, project }: TestSpecification): number => {
+      if (LONGEST.some((name) => moduleId.endsWith(`/${name}`))) return 0;
+      return project.name === 'e2e' ? 2 : 1;
+    };
     const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
 }
 
