@@ -20,6 +20,8 @@ const roomsPath = (rooms) => `^src/(?:${rooms.map(escape).join('|')})/`;
 const escape = (text) => text.replace(/[.*+?^${}()|[\]\\/]/gu, '\\$&');
 
 const TEST_FILE = '\\.test\\.ts$';
+/** How the tool calls an import by the name of the package itself. */
+const BY_OWN_NAME = 'undetermined';
 
 /**
  * @param {Layers} from
@@ -70,30 +72,30 @@ export function rulesOf({ rows, seenOnlyBy, seesOnly, packagesOnlyIn, botDoors }
     {
       name: 'bots-see-one-door',
       severity: 'error',
-      comment: 'a bot module sees of ours only #bot',
+      comment: 'a bot module sees of ours only parley-voice',
       from: { path: '^bots/', pathNot: TEST_FILE },
       to: { path: '^(?:src|test|scripts)/', pathNot: botDoors.modules.map((file) => `^${escape(file)}$`) },
     },
     {
       name: 'bot-tests-see-two-doors',
       severity: 'error',
-      comment: 'the test of a bot sees of ours only #bot and #bot/testing',
+      comment: 'the test of a bot sees of ours only parley-voice and parley-voice/testing',
       from: { path: `^bots/.*${TEST_FILE}` },
       to: { path: '^(?:src|test|scripts)/', pathNot: botDoors.tests.map((file) => `^${escape(file)}$`) },
     },
     {
       name: 'bots-use-the-names-of-the-doors',
       severity: 'error',
-      comment: 'bots write #bot, so that one module works from the source and from a build',
+      comment: 'bots write parley-voice, so that one module works from the source and from a build',
       from: { path: '^bots/' },
-      to: { path: '^src/', dependencyTypesNot: ['aliased-subpath-import'] },
+      to: { path: '^src/', dependencyTypesNot: [BY_OWN_NAME] },
     },
     {
       name: 'src-imports-by-place',
       severity: 'error',
-      comment: 'inside src/ the import path is where the file lives; #bot is for bots',
+      comment: 'inside src/ the import path is where the file lives; parley-voice is for bots',
       from: { path: '^src/' },
-      to: { path: '^src/', dependencyTypes: ['aliased-subpath-import'] },
+      to: { path: '^src/', dependencyTypes: [BY_OWN_NAME] },
     },
     {
       name: 'test-bench-stays-out',
@@ -114,7 +116,7 @@ export function rulesOf({ rows, seenOnlyBy, seesOnly, packagesOnlyIn, botDoors }
       severity: 'error',
       comment: 'what runs in production must be in dependencies of package.json',
       from: { path: '^(?:src|bots)/', pathNot: TEST_FILE },
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'undetermined'] },
+      to: { pathNot: '^src/', dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'undetermined'] },
     },
     {
       name: 'no-cycles',
@@ -140,7 +142,7 @@ export const options = {
   tsPreCompilationDeps: true,
   enhancedResolveOptions: {
     exportsFields: ['exports'],
-    conditionNames: ['development', 'import', 'node', 'default', 'types'],
+    conditionNames: ['@parley/source', 'import', 'node', 'default', 'types'],
     extensions: ['.ts', '.mjs', '.js', '.json', '.d.ts'],
   },
 };

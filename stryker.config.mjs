@@ -7,7 +7,7 @@ const area = areaOfEnvironment();
 export default {
   // The runner is named on the command line (scripts/mutants.mjs).
   plugins: ['./scripts/mutant-runner.mjs', './scripts/mutant-texts.mjs'],
-  testRunnerNodeArgs: ['--conditions=development'],
+  testRunnerNodeArgs: ['--conditions=@parley/source'],
   mutate: [...AREAS[area].mutate],
   ignorers: ['texts'],
   coverageAnalysis: 'perTest',

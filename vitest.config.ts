@@ -1,4 +1,4 @@
-// How tests run. Everything a test may rely on stands here: `#bot` is the source and never the last build, in the test
+// How tests run. Everything a test may rely on stands here: `parley-voice` is the source and never the last build, in the test
 // files, in worker threads and in forked processes alike.
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
@@ -9,7 +9,7 @@ import { SHORT_LIFE } from './scripts/node-flags.mjs';
  * They also become `--conditions` of the test process and of what it forks, so no more than this: with `import` among them
  * a CommonJS package would get the ES module of its own dependency.
  */
-const conditions = ['development', 'node'];
+const conditions = ['@parley/source', 'node'];
 
 const E2E = 'test/e2e/**/*.test.ts';
 const SYSTEM = 'test/system/**/*.test.ts';

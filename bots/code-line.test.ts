@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestCall } from '#bot/testing';
+import { TestCall } from 'parley-voice/testing';
 import codeLine from './code-line.ts';
 
 const started = () => new TestCall(codeLine).start();

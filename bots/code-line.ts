@@ -1,5 +1,5 @@
 // Asks for a four-digit code, reads it back and has it confirmed. Shows state with two shapes and a sensitive input.
-import { bot, go, say } from '#bot';
+import { bot, go, say } from 'parley-voice';
 
 type State =
   | { readonly step: 'ask'; readonly misses: number }

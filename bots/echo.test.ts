@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestCall } from '#bot/testing';
+import { TestCall } from 'parley-voice/testing';
 import echo from './echo.ts';
 
 describe('echo', () => {

@@ -1,5 +1,5 @@
 // Says back what the caller says, in the caller's own voice: proof that audio travels in both directions.
-import { bot, go, play, say } from '#bot';
+import { bot, go, play, say } from 'parley-voice';
 
 interface State {
   readonly silences: number;

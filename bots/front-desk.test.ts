@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestCall } from '#bot/testing';
+import { TestCall } from 'parley-voice/testing';
 import frontDesk from './front-desk.ts';
 
 const started = () => new TestCall(frontDesk).start();

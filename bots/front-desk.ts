@@ -1,6 +1,6 @@
 // A menu by key or, where a recognizer is configured, by voice: opening hours, the address, or a person who gets a
 // summary of the call.
-import { bot, go, play, say, type Saying } from '#bot';
+import { bot, go, play, say, type Saying } from 'parley-voice';
 
 type Topic = 'hours' | 'address';
 

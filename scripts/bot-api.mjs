@@ -1,5 +1,5 @@
-// The page docs/bot-api.md: scripts/bot-api-page.md with the examples of docs/examples and everything that `#bot` and
-// `#bot/testing` export, in the words of its doc comments. Writes nothing itself; throws when the page would be incomplete.
+// The page docs/bot-api.md: scripts/bot-api-page.md with the examples of docs/examples and everything that `parley-voice` and
+// `parley-voice/testing` export, in the words of its doc comments. Writes nothing itself; throws when the page would be incomplete.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
@@ -104,10 +104,10 @@ function reference({ checker, symbols }) {
   const left = [...symbols.keys()].filter((name) => !grouped.includes(name));
   if (left.length > 0) throw new Error(`scripts/bot-api.mjs has no group for ${left.join(', ')}`);
   const gone = grouped.filter((name) => !symbols.has(name));
-  if (gone.length > 0) throw new Error(`scripts/bot-api.mjs groups ${gone.join(', ')}, which #bot does not export`);
+  if (gone.length > 0) throw new Error(`scripts/bot-api.mjs groups ${gone.join(', ')}, which parley-voice does not export`);
 
   const undocumented = [...symbols].filter(([, symbol]) => docsOf(checker, symbol).text === '').map(([name]) => name);
-  if (undocumented.length > 0) throw new Error(`these exports of #bot have no doc comment: ${undocumented.join(', ')}`);
+  if (undocumented.length > 0) throw new Error(`these exports of parley-voice have no doc comment: ${undocumented.join(', ')}`);
 
   const behind = new Map([...referencedTypes(checker, [...symbols.values()], NOT_SHOWN)].filter(([name]) => !symbols.has(name)));
   const all = new Map([...symbols, ...behind]);

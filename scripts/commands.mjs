@@ -54,5 +54,5 @@ export function commandList(commands, verb) {
  * @param {readonly string[]} args
  */
 export function runCommand({ file }, args) {
-  process.exitCode = run('tsx', ['--conditions=development', path.join(import.meta.dirname, file), ...args]);
+  process.exitCode = run('tsx', ['--conditions=@parley/source', path.join(import.meta.dirname, file), ...args]);
 }

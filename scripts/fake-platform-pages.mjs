@@ -36,7 +36,7 @@ export function conformancePage(root) {
  * @param {string} expression
  */
 function printed(root, file, expression) {
-  const flags = ['--import', 'tsx', '--conditions=development', '--input-type=module'];
+  const flags = ['--import', 'tsx', '--conditions=@parley/source', '--input-type=module'];
   const source = `import * as module from './src/fake-platform/${file}'; console.log(${expression});`;
   return execFileSync(process.execPath, [...flags, '--eval', source], { cwd: root, encoding: 'utf8', timeout: 60_000 });
 }

@@ -1,7 +1,7 @@
 // Every other example does what the page says of it.
 import { describe, expect, it } from 'vitest';
-import type { CallFacts } from '#bot';
-import { TestCall } from '#bot/testing';
+import type { CallFacts } from 'parley-voice';
+import { TestCall } from 'parley-voice/testing';
 import accountNumber from './account-number.ts';
 import directory from './directory.ts';
 import flowEvents from './flow-events.ts';

@@ -1,6 +1,6 @@
 // Knows what the caller has heard: every event of the caller says how much of the last reply that was. Here somebody who
 // interrupts the conditions without having heard them to the end is asked again. `barge_in` notifies; it has no reply.
-import { bot, go, say } from '#bot';
+import { bot, go, say } from 'parley-voice';
 
 interface State {
   readonly interruptions: number;

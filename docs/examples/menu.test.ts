@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { TestCall } from '#bot/testing';
+import { TestCall } from 'parley-voice/testing';
 import menu from './menu.ts';
 
 describe('menu', () => {

@@ -1,5 +1,5 @@
 // A menu by key. Each handler returns the next state and one reply; `otherwise` answers every event that has no handler.
-import { bot, go, say } from '#bot';
+import { bot, go, say } from 'parley-voice';
 
 interface State {
   readonly misses: number;

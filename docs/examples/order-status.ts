@@ -1,6 +1,6 @@
 // Speaks while it thinks: a handler that is a generator says what it yields at once, and answers with what it returns. The
 // signal aborts when the caller hangs up or talks on, so that nobody waits for a system without need.
-import { bot, go, say } from '#bot';
+import { bot, go, say } from 'parley-voice';
 import { orderState } from './lib/orders.ts';
 
 const ask = say('Please enter the four digits of your order.').listen({ digits: 4 });

@@ -1,6 +1,6 @@
 // Plays a recording of the prompts folder, and the caller's own words. A prompt with `bargeIn: false` cannot be cut by
 // speaking or pressing a key.
-import { bot, go, play, say } from '#bot';
+import { bot, go, play, say } from 'parley-voice';
 
 export default bot<null>({
   id: 'recordings',

@@ -1,6 +1,6 @@
 // A bot whose model listens itself: with `endpointing: 'bot'` the engine hands every frame to `audio_input` and believes the
 // bot about when the caller speaks and is done. Connections cannot be part of the state; they are kept beside it, by call.
-import { bot, go, say, type CallFacts } from '#bot';
+import { bot, go, say, type CallFacts } from 'parley-voice';
 import { SpeechModel } from './lib/speech-model.ts';
 
 const connections = new Map<string, SpeechModel>();

@@ -1,6 +1,6 @@
 // A state that has changed its shape: version 1 kept one mark, version 2 keeps a list. `migrate` lets calls go on that began
 // before the new version was deployed; without it they would start over.
-import { bot, go, say } from '#bot';
+import { bot, go, say } from 'parley-voice';
 
 interface State {
   readonly marks: readonly number[];

@@ -1,6 +1,6 @@
 // Transfers the caller to a person with what is known: a reason for reports, a summary for the agent's screen, fields
 // for the flow, and a hint for routing.
-import { bot, go, say } from '#bot';
+import { bot, go, say } from 'parley-voice';
 
 interface State {
   readonly topic?: 'bill' | 'fault';

@@ -51,7 +51,7 @@ export class Load {
   /** @param core - the core it is bound to, where the machine can do that. */
   constructor(core: number | undefined) {
     this.#child = fork(path.join(import.meta.dirname, 'load-process.ts'), {
-      execArgv: ['--single-threaded-gc', '--import=tsx', '--conditions=development'],
+      execArgv: ['--single-threaded-gc', '--import=tsx', '--conditions=@parley/source'],
     });
     if (core !== undefined && canBind) spawnSync('taskset', ['-a', '-p', '-c', String(core), String(this.#child.pid)]);
   }

@@ -102,14 +102,14 @@ export async function startParleyWithSockets(ground: Ground, core: number | unde
 
 /** Starts the reference for calls over WebSocket. It takes every path and token. */
 export async function startSocketEcho(core: number | undefined): Promise<Target> {
-  const echo = await start(['--import=tsx', '--conditions=development', path.join(import.meta.dirname, 'socket-echo.ts')], core);
+  const echo = await start(['--import=tsx', '--conditions=@parley/source', path.join(import.meta.dirname, 'socket-echo.ts')], core);
   return { ...echo, sockets: { path: '/', token: 'none' }, isEcho: true };
 }
 
 /** Starts the reference. @param frames - after which start and end of speech are reported. */
 export function startPassThrough(core: number | undefined, frames: { readonly start: number; readonly end: number }): Promise<Target> {
   const script = path.join(import.meta.dirname, 'pass-through.ts');
-  return start(['--import=tsx', '--conditions=development', script, String(frames.start), String(frames.end)], core);
+  return start(['--import=tsx', '--conditions=@parley/source', script, String(frames.start), String(frames.end)], core);
 }
 
 async function start(args: readonly string[], core: number | undefined): Promise<Target> {

@@ -1,4 +1,4 @@
-// What bot modules import: `import { bot, go, say } from '#bot'`.
+// What bot modules import: `import { bot, go, say } from 'parley-voice'`.
 export { bot } from './bot.ts';
 export type {
   AfterReply,

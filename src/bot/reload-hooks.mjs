@@ -1,6 +1,6 @@
 // How a bot module that is loaded again takes the modules of its folder with it. Node keeps every module under its URL for
 // ever, so a reloaded one has a query in its URL; what it imports by a relative name gets the same query. Packages and
-// `#bot` have no relative names and stay what they are. Plain JavaScript, because Node 20 runs it in a thread of its own.
+// `parley-voice` have no relative names and stay what they are. Plain JavaScript, because Node 20 runs it in a thread of its own.
 
 /** The query's name. */
 export const RELOAD = 'parley-reload';

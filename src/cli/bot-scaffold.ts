@@ -16,7 +16,7 @@ const moduleText = (
   id: string,
   name: string,
 ): string => `// ${name}: a menu by key. Say here what this bot is for; docs/bot-api.md says what else a bot can do.
-import { bot, go, ladder, say } from '#bot';
+import { bot, go, ladder, say } from 'parley-voice';
 
 /** What the bot remembers of a call. It must survive JSON, because it may travel to another machine. */
 interface State {
@@ -69,7 +69,7 @@ function again(state: State) {
 `;
 
 const testText = (id: string, name: string): string => `import { describe, it } from 'vitest';
-import { TestCall } from '#bot/testing';
+import { TestCall } from 'parley-voice/testing';
 import theBot from './${id}.ts';
 
 const started = () => new TestCall(theBot).start();

@@ -16,7 +16,7 @@ export function botsNewCommand(): Command {
   const command = new Command('new')
     .description('write a new bot and its test; nothing is overwritten')
     .argument('<id>', 'what the platform will store in its flows: lower-case letters, digits and dashes; it must never change')
-    .option('--folder <folder>', 'where to put it, inside Parley’s own folder because `#bot` is resolved there', DEFAULT_FOLDER)
+    .option('--folder <folder>', 'where to put it, inside Parley’s own folder because `parley-voice` is resolved there', DEFAULT_FOLDER)
     .addHelpText('after', '\nExample:\n  $ parley bots new night-line');
   return command.action(async (id: string, options: { folder: string }) => {
     const misused = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT.usage });

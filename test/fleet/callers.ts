@@ -84,7 +84,7 @@ export class Callers {
   }
 
   #start(wish: CallersWish, index: number, count: number): { readonly child: ChildProcess; readonly done: Promise<void> } {
-    const child = fork(new URL('caller-process.ts', import.meta.url), { execArgv: ['--import=tsx', '--conditions=development'] });
+    const child = fork(new URL('caller-process.ts', import.meta.url), { execArgv: ['--import=tsx', '--conditions=@parley/source'] });
     const done = new Promise<void>((resolve, reject) => {
       child.once('exit', (code, signal) => {
         reject(new Error(`callers have ended by themselves (${String(code ?? signal)})`));

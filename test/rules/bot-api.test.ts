@@ -1,4 +1,4 @@
-// docs/bot-api.md says what #bot exports and shows examples that run: generating it again changes nothing.
+// docs/bot-api.md says what parley-voice exports and shows examples that run: generating it again changes nothing.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,10 +1,10 @@
-// `#bot` and `#bot/testing` are what bot modules import. In tests they are the source, in a build the build.
+// `parley-voice` and `parley-voice/testing` are what bot modules import. In tests they are the source, in a build the build.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import * as door from '#bot';
-import * as testingDoor from '#bot/testing';
+import * as door from 'parley-voice';
+import * as testingDoor from 'parley-voice/testing';
 import * as source from '../../src/bot/index.ts';
 import * as testingSource from '../../src/bot/testing.ts';
 
@@ -24,13 +24,13 @@ describe('the door of bot modules', () => {
     });
     await worker.terminate();
     expect(execArgv).toEqual(process.execArgv);
-    expect(process.execArgv.join('=')).toContain('--conditions=development');
+    expect(process.execArgv.join('=')).toContain('--conditions=@parley/source');
   });
 
   it('leads from a build to the build', () => {
     const manifest: unknown = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({
-      imports: { '#bot': { default: './dist/src/bot/index.js' }, '#bot/testing': { default: './dist/src/bot/testing.js' } },
+      exports: { '.': { default: './dist/src/bot/index.js' }, './testing': { default: './dist/src/bot/testing.js' } },
     });
   });
 });

@@ -56,10 +56,10 @@ const PLANTED = [
   ['src/transport/ws.ts', '@grpc/grpc-js', 'place-of-grpc'],
   ['src/cli/attic.ts', '../attic/box.ts', 'room-unlisted'],
   ['bots/nosy.ts', '../src/session/turn.ts', 'bots-see-one-door'],
-  ['bots/benched.ts', '#bot/testing', 'bots-see-one-door'],
+  ['bots/benched.ts', 'parley-voice/testing', 'bots-see-one-door'],
   ['bots/nosy.test.ts', '../src/session/turn.ts', 'bot-tests-see-two-doors'],
   ['bots/relative.ts', '../src/bot/index.ts', 'bots-use-the-names-of-the-doors'],
-  ['src/app/through-the-door.ts', '#bot', 'src-imports-by-place'],
+  ['src/app/through-the-door.ts', 'parley-voice', 'src-imports-by-place'],
   ['src/app/bench.ts', '../bot/testing.ts', 'test-bench-stays-out'],
   ['src/app/lab.ts', '../../test/support/lab.ts', 'src-needs-nothing-outside'],
   ['src/base/dev-only.ts', 'vitest', 'production-packages-only'],
@@ -70,7 +70,8 @@ const PLANTED = [
 const SOUND = {
   'package.json': JSON.stringify({
     type: 'module',
-    imports: { '#bot': { development: './src/bot/index.ts' }, '#bot/testing': { development: './src/bot/testing.ts' } },
+    name: 'parley-voice',
+    exports: { '.': { '@parley/source': './src/bot/index.ts' }, './testing': { '@parley/source': './src/bot/testing.ts' } },
     devDependencies: { vitest: '1.0.0' },
   }),
   'node_modules/vitest/package.json': JSON.stringify({ name: 'vitest', version: '1.0.0', main: 'index.js' }),
@@ -89,8 +90,8 @@ const SOUND = {
   'src/cli/call.ts': "import type { Caller } from '../fake-platform/caller/caller.ts'; export type Command = Caller;",
   'src/session/turn.ts': "import type { Call } from '../dialog/call.ts'; export type Turn = Call;",
   'src/voice/prompt.ts': 'export type PromptAudio = string;',
-  'bots/good.ts': "import type { Call } from '#bot'; export type State = Call;",
-  'bots/good.test.ts': "import 'vitest'; import type { Call } from '#bot/testing'; export type State = Call;",
+  'bots/good.ts': "import type { Call } from 'parley-voice'; export type State = Call;",
+  'bots/good.test.ts': "import 'vitest'; import type { Call } from 'parley-voice/testing'; export type State = Call;",
 };
 
 describe('a planted violation', () => {

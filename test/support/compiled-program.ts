@@ -68,9 +68,10 @@ function find(): string {
   compile(making);
   for (const name of BESIDE) symlinkSync(path.join(ROOT, name), path.join(making, name));
   const manifest = {
+    name: 'parley-voice',
     type: 'module',
     version: versionOf(),
-    imports: { '#bot': './src/bot/index.js', '#bot/testing': './src/bot/testing.js' },
+    exports: { '.': './src/bot/index.js', './testing': './src/bot/testing.js' },
   };
   writeFileSync(path.join(making, 'package.json'), JSON.stringify(manifest));
   try {

@@ -11,7 +11,7 @@ export interface SmallServer {
 /** Starts it on a free port. */
 export async function startSmallServer(): Promise<SmallServer> {
   const file = new URL('../fixtures/load/small-server.ts', import.meta.url);
-  const child = fork(file, { execArgv: ['--import=tsx', '--conditions=development'] });
+  const child = fork(file, { execArgv: ['--import=tsx', '--conditions=@parley/source'] });
   const [port] = (await once(child, 'message')) as [number];
   return { target: `grpc://127.0.0.1:${String(port)}`, process: child };
 }

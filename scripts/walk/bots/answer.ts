@@ -1,5 +1,5 @@
 // Answers whatever the caller says with one sentence: the shortest way of a spoken turn.
-import { bot, go, say } from '#bot';
+import { bot, go, say } from 'parley-voice';
 
 const WELCOME = 'Hello.';
 const ANSWER = 'I have heard you.';

@@ -25,7 +25,7 @@ export function startWorkerProcess(): LoadWorker {
     // that go to ours; it ends when the channel closes.
     fork(file, {
       serialization: 'advanced',
-      execArgv: isSource ? ['--conditions=development', `--import=${import.meta.resolve('tsx')}`] : [],
+      execArgv: isSource ? ['--conditions=@parley/source', `--import=${import.meta.resolve('tsx')}`] : [],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // oxlint-disable-next-line no-restricted-properties -- passed on, not read
       env: { ...process.env, NODE_OPTIONS: '' },

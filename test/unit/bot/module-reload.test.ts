@@ -26,7 +26,7 @@ const COMMON_JS: Readonly<Record<string, string>> = {
   'node_modules/once/index.js': "if (globalThis.isLoaded) throw new Error('loaded twice'); globalThis.isLoaded = true;",
 };
 
-/** A bot that imports a module, which imports a module; `#bot` and a counting one by an absolute name. */
+/** A bot that imports a module, which imports a module; `parley-voice` and a counting one by an absolute name. */
 async function folderOf(ext: 'ts' | 'mjs' | 'cjs'): Promise<string> {
   const cache = path.join(packageRoot(), 'cache');
   await mkdir(cache, { recursive: true });
@@ -35,7 +35,7 @@ async function folderOf(ext: 'ts' | 'mjs' | 'cjs'): Promise<string> {
   const typed = ext === 'ts' ? ': string' : '';
   await writeFiles(folder, {
     [`a.${ext === 'cjs' ? 'mjs' : ext}`]: [
-      "import { bot, go, say } from '#bot';",
+      "import { bot, go, say } from 'parley-voice';",
       `import { words } from './lib/words.${ext}';`,
       `const welcome${typed} = words;`,
       "export default bot({ id: 'a', name: 'A', version: 1, session_start: () => go(null, say(welcome).listen()),",
@@ -51,7 +51,14 @@ describe('a reloaded module', () => {
     'takes the .%s modules of its folder with it, however deep, sees the same packages, and leaves the ones before as they were',
     async (ext) => {
       const folder = await folderOf(ext);
-      const argv = ['--import', 'tsx', '--conditions=development', 'test/fixtures/reload/load-twice.ts', folder, `lib/deep/words.${ext}`];
+      const argv = [
+        '--import',
+        'tsx',
+        '--conditions=@parley/source',
+        'test/fixtures/reload/load-twice.ts',
+        folder,
+        `lib/deep/words.${ext}`,
+      ];
       const { stdout, stderr } = await promisify(execFile)(process.execPath, argv, { cwd: packageRoot(), timeout: 120_000 });
       expect({ said: JSON.parse(stdout) as unknown, stderr }).toEqual({
         said: { said: ['first', 'second', 'third', 'first'] },
@@ -66,7 +73,7 @@ describe('a reloaded module', () => {
     ['../a.js', 'file:///b/c/i.js?x=1&parley-reload=2', 'file:///b/a.js?y', 'file:///b/a.js?y=&parley-reload=2'],
     ['./a.js', 'file:///b/i.js', 'file:///b/a.js', 'file:///b/a.js'],
     ['./a.js', undefined, 'file:///b/a.js', 'file:///b/a.js'],
-    ['#bot', 'file:///b/i.js?parley-reload=2', 'file:///src/bot/index.js', 'file:///src/bot/index.js'],
+    ['parley-voice', 'file:///b/i.js?parley-reload=2', 'file:///src/bot/index.js', 'file:///src/bot/index.js'],
     ['zod', 'file:///b/i.js?parley-reload=2', 'file:///node_modules/zod/index.js', 'file:///node_modules/zod/index.js'],
     ['./a.js', 'file:///b/i.js?parley-reload=2', 'data:text/javascript,1', 'data:text/javascript,1'],
     ['./a.js', 'file:///b/i.js?is=parley-reload=2', 'file:///b/a.js', 'file:///b/a.js'],

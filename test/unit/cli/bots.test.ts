@@ -25,7 +25,7 @@ async function folderOf(files: Readonly<Record<string, string>>): Promise<string
   return folder;
 }
 
-/** A folder inside the package, where `#bot` is resolved; the test runner does not look there by itself. */
+/** A folder inside the package, where `parley-voice` is resolved; the test runner does not look there by itself. */
 async function folderInside(): Promise<string> {
   const cache = path.join(packageRoot(), 'cache');
   await mkdir(cache, { recursive: true });

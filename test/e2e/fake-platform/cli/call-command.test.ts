@@ -301,7 +301,7 @@ describe('parley call', () => {
     const flags = [
       '--import',
       'tsx',
-      '--conditions=development',
+      '--conditions=@parley/source',
       'src/cli/main.ts',
       'call',
       keysOnly.target,

@@ -8,7 +8,7 @@ describe('the process of a worker', () => {
   it('outlives the signals that every process of a terminal or of a service gets, and says why it cannot go on', async () => {
     const file = fileURLToPath(new URL('../../../fixtures/load/signalled.ts', import.meta.url));
     // In a group of its own, or these tests would hear the signals, too.
-    const child = spawn(process.execPath, ['--import=tsx', '--conditions=development', file], { detached: true });
+    const child = spawn(process.execPath, ['--import=tsx', '--conditions=@parley/source', file], { detached: true });
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       said += text;
