@@ -1,6 +1,7 @@
 // Where the package lies on disk and which version it is, for the files that ship beside the code: proto/ and config/. Works from src/ and from
 // the compiled dist/src/, which stand at different depths.
 import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from './errors.ts';
@@ -14,6 +15,21 @@ export function packageRoot(): string {
     folder = parent;
   }
   return folder;
+}
+
+/** Whether npm installed the package, for somebody else's project. */
+export function isInstalled(): boolean {
+  return packageRoot().split(path.sep).includes('node_modules');
+}
+
+/**
+ * Absolute folder of what a server writes unless a setting says where: the package itself in a clone and in our image; for a package
+ * that npm installed, a folder of the user, because nobody writes to `node_modules`.
+ */
+export function stateFolder(env: Readonly<Record<string, string | undefined>>): string {
+  if (!isInstalled()) return packageRoot();
+  const { XDG_STATE_HOME: given = '' } = env;
+  return path.join(path.isAbsolute(given) ? given : path.join(homedir(), '.local', 'state'), 'parley');
 }
 
 /** Its version, or `unknown`. */

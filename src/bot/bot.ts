@@ -199,11 +199,14 @@ export type MustTravel<S> = [S] extends [Travelling<S>]
   ? unknown
   : { readonly 'a bot state must survive JSON: no functions, Map, Set, Date or typed arrays': never };
 
+/** The same in every copy of this package: the bots may come from another copy than the server. */
 const MARK: unique symbol = Symbol.for('parley.bot');
+/** The version of {@link Bot}'s shape. Raised when a server could not run a bot of the version before. */
+const BOT_API = 1;
 
 /** A bot as the engine runs it: its state is JSON, its events come through two functions. */
 export interface Bot {
-  readonly [MARK]: true;
+  readonly [MARK]: typeof BOT_API;
   readonly id: string;
   readonly name: string;
   readonly version: number;
@@ -256,7 +259,7 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   const handlers = definition as unknown as BotDefinition<JsonValue>;
 
   return {
-    [MARK]: true,
+    [MARK]: BOT_API,
     id,
     name,
     version,
@@ -309,7 +312,16 @@ function noteOf(definition: BotDefinition<JsonValue>, state: JsonValue, event: N
   }
 }
 
-/** True for values made by {@link bot}, also by another copy of this module. */
+/**
+ * What {@link bot} made, also in another copy of this package: `bot`, or `other_api` when that copy makes bots of another shape, which
+ * this server cannot run. Undefined for anything else.
+ */
+export function kindOfBot(value: unknown): 'bot' | 'other_api' | undefined {
+  if (typeof value !== 'object' || value === null || !(MARK in value)) return undefined;
+  return value[MARK] === BOT_API ? 'bot' : 'other_api';
+}
+
+/** True for bots that this server can run, also those made by another copy of this package. */
 export function isBot(value: unknown): value is Bot {
-  return typeof value === 'object' && value !== null && MARK in value;
+  return kindOfBot(value) === 'bot';
 }

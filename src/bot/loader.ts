@@ -1,13 +1,16 @@
 // Loads bot modules from a folder: every module file, and every sub-folder with an index module. Runs only their top-level
 // code.
 import { readdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { waitAtMost } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { isBot, type Bot } from './bot.ts';
+import { packageVersion } from '../base/package-root.ts';
+import { isBot, kindOfBot, type Bot } from './bot.ts';
 import { locationInFolder } from './error-location.ts';
+import { enableTypeScript, isTypeScriptUnknown, TYPESCRIPT_MEND } from './typescript.ts';
 
 /** A module that exports a bot. */
 export interface BotModule {
@@ -43,9 +46,10 @@ export interface LoadOptions {
 /** Folders inside a bots folder without modules: recordings, packages and hidden ones. */
 export const isNoModuleFolder = (name: string): boolean => name === 'prompts' || name === 'node_modules' || name.startsWith('.');
 
-// Compiled bots are .js; .ts loads only where the process can run TypeScript (`npm run dev`, tests).
 const MODULE = /^(?<stem>[^.]+)\.(?:m?js|ts)$/;
 const LOAD_LIMIT_MS = 10_000;
+/** What bots import. */
+const PACKAGE = 'parley-voice';
 
 /**
  * Loads all bots of a folder.
@@ -70,6 +74,8 @@ export async function loadBots(folder: string, options: LoadOptions = {}): Promi
  */
 export async function loadFolder(folder: string, options: LoadOptions = {}): Promise<LoadedFolder> {
   const files = await moduleFiles(folder);
+  // Where it cannot be enabled, each module reports that it did not load.
+  if (files.some((file) => file.endsWith('.ts'))) await enableTypeScript(folder);
   const modules: BotModule[] = [];
   const problems: BotProblem[] = [];
   // All at once, so that the slowest module bounds the wait and not the sum of all.
@@ -100,17 +106,32 @@ async function loadModule(folder: string, file: string, options: LoadOptions): P
     const { value } = waited;
     const exported: unknown = typeof value === 'object' && value !== null && 'default' in value ? value.default : undefined;
     if (isBot(exported)) return { file, bot: exported };
+    if (kindOfBot(exported) === 'other_api') return { file, ...otherApi(folder) };
     const mend = 'write `export default bot({...})`; a module that is no bot belongs into a sub-folder without an index module';
     return { file, problem: 'the default export is no bot', mend };
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     const place = locationInFolder(folder, thrown);
-    return {
-      file,
-      problem: message.replaceAll('\n', '\n    '),
-      mend: place === undefined ? 'mend what the message says' : `look at ${place}`,
-    };
+    const problem = message.replaceAll('\n', '\n    ');
+    if (isTypeScriptUnknown(thrown)) return { file, problem, mend: TYPESCRIPT_MEND };
+    return { file, problem, mend: place === undefined ? 'mend what the message says' : `look at ${place}` };
   }
+}
+
+/** Why a bot of another copy of this package cannot run here, with both versions. */
+function otherApi(folder: string): { readonly problem: string; readonly mend: string } {
+  const ours = packageVersion();
+  let theirs = 'another version';
+  try {
+    const manifest: unknown = createRequire(path.join(folder, 'bots.js'))(`${PACKAGE}/package.json`);
+    theirs = `version ${String(Reflect.get(Object(manifest), 'version'))}`;
+  } catch {
+    // The copy that made the bot lies somewhere else.
+  }
+  return {
+    problem: `it was made with ${theirs} of ${PACKAGE}, and this server is version ${ours}`,
+    mend: `start the server of the same version: npx parley, in the folder of the bots`,
+  };
 }
 
 function fileUrl(file: string): string {

@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
-import { packageRoot } from '../base/package-root.ts';
+import { isInstalled } from '../base/package-root.ts';
 import { bot } from '../bot/bot.ts';
 import { go, listen } from '../bot/saying.ts';
 import { scaffoldOf } from './bot-scaffold.ts';
@@ -16,19 +16,13 @@ export function botsNewCommand(): Command {
   const command = new Command('new')
     .description('write a new bot and its test; nothing is overwritten')
     .argument('<id>', 'what the platform will store in its flows: lower-case letters, digits and dashes; it must never change')
-    .option('--folder <folder>', 'where to put it, inside Parley’s own folder because `parley-voice` is resolved there', DEFAULT_FOLDER)
+    .option('--folder <folder>', 'where to put it', DEFAULT_FOLDER)
     .addHelpText('after', '\nExample:\n  $ parley bots new night-line');
   return command.action(async (id: string, options: { folder: string }) => {
     const misused = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT.usage });
     const faulty = faultOf(id);
     if (faulty !== undefined) misused(faulty);
-    const root = packageRoot();
-    // The default folder is relative to the package, a given folder to the working directory.
-    const folder = options.folder === DEFAULT_FOLDER ? path.join(root, DEFAULT_FOLDER) : path.resolve(options.folder);
-    const place = path.relative(root, folder);
-    if (place.startsWith('..') || path.isAbsolute(place) || place.split(path.sep).includes('node_modules')) {
-      misused(`the folder must lie inside ${root}, because \`#bot\` is resolved there`);
-    }
+    const folder = path.resolve(options.folder);
     const written = await writeBoth(folder, id);
     if ('taken' in written) {
       command
@@ -37,7 +31,7 @@ export function botsNewCommand(): Command {
       process.exitCode = EXIT.failed;
       return;
     }
-    command.configureOutput().writeOut?.(farewell(id, place, written.files));
+    command.configureOutput().writeOut?.(nextSteps(id, options.folder, written.files));
   });
 }
 
@@ -73,14 +67,15 @@ async function writeBoth(folder: string, id: string): Promise<{ readonly files: 
   return { files };
 }
 
-function farewell(id: string, place: string, files: readonly string[]): string {
-  const where = place === DEFAULT_FOLDER ? '' : ` --bots.folder=${place}`;
+function nextSteps(id: string, folder: string, files: readonly string[]): string {
+  const where = folder === DEFAULT_FOLDER ? '' : ` --bots.folder=${folder}`;
+  const parley = isInstalled() ? 'npx parley' : 'npm run parley --';
   const next = alignedRows([
-    ['  npm test -- ' + path.posix.join(place, `${id}.test.ts`), 'its test'],
-    [`  npm run parley -- bots check${where}`, 'every bot, tried out with each kind of event'],
+    [`  npm test -- ${path.join(folder, `${id}.test.ts`)}`, 'its test'],
+    [`  ${parley} bots check --folder ${folder}`, 'every bot, tried out with each kind of event'],
     [`  npm run dev --${where} --bots.default_bot=${id}`, 'a server that takes up every change of the bot'],
-    [`  npm run parley -- call grpc://127.0.0.1:8086 --org laptop --agent ${id} --press 1`, 'a call to it, from a second terminal'],
+    [`  ${parley} call grpc://127.0.0.1:8086 --org laptop --agent ${id} --press 1`, 'a call to it, from a second terminal'],
   ]);
   const wrote = files.map((file) => `wrote ${path.relative(process.cwd(), file)}\n`).join('');
-  return `${wrote}\nnext, in ${packageRoot()}\n${next}`;
+  return `${wrote}\nnext:\n${next}`;
 }

@@ -7,6 +7,7 @@ type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
 
 /** All of them by name, in the order of the help. */
 export const COMMANDS: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>([
+  ['init', async () => (await import('./init.ts')).initCommand()],
   ['serve', async (leaveSoon) => (await import('./serve.ts')).serveCommand(leaveSoon)],
   ['doctor', async (leaveSoon) => (await import('./doctor.ts')).doctorCommand(leaveSoon)],
   ['admin', async () => (await import('./admin.ts')).adminGroup()],

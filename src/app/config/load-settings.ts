@@ -7,7 +7,7 @@ import { loadProfile } from '../../contract/profile.ts';
 import { changingSettings, type ChangingSettings } from './changing-settings.ts';
 import { readConfigFile } from './config-file.ts';
 import { toCamel, variableOf } from './naming.ts';
-import { packageRoot } from '../../base/package-root.ts';
+import { packageRoot, stateFolder } from '../../base/package-root.ts';
 import { configInvalid, type Problem } from './problems.ts';
 import { RELATIONS } from './relations.ts';
 import { REFUSED, showValue, type Fault, type Rule } from './rules.ts';
@@ -73,7 +73,7 @@ export function checkSettings(options: LoadOptions = {}): CheckedSettings {
   const root = packageRoot();
   const defaults = readConfigFile(join(root, 'config', 'default.yaml'), {
     kind: 'default',
-    baseFolder: root,
+    baseFolder: stateFolder(env),
     cwd,
     namedBy: 'installation',
   });

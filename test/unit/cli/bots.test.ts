@@ -25,7 +25,7 @@ async function folderOf(files: Readonly<Record<string, string>>): Promise<string
   return folder;
 }
 
-/** A folder inside the package, where `parley-voice` is resolved; the test runner does not look there by itself. */
+/** A folder where `parley-voice` is resolved; the test runner does not look there by itself. */
 async function folderInside(): Promise<string> {
   const cache = path.join(packageRoot(), 'cache');
   await mkdir(cache, { recursive: true });
@@ -158,7 +158,7 @@ describe('parley bots new', () => {
     const { out, code } = await run('new', 'night-line', '--folder', folder);
     expect(code).toBeUndefined();
     expect(await readdir(folder)).toEqual(['night-line.test.ts', 'night-line.ts']);
-    expect(out).toContain(`npm test -- ${path.relative(packageRoot(), folder)}/night-line.test.ts`);
+    expect(out).toContain(`npm test -- ${path.join(folder, 'night-line.test.ts')}`);
     expect(await readFile(path.join(folder, 'night-line.ts'), 'utf8')).toContain("name: 'Night line'");
 
     const checked = await run('check', '--folder', folder);
@@ -193,10 +193,5 @@ describe('parley bots new', () => {
       message: expect.stringContaining('lower-case') as unknown,
     });
     expect(await readdir(folder)).toEqual([]);
-  });
-
-  it('refuses a folder where #bot would not be found', async () => {
-    await expect(run('new', 'hello', '--folder', await folderOf({}))).rejects.toMatchObject({ exitCode: 2 });
-    await expect(run('new', 'hello', '--folder', path.join(packageRoot(), 'node_modules/x'))).rejects.toMatchObject({ exitCode: 2 });
   });
 });
