@@ -16,6 +16,7 @@ export const CHECKS = {
   licenses: { file: 'licenses.mjs', does: 'the licenses of all packages that the image has' },
   model: { file: 'check-model.ts', does: 'random calls in random orders against a reference' },
   overload: { file: 'check-overload.ts', does: 'more calls than a server can take' },
+  package: { file: 'check-package.ts', does: 'the package in the hands of a stranger, on Node 20, 22 and 24' },
   renewal: { file: 'check-renewal.ts', does: 'tokens that are renewed under calls' },
   store: { file: 'check-store.ts', does: 'a store that is killed while it writes' },
   walk: { file: 'check-walk.ts', does: 'how many files one spoken answer touches' },
