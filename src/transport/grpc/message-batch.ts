@@ -5,16 +5,27 @@
 /** Handles one message of a stream. */
 export type Take = (bytes: Buffer) => void;
 
+/** The deserializer of an RPC whose messages are collected: they stay bytes until the batch is handled. */
+export function asBytes(bytes: Buffer): Buffer {
+  return bytes;
+}
+
 /** One per server. Keeps the order of arrival. */
 export class MessageBatch {
   #takes: Take[] = [];
   #messages: Buffer[] = [];
 
-  /** Keeps a message until the event loop has read everything. `take` must not throw. */
-  add(take: Take, bytes: Buffer): void {
-    if (this.#takes.length === 0) setImmediate(this.flush);
-    this.#takes.push(take);
-    this.#messages.push(bytes);
+  /**
+   * A listener for the messages of one stream, which keeps each until the event loop has read everything.
+   *
+   * @param take - must not throw.
+   */
+  listener(take: Take): Take {
+    return (bytes) => {
+      if (this.#takes.length === 0) setImmediate(this.flush);
+      this.#takes.push(take);
+      this.#messages.push(bytes);
+    };
   }
 
   /** Handles all kept messages now, for events that must come after them. */

@@ -16,7 +16,7 @@ import { endsInTransfer } from '../refused.ts';
 import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
 import { CallerRpc, type Delivered } from './caller-rpc.ts';
 import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
-import { MessageBatch } from './message-batch.ts';
+import { MessageBatch, type Take } from './message-batch.ts';
 import { UNDECODABLE } from './undecodable.ts';
 
 /** The handler of the RPC. `delivered` is set on the peer port. */
@@ -42,7 +42,7 @@ class CallerStream {
   readonly rpc: CallerRpc;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
-  readonly #batch: MessageBatch;
+  readonly #arrived: Take;
   readonly #frames = new AudioFrames();
   #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
@@ -58,7 +58,7 @@ class CallerStream {
   constructor(call: CallerCall, parts: CallerInputParts, batch: MessageBatch, delivered: Delivered | undefined) {
     this.#call = call;
     this.#parts = parts;
-    this.#batch = batch;
+    this.#arrived = batch.listener(this.#received);
     this.rpc = new CallerRpc(call, parts, { delivered, onGone: batch.flush, onOver: this.#over });
   }
 
@@ -76,10 +76,6 @@ class CallerStream {
     });
     this.#call.on('data', this.#arrived);
     this.#call.on('end', this.#ended);
-  };
-
-  readonly #arrived = (bytes: Buffer): void => {
-    this.#batch.add(this.#received, bytes);
   };
 
   readonly #received = (bytes: Buffer): void => {

@@ -24,6 +24,7 @@ import { Health } from './health.ts';
 import { routeLibraryLog } from './library-log.ts';
 import { listVirtualAgents } from './list-virtual-agents.ts';
 import { asStream, createOneRequest } from './one-request.ts';
+import { asBytes } from './message-batch.ts';
 import { createProcessCallerInput } from './process-caller-input.ts';
 import { Refusals } from '../refused.ts';
 import { grpcStatus } from './status.ts';
@@ -118,7 +119,6 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   const server = new Server(channelOptions(settings));
 
   const { ProcessCallerInput, ListVirtualAgents } = contract.media.definition;
-  const asBytes = { ...ProcessCallerInput, requestDeserialize: (bytes: Buffer) => bytes };
   const { homes = SOLE_HOME, peers } = parts;
   const callerInput = {
     decode: orUndecodable(ProcessCallerInput.requestDeserialize),
@@ -129,7 +129,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     isRevealingText: settings.isRevealingText,
   };
   server.addService(
-    { ProcessCallerInput: asBytes, ListVirtualAgents: asStream(ListVirtualAgents) },
+    { ProcessCallerInput: { ...ProcessCallerInput, requestDeserialize: asBytes }, ListVirtualAgents: asStream(ListVirtualAgents) },
     {
       ProcessCallerInput: createProcessCallerInput({ ...callerInput, relays: peers?.relays }),
       ListVirtualAgents: createOneRequest(oneRequest, listVirtualAgents(tokens, gate, parts.catalog)),

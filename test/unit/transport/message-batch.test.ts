@@ -9,10 +9,10 @@ describe('a batch of messages', () => {
     const batch = new MessageBatch();
     const taken: string[] = [];
     const stream = (name: string) => (bytes: Buffer) => void taken.push(name + bytes.toString());
-    const [one, other] = [stream('one '), stream('other ')];
-    batch.add(one, Buffer.from('1'));
-    batch.add(other, Buffer.from('1'));
-    batch.add(one, Buffer.from('2'));
+    const [one, other] = [batch.listener(stream('one ')), batch.listener(stream('other '))];
+    one(Buffer.from('1'));
+    other(Buffer.from('1'));
+    one(Buffer.from('2'));
     expect(taken).toEqual([]);
     await turnOfTheLoop();
     expect(taken).toEqual(['one 1', 'other 1', 'one 2']);
@@ -21,7 +21,7 @@ describe('a batch of messages', () => {
   it('is taken at once when somebody may not get ahead of it, and each message once', async () => {
     const batch = new MessageBatch();
     const taken: string[] = [];
-    batch.add((bytes) => void taken.push(bytes.toString()), Buffer.from('1'));
+    batch.listener((bytes) => void taken.push(bytes.toString()))(Buffer.from('1'));
     batch.flush();
     expect(taken).toEqual(['1']);
     await turnOfTheLoop();
@@ -31,11 +31,11 @@ describe('a batch of messages', () => {
   it('takes what comes while it is taken in the next turn of the event loop', async () => {
     const batch = new MessageBatch();
     const taken: string[] = [];
-    const take = (bytes: Buffer): void => {
+    const listener = batch.listener((bytes) => {
       taken.push(bytes.toString());
-      if (taken.length < 3) batch.add(take, Buffer.from(String(taken.length)));
-    };
-    batch.add(take, Buffer.from('0'));
+      if (taken.length < 3) listener(Buffer.from(String(taken.length)));
+    });
+    listener(Buffer.from('0'));
     await turnOfTheLoop();
     expect(taken).toEqual(['0']);
     await turnOfTheLoop();
