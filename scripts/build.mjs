@@ -4,7 +4,6 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { pack } from './pack.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 
@@ -13,4 +12,8 @@ const compiler = path.join(ROOT, 'node_modules/typescript-native/bin/tsc');
 const { status, error } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: ROOT, stdio: 'inherit' });
 if (error !== undefined) throw error;
 process.exitCode = status ?? 1;
-if (status === 0 && process.argv.includes('--pack')) process.stdout.write(`${pack()}\n`);
+if (status === 0 && process.argv.includes('--pack')) {
+  // Loaded here, because an image is built without it.
+  const { pack } = await import('./pack.mjs');
+  process.stdout.write(`${pack()}\n`);
+}
