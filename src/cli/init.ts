@@ -6,12 +6,13 @@ import { packageRoot } from '../base/package-root.ts';
 import { EXIT } from '../base/terminal/failure.ts';
 import { alignedRows } from '../base/terminal/table.ts';
 
-/** A package drops or hides files with some of these names, and a package.json would make the template a package of its own. */
+/** A package drops or hides files with some of these names, and the last two would make the template a project of its own here. */
 const RENAMED = [
   ['gitignore', '.gitignore'],
   ['dockerignore', '.dockerignore'],
   ['github', '.github'],
   ['package.template.json', 'package.json'],
+  ['tsconfig.template.json', 'tsconfig.json'],
 ] as const;
 /** The name of a package: what is left of a folder's name. */
 const NOT_IN_NAMES = /[^a-z0-9-]+/gu;

@@ -48,9 +48,8 @@ export interface LoneTurn {
 }
 
 /** Opens a turn and gives it `inputs`. */
-export function loneTurn(inputs: readonly Input[] = [], number = 1): LoneTurn {
+export function loneTurn(inputs: readonly Input[] = [], number = 1, sink = new MemorySink()): LoneTurn {
   const listener = new NotingListener();
-  const sink = new MemorySink();
   const turn = new Turn(
     { id: `call#${String(number)}`, number },
     { call: CALL, mode: 'chunk', asked: TEST_SETTINGS.listen },
@@ -59,6 +58,11 @@ export function loneTurn(inputs: readonly Input[] = [], number = 1): LoneTurn {
   );
   for (const input of inputs) turn.push(input);
   return { turn, sink, facts: listener.facts };
+}
+
+/** A turn that another server forwarded, which takes it back or does not. */
+export function forwardedTurn(inputs: readonly Input[], isTakenBack: boolean): LoneTurn {
+  return loneTurn(inputs, 1, Object.assign(new MemorySink(), { forwardedId: 'turn-1', giveBack: () => isTakenBack }));
 }
 
 /** A turn on which the caller is speaking. */

@@ -3,6 +3,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import { ADMISSION_REFUSALS, refusedCall } from '../../../src/session/admission.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { LeftSnapshots } from '../../support/homes.ts';
 import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
 
@@ -33,6 +34,18 @@ describe('sessions', () => {
     expect((await new MemoryCall(sessions, { conversationId: '2', mode: 'chunk' }).start()).kinds).toEqual(['prompt', 'final']);
     const mute = await testEngine([plain('a')], { voice: new FakeVoice(false) });
     expect((await new MemoryCall(mute.sessions, { mode: 'chunk' }).start()).outputs).toMatchObject([{ kind: 'final', mode: 'wav' }]);
+  });
+
+  it('has a call from its beginning until it is over and its bot was told', async () => {
+    const { sessions } = await testEngine([plain('a')]);
+    const call = new MemoryCall(sessions);
+    const has = [sessions.has(KEY)];
+    await call.start();
+    has.push(sessions.has({ organizationId: 'org', conversationId: 'another' }));
+    sessions.lose(KEY);
+    has.push(sessions.has(KEY));
+    await flushMicrotasks();
+    expect([...has, sessions.has(KEY)]).toEqual([false, false, true, false]);
   });
 
   it('refuses an agent that nobody has', async () => {

@@ -1,7 +1,7 @@
 // One turn alone: what it makes of what its caller, its session and its wire do, and in which order it tells them.
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../../src/base/errors.ts';
-import { answeringTurn, hearingTurn, loneTurn } from '../../../support/lone-turn.ts';
+import { answeringTurn, forwardedTurn, hearingTurn, loneTurn } from '../../../support/lone-turn.ts';
 
 const AUDIO = { kind: 'audio', audio: new Uint8Array(160) } as const;
 const SOUND = { mulaw: new Uint8Array(80), durationMs: 10 };
@@ -41,6 +41,39 @@ describe('a turn', () => {
     replying.push(turn.isReplying);
     expect(replying).toEqual([false, true, false]);
     expect([loneTurn().turn.isReplying, answeringTurn().turn.isReplying]).toEqual([false, true]);
+  });
+
+  it('takes the next input of its caller until it answers one', () => {
+    const { turn } = hearingTurn();
+    const takes = [loneTurn().turn.takesInput, loneTurn([AUDIO]).turn.takesInput, turn.takesInput];
+    turn.heard('speech_ended');
+    takes.push(turn.takesInput);
+    turn.finish('replied');
+    expect([...takes, turn.takesInput]).toEqual([true, true, true, false, false]);
+  });
+
+  it('goes back to the server that forwarded it while its caller has said nothing, and is superseded here', () => {
+    const { turn, facts, sink } = forwardedTurn([AUDIO], true);
+    expect(turn.mayGiveBack).toBe(true);
+    turn.giveBack();
+    turn.giveBack();
+    // Its stream is the other server's now.
+    expect([facts, sink.end, turn.mayGiveBack]).toEqual([['listen', 'closed superseded'], 'open', false]);
+  });
+
+  it('is completed when it cannot go back: nobody forwarded it, or that server takes it back no more', () => {
+    const direct = loneTurn([AUDIO]);
+    const kept = forwardedTurn([AUDIO], false);
+    for (const { turn } of [direct, kept]) turn.giveBack();
+    expect([direct.turn.mayGiveBack, direct.facts.at(-1), direct.sink.end]).toEqual([false, 'closed nothing_said', 'complete']);
+    expect([kept.facts.at(-1), kept.sink.end]).toEqual(['closed nothing_said', 'complete']);
+  });
+
+  it('stays where it is once its caller has spoken or pressed a key', () => {
+    const spoken = forwardedTurn([AUDIO], true);
+    spoken.turn.heard('speech_started');
+    const pressed = forwardedTurn([{ kind: 'dtmf', digits: '1' }], true);
+    expect([spoken.turn.mayGiveBack, pressed.turn.mayGiveBack]).toEqual([false, false]);
   });
 
   it('G-75 reports a hang-up once, also when it comes on a stream that is over', () => {
