@@ -34,7 +34,7 @@ export function initCommand(): Command {
 /** Writes the project. @param target - absolute; made when it is not there. */
 export async function writeProject(target: string): Promise<void> {
   await mkdir(target, { recursive: true });
-  await cp(path.join(packageRoot(), 'template'), target, { recursive: true, errorOnExist: true, force: false });
+  await cp(path.join(packageRoot(), 'template'), target, { recursive: true });
   for (const [from, to] of RENAMED) await rename(path.join(target, from), path.join(target, to));
   const name =
     path
