@@ -176,6 +176,13 @@ describe('the error of a refused call', () => {
     const codes: Readonly<Record<string, string>> = { draining: 'shutting_down', store: 'store_unavailable' };
     expect(error.code).toBe(codes[reason] ?? 'overloaded');
     expect(error.details).toEqual({ reason });
+    expect('cause' in error).toBe(false);
+  });
+
+  it('name the organization and the cause where they are known', () => {
+    const cause = new Error('down');
+    const error = refusedCall('store', { organizationId: 'org', cause });
+    expect([error.details, error.cause]).toEqual([{ reason: 'store', organizationId: 'org' }, cause]);
   });
 });
 

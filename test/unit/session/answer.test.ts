@@ -86,6 +86,8 @@ describe('the answer a caller always gets', () => {
     const second = await call.press('6');
     expect(second.texts.at(-1)).toBe(transferPrompt);
     expect(second.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'failed' } });
+    // A test of the bot must be able to tell these from what the bot says.
+    expect([first, second].map(({ outputs }) => outputs.at(-1))).toMatchObject([{ isApology: true }, { isApology: true }]);
     expect(seen).toContain('session_ended failed');
   });
 
@@ -94,7 +96,11 @@ describe('the answer a caller always gets', () => {
     const call = new MemoryCall(sessions);
     await call.start();
     await call.press('6');
-    expect((await call.press('1')).texts).toEqual(['Fine.']);
+    const fine = await call.press('1');
+    expect([fine.texts, fine.outputs.at(-1)]).toEqual([
+      ['Fine.'],
+      expect.not.objectContaining({ isApology: expect.anything() as unknown }),
+    ]);
     expect((await call.press('6')).texts).toEqual([apology]);
     expect((await snapshotOf({ sessions }))?.state).toEqual({ turns: 1 });
   });

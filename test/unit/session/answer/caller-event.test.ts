@@ -6,7 +6,7 @@ import { NOTHING_SAID } from '../../../../src/dialog/heard.ts';
 import { startEvent } from '../../../../src/session/answer/caller-event.ts';
 import type { Recognizer } from '../../../../src/session/ports.ts';
 import { WHOLE_SENTENCE } from '../../../support/caller-audio.ts';
-import { testEngine } from '../../../support/engine.ts';
+import { testEngine, type LogLine } from '../../../support/engine.ts';
 import { MemoryCall } from '../../../support/memory-transport.ts';
 
 /** A call whose bot keeps every event that it is told of. */
@@ -127,5 +127,36 @@ describe('an utterance without text', () => {
       'speech_input',
       [['warn', 'recognition_failed']],
     ]);
+  });
+});
+
+describe('words in the log', () => {
+  async function logged(logsWords: boolean, sensitive: boolean): Promise<readonly LogLine[]> {
+    const asking = bot<null>({
+      id: 'asking',
+      name: 'Asking',
+      version: 1,
+      session_start: () => go(null, say('Yes?').listen({ sensitive })),
+      otherwise: () => go(null, say('Fine.').listen()),
+    });
+    const recognizer = { recognize: () => Promise.resolve('two pizzas') };
+    const { sessions, clock, log } = await testEngine([asking], { recognizer, settings: { logsWords } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(5000);
+    await call.turn(...WHOLE_SENTENCE);
+    return log.lines;
+  }
+
+  const line = { level: 'info', event: 'utterance_understood', understood: 'words', conversationId: 'call-1', turnId: 'call-1#2' };
+
+  it('are written only where the operator asks for them', async () => {
+    expect(await logged(false, false)).toEqual([]);
+    expect(await logged(true, false)).toMatchObject([{ ...line, words: 'two pizzas' }]);
+  });
+
+  it('G-83 are left away where the question was sensitive', async () => {
+    const [only, ...more] = await logged(true, true);
+    expect([only, only?.['words'], more]).toMatchObject([line, undefined, []]);
   });
 });

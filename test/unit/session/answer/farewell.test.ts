@@ -26,6 +26,7 @@ describe('a farewell whose stream breaks', () => {
     // What has reached the caller of it is heard to its end first (G-7A).
     await after(clock, 12_000, sink.ended());
     expect([sink.next?.kind, sink.texts, notes]).toEqual(['end', [], ['session_end bot_end']]);
+    expect(a.seen).not.toContain('reply_repeated');
     expect((await new MemoryCall(a.sessions).press('1')).isSuperseded).toBe(true);
   });
 
@@ -54,6 +55,7 @@ describe('a farewell whose stream breaks', () => {
     expect([sink.next, notes]).toMatchObject([{ kind: 'end', metadata: { outcome: 'done' } }, ['session_end bot_end']]);
     // Its caller has not heard it to its end.
     expect(sink.texts).toHaveLength(1);
+    expect(b.seen).toContain('reply_repeated');
     expect([b.seen.at(-1), left.newest()]).toEqual([expect.stringMatching(/ended/), undefined]);
     expect(b.seen).toContain('session_ended bot_end');
     expect((await call.press('1')).isSuperseded).toBe(true);

@@ -207,4 +207,36 @@ describe('the playout clock', () => {
       ),
     );
   });
+
+  it('goes on at another home where it was: a whole reply, a cut one, and one that nobody heard', () => {
+    const [epochMs, laterMs] = [1_000_000, 1_000_300];
+    const at = (playout: Playout, nowMs: number): Playout => {
+      const next = new Playout();
+      const played = playout.played(nowMs, epochMs);
+      if (played === undefined) throw new Error('nothing was sent');
+      // The clocks of two machines have nothing in common but the time of day.
+      next.restore(played, 50, laterMs);
+      return next;
+    };
+    const playout = new Playout();
+    expect(playout.played(0, epochMs)).toBeUndefined();
+    playout.queued(prompt(1000, true, 'Hello.'), 0);
+    playout.queued(prompt(1000, false, 'World.'), 0);
+    expect(playout.played(500, epochMs)).toEqual({
+      text: 'Hello. World.',
+      beganAtMs: epochMs - 500,
+      soundMs: 2000,
+      bargeIn: false,
+      isWhole: true,
+    });
+    expect(at(playout, 500).heard(50)).toMatchObject({ complete: false, ms: 800, estimated: true });
+    expect(at(playout, 500).heard(1250)).toMatchObject({ complete: true, ms: 2000, text: 'Hello. World.' });
+    playout.cut(700);
+    const { text } = playout.heard(700);
+    expect(playout.played(700, epochMs)).toEqual({ text, beganAtMs: epochMs - 700, soundMs: 700, bargeIn: true, isWhole: false });
+    expect(at(playout, 700).heard(50)).toMatchObject({ complete: false, ms: 700 });
+    playout.unspoken(true);
+    expect(playout.played(900, epochMs)).toEqual({ text: '', beganAtMs: epochMs, soundMs: 0, bargeIn: true, isWhole: false });
+    expect(at(playout, 900).heard(50)).toMatchObject({ complete: false, ms: 0, text: '' });
+  });
 });

@@ -48,6 +48,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
     const session = await all.b.sessions.acquire({ ...OPENING, restored: all.left.restored() });
     session.beginTurn(sink).push(input);
     await after(all.clock, 5000, sink.ended());
+    expect(sink.outputs.at(-1)).not.toHaveProperty('isApology');
     expect([sink.texts, sink.next?.kind, all.asked.length, all.b.seen.slice(-2)]).toEqual([
       ...[['Goodbye.'], 'end', 1],
       ['turn_ended superseded', 'session_ended bot_end'],
@@ -76,6 +77,41 @@ describe('a forwarded turn that comes again because its home has died', () => {
       ...[['Input 1.'], ['Input 1.']],
       ['Welcome.', 'Welcome.'],
     ]);
+  });
+
+  it('leaves nothing of a lost reply behind: neither what it asked for, nor what was played, nor what is saved', async () => {
+    const choosy = bot<null>({
+      id: 'choosy',
+      name: 'Choosy',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen({ digits: 4, noInputMs: 7000 })),
+      otherwise: () => go(null, say('Again?').listen({ digits: 1, noInputMs: 3000 })),
+    });
+    const all = await homes({}, [1, 1], choosy);
+    await begun(all);
+    const before = all.left.newest();
+    const lost = Object.assign(new MemorySink(), { forwardedId: 'turn-1', delivered: () => Promise.resolve(false) });
+    const session = await all.a.sessions.acquire(OPENING);
+    session.beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
+    await lost.ended();
+    expect(lost.next).toMatchObject({ kind: 'listen', digits: 1 });
+    await flushMicrotasks();
+    const { played, ...rest } = before ?? {};
+    expect(all.left.newest()).toMatchObject({ ...rest, played: { text: played?.text, soundMs: played?.soundMs, isWhole: true } });
+    expect(all.left.newest()?.repliedTo).toBeUndefined();
+    expect(session.playout.heard(all.clock.monotonicMs())).toMatchObject({ complete: true, text: 'Welcome.' });
+  });
+
+  it('keeps a reply that was delivered, or of which nobody says that it was lost', async () => {
+    for (const more of [{ delivered: () => Promise.resolve(true) }, {}]) {
+      const all = await homes();
+      await begun(all);
+      const sink = Object.assign(new MemorySink(), { forwardedId: 'turn-1', ...more });
+      (await all.a.sessions.acquire(OPENING)).beginTurn(sink).push({ kind: 'dtmf', digits: '1' });
+      await sink.ended();
+      await flushMicrotasks();
+      expect([all.left.newest()?.repliedTo, all.left.newest()?.turns]).toEqual(['turn-1', 2]);
+    }
   });
 
   it('G-77 has the end delivered on the next turn, without a word, when it was lost with the process that forwarded it', async () => {
