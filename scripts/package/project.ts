@@ -95,10 +95,16 @@ export class Project {
     return new Running(argv, { cwd, env: this.environment(home), uid });
   }
 
-  /** Of this process no more than the way to programs, and the user's folder with the defaults and the cache of npm. */
+  /** Of this process no more than the way to programs, the user's folder with the defaults and the cache of npm, and whom it trusts. */
   environment(home = process.env['HOME'] ?? ''): Record<string, string> {
-    const { PATH = '' } = process.env;
-    return { PATH: `${this.#bin}${path.delimiter}${PATH}`, HOME: home, NO_COLOR: '1', npm_config_prefer_offline: 'true' };
+    const { PATH = '', NODE_EXTRA_CA_CERTS } = process.env;
+    return {
+      PATH: `${this.#bin}${path.delimiter}${PATH}`,
+      HOME: home,
+      NO_COLOR: '1',
+      npm_config_prefer_offline: 'true',
+      ...(NODE_EXTRA_CA_CERTS !== undefined && { NODE_EXTRA_CA_CERTS }),
+    };
   }
 
   async run(argv: readonly string[], options: RunOptions = {}): Promise<Ended> {

