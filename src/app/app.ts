@@ -16,6 +16,7 @@ import { loadProfile } from '../contract/profile.ts';
 import type { OpsOptions, OpsServer } from '../ops/http-server.ts';
 import { Readiness } from '../ops/readiness.ts';
 import { Admission } from '../session/admission.ts';
+import type { SessionObserver } from '../session/ports.ts';
 import { Sessions } from '../session/sessions.ts';
 import { Listener } from '../speech/listener.ts';
 import { createCallLog } from '../telemetry/call-log.ts';
@@ -75,6 +76,10 @@ export interface AppOptions {
   readonly log?: Logger;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
+  /** In place of the bots in `bots.folder`, which is then not read. */
+  readonly bots?: readonly Bot[] | undefined;
+  /** Observes calls, beside the log and the metrics. */
+  readonly observer?: SessionObserver | undefined;
   /** Called when an organization authorizes the service app or withdraws its authorization, on the server that manages it. */
   readonly onAuthorization?: AuthorizationHook | undefined;
   /** Whether this is one of several worker processes: it opens no operations server. Default false. */
@@ -116,10 +121,10 @@ type Opening = AppOptions &
 
 // Everything is closed in the reverse order of this list.
 async function open(opening: Opening): Promise<App> {
-  const { settings, instanceId, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization } = opening;
+  const { settings, instanceId, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization, observer } = opening;
   const base = { clock, log, lifecycle };
   const profile = loadProfile(settings.platform.profile);
-  const [bots, engines] = await Promise.all([loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
+  const [bots, engines] = await Promise.all([opening.bots ?? loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
   const openBots = (loaded: readonly Bot[]): Catalog => openCatalog(loaded, settings.bots, originOf);
   const first = openBots(bots);
   const load = new LoadGauge({ clock });
@@ -135,7 +140,8 @@ async function open(opening: Opening): Promise<App> {
   lifecycle.opened('operations server', () => operations.server?.close());
 
   const voices = new Voices(settings, { engines, metrics, ...base });
-  const watchedBots = settings.bots.watch ? await followBots(first, openBots, settings, { metrics, voices, ...base }) : undefined;
+  const isWatching = settings.bots.watch && opening.bots === undefined;
+  const watchedBots = isWatching ? await followBots(first, openBots, settings, { metrics, voices, ...base }) : undefined;
   const catalog: CatalogSource = watchedBots ?? { current: first };
 
   const shared = await openSharedStore(settings, { metrics: metrics.store, ...base });
@@ -146,7 +152,7 @@ async function open(opening: Opening): Promise<App> {
     {
       ...{ admission, clock, log, voice: voices.voice, recognizer: voices.recognizer, snapshots: homes.snapshots },
       settings: engineSettings(settings),
-      observer: combineObservers([metrics.sessions, callLog, timelines], log),
+      observer: combineObservers([metrics.sessions, callLog, timelines, ...(observer === undefined ? [] : [observer])], log),
       createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
         new Listener({ engines, patience: settings.speech, onEvent, isSelfEndpointing, ...(onFrame === undefined ? {} : { onFrame }) }),
     },

@@ -20,6 +20,8 @@ export interface ReadySummary {
   readonly hasTokenCheck: boolean;
   /** 0: this process has no operations server. */
   readonly opsPort: number;
+  /** `host:port` of the operations server; empty: this process has none. */
+  readonly opsAddress: string;
   /** The WebSocket address; absent: no WebSocket calls. */
   readonly websocket?: SocketAddress;
 }
@@ -45,6 +47,7 @@ export function readySummary(settings: Settings, { media, sockets, operations, f
     isRegistering: trusted.administration !== undefined,
     hasTokenCheck: trusted.verifier !== undefined,
     opsPort: operations?.port ?? 0,
+    opsAddress: operations?.address ?? '',
     ...(websocket !== undefined && { websocket }),
   };
 }

@@ -16,6 +16,7 @@ export const READY: ReadySummary = {
     isRegistering: false,
     hasTokenCheck: true,
     opsPort: 0,
+    opsAddress: '',
   },
 };
 

@@ -29,7 +29,7 @@ export interface ChangingSettings {
 
 /** @param givenOf - the value that the sources give. */
 export function changingSettings(givenOf: (key: SettingKey) => Given): ChangingSettings {
-  const changing = <T>(key: SettingKey, rule: Rule<T>): ChangingSetting<T> => {
+  const changing = <T>(key: SettingKey, rule: Rule<T, unknown>): ChangingSetting<T> => {
     const { raw, baseFolder } = givenOf(key);
     const files = filesNamedIn(raw, baseFolder);
     return {
@@ -49,7 +49,7 @@ export function changingSettings(givenOf: (key: SettingKey) => Given): ChangingS
 
 function readAnew<T>(
   key: SettingKey,
-  rule: Rule<T>,
+  rule: Rule<T, unknown>,
   { raw, baseFolder }: Pick<Given, 'raw' | 'baseFolder'>,
   contentOf: (file: string) => Buffer,
 ): T {

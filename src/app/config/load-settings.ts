@@ -6,6 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import { loadProfile } from '../../contract/profile.ts';
 import { changingSettings, type ChangingSettings } from './changing-settings.ts';
 import { readConfigFile } from './config-file.ts';
+import { readGivenSettings, type WrittenSettings } from './given-settings.ts';
 import { toCamel, variableOf } from './naming.ts';
 import { packageRoot, stateFolder } from '../../base/package-root.ts';
 import { configInvalid, type Problem } from './problems.ts';
@@ -25,6 +26,8 @@ import {
 } from './sources.ts';
 
 export interface LoadOptions {
+  /** The settings of a program that embeds the server, in place of a file, variables and flags. */
+  readonly given?: WrittenSettings;
   /** Flags after the command's name. Default none. */
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -57,7 +60,8 @@ export interface CheckedSettings extends Pick<LoadedSettings, 'origin' | 'cwd'> 
 }
 
 /**
- * Loads the settings; later sources win: config/default.yaml, the operator's file, PARLEY_ variables, flags.
+ * Loads the settings; later sources win: config/default.yaml, the operator's file, PARLEY_ variables, flags; or
+ * config/default.yaml and those given in code.
  *
  * @throws AppError `config_invalid` whose message lists every problem.
  */
@@ -69,20 +73,9 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
 
 /** As {@link loadSettings}, for callers that add their own problems before reporting. */
 export function checkSettings(options: LoadOptions = {}): CheckedSettings {
-  const { argv = [], env = process.env, cwd = process.cwd() } = options;
-  const root = packageRoot();
-  const defaults = readConfigFile(join(root, 'config', 'default.yaml'), {
-    kind: 'default',
-    baseFolder: stateFolder(env),
-    cwd,
-    namedBy: 'installation',
-  });
-  const flags = readFlags(argv, cwd);
-  const file = operatorFile(configFileOf(flags, env, cwd), cwd);
-  const own = readEnvironment(env, cwd);
-  const platform = platformEnvironment([defaults, ...file, own, flags], env, cwd);
-  const sources = [defaults, ...file, ...platform.used, own, flags];
-
+  const { cwd = process.cwd() } = options;
+  const { sources, ignored } = sourcesOf(options, cwd);
+  const [defaults] = sources;
   const problems: Problem[] = sources.flatMap((source) => source.problems);
   const effective = new Map(sources.flatMap((source) => source.given.map((given) => [given.key, given] as const)));
   const byDefault = new Map(defaults.given.map((given) => [given.key, given] as const));
@@ -99,7 +92,26 @@ export function checkSettings(options: LoadOptions = {}): CheckedSettings {
   const settings = Object.freeze({ ...compiled, tls: tlsOf(compiled.tls) });
   const masked = (key: SettingKey): unknown => RULES.get(key)?.mask(givenOf(effective, key).raw);
   const changing = changingSettings((key) => givenOf(effective, key));
-  return { problems, loaded: { settings, origin, masked, changing, ignored: platform.ignored, cwd }, bots, origin, cwd };
+  return { problems, loaded: { settings, origin, masked, changing, ignored, cwd }, bots, origin, cwd };
+}
+
+/** Every source that is read, the defaults first. */
+function sourcesOf(
+  { argv = [], env = process.env, given }: LoadOptions,
+  cwd: string,
+): { readonly sources: readonly [Source, ...Source[]]; readonly ignored: readonly string[] } {
+  const defaults = readConfigFile(join(packageRoot(), 'config', 'default.yaml'), {
+    kind: 'default',
+    baseFolder: stateFolder(env),
+    cwd,
+    namedBy: 'installation',
+  });
+  if (given !== undefined) return { sources: [defaults, readGivenSettings(given, cwd)], ignored: [] };
+  const flags = readFlags(argv, cwd);
+  const file = operatorFile(configFileOf(flags, env, cwd), cwd);
+  const own = readEnvironment(env, cwd);
+  const platform = platformEnvironment([defaults, ...file, own, flags], env, cwd);
+  return { sources: [defaults, ...file, ...platform.used, own, flags], ignored: platform.ignored };
 }
 
 function operatorFile(named: ReturnType<typeof configFileOf>, cwd: string): readonly Source[] {

@@ -8,16 +8,23 @@ type Fields = Readonly<Record<string, Rule<unknown>>>;
 
 /** The result of a record: the same members under camelCase names. */
 export type RecordOf<F extends Fields> = {
-  readonly [K in keyof F as Camel<K & string>]: F[K] extends Rule<infer T> ? T : never;
+  readonly [K in keyof F as Camel<K & string>]: F[K] extends Rule<infer T, unknown> ? T : never;
 };
 
+type WrittenIn<R> = R extends Rule<unknown, infer W> ? W : never;
+
+/** A record as written. */
+export type WrittenRecord<F extends Fields> = {
+  readonly [K in keyof F as undefined extends WrittenIn<F[K]> ? never : K]: WrittenIn<F[K]>;
+} & { readonly [K in keyof F as undefined extends WrittenIn<F[K]> ? K : never]?: WrittenIn<F[K]> };
+
 /** An optional member; undefined when left out. */
-export function optional<T>(rule: Rule<T>): Rule<T | undefined> {
+export function optional<T, W>(rule: Rule<T, W>): Rule<T | undefined, W | undefined> {
   return { ...rule, read: (value, place) => (value === undefined ? undefined : rule.read(value, place)) };
 }
 
 /** A mapping with exactly these members. */
-export function record<F extends Fields>(fields: F): Rule<RecordOf<F>> {
+export function record<F extends Fields>(fields: F): Rule<RecordOf<F>, WrittenRecord<F>> {
   const names = Object.keys(fields);
   const wants = `with the keys ${names.join(', ')}`;
   const holdsSecrets = Object.values(fields).some((rule) => rule.holdsSecrets);

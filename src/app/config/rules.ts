@@ -29,7 +29,15 @@ export interface Place {
   readonly contentOf?: (file: string) => Buffer;
 }
 
-export interface Rule<T> {
+/**
+ * What one setting must be.
+ *
+ * @typeParam T - the final value.
+ * @typeParam W - the value as written in a file or in code.
+ */
+export interface Rule<T, W = T> {
+  /** Only for the compiler; never set. */
+  readonly written?: W;
   /** Completes "must be …"; names the bounds. */
   readonly wants: string;
   /** Whether the value or a part of it is secret. */
@@ -140,7 +148,7 @@ export function webUrl(wants: string, allowed: (url: URL, text: string) => boole
 }
 
 /** A setting that empty text disables. */
-export function orNone<T>(rule: Rule<T>): Rule<T | undefined> {
+export function orNone<T, W>(rule: Rule<T, W>): Rule<T | undefined, W | ''> {
   return {
     ...rule,
     wants: `${rule.wants}, or '' for none`,
@@ -173,8 +181,13 @@ export function nameOrPath(): Rule<string> {
   };
 }
 
+/** A secret that lies in a file of its own. */
+export interface SecretFile {
+  readonly file: string;
+}
+
 /** Secret text, written in place or as `{ file: PATH }` and then read from that file. */
-export function secret(max: number, pattern = /^[^\s\p{Cc}]+$/u, kind = 'characters without blanks'): Rule<string> {
+export function secret(max: number, pattern = /^[^\s\p{Cc}]+$/u, kind = 'characters without blanks'): Rule<string, string | SecretFile> {
   const wants = `a secret of 1 to ${String(max)} ${kind}, or { file: PATH }`;
   const inPlace = (value: unknown): value is string => typeof value === 'string' && value.length <= max && pattern.test(value);
   return {
@@ -200,7 +213,7 @@ export function secret(max: number, pattern = /^[^\s\p{Cc}]+$/u, kind = 'charact
 }
 
 /** At most `max` values of one kind. A variable or flag takes a JSON list, or words separated by commas. */
-export function list<T>(item: Rule<T>, max: number): Rule<readonly T[]> {
+export function list<T, W>(item: Rule<T, W>, max: number): Rule<readonly T[], readonly W[]> {
   const wants = `a list of at most ${String(max)}, each ${item.wants}`;
   return {
     wants,
@@ -242,6 +255,6 @@ export function filesNamedIn(value: unknown, baseFolder: string): readonly strin
   return [...new Set(members.flatMap((member) => filesNamedIn(member, baseFolder)))];
 }
 
-function isFileReference(value: unknown): value is { readonly file: string } {
+function isFileReference(value: unknown): value is SecretFile {
   return isMapping(value) && Object.keys(value).length === 1 && typeof value['file'] === 'string';
 }

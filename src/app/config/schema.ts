@@ -16,7 +16,11 @@ export interface Section {
 }
 
 /** The result of a section: the same tree with camelCase names and final values. */
-export type Compiled<S> = S extends Rule<infer T> ? T : { readonly [K in keyof S as K extends string ? Camel<K> : never]: Compiled<S[K]> };
+export type Compiled<S> =
+  S extends Rule<infer T, unknown> ? T : { readonly [K in keyof S as K extends string ? Camel<K> : never]: Compiled<S[K]> };
+
+/** A section as written, in which everything may be left out. */
+export type Written<S> = S extends Rule<unknown, infer W> ? W : { readonly [K in keyof S]?: Written<S[K]> };
 
 const HOUR_MS = 3_600_000;
 const MIB = 1_048_576;

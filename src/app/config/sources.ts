@@ -6,8 +6,9 @@ import type { Problem } from './problems.ts';
 import { KEYS_BY_VARIABLE, RULES } from './schema.ts';
 import type { Path } from './rules.ts';
 
-/** The origin of a value. Files are absolute; lines count from 1. */
+/** The origin of a value. Files are absolute; lines count from 1. `code`: the program that embeds the server. */
 export type Origin =
+  | { readonly kind: 'code' }
   | { readonly kind: 'default' | 'file'; readonly file: string; readonly line: number }
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'flag'; readonly flag: string };
@@ -40,6 +41,7 @@ const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP
 
 /** An origin as one short text; files relative to `cwd` when they are below it. */
 export function originText(origin: Origin, cwd: string, line?: number): string {
+  if (origin.kind === 'code') return 'the settings given to createServer';
   if (origin.kind === 'environment') return origin.variable;
   if (origin.kind === 'flag') return origin.flag;
   return `${fileText(origin.file, cwd)}:${String(line ?? origin.line)}`;

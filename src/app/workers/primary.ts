@@ -46,7 +46,11 @@ export async function startPrimary(settings: Settings, options: Omit<WorkersOpti
   const close = (): Promise<void> => workers.stop().then(() => ops.close());
   try {
     const ready = await workers.start(signal);
-    return { ready: { ...ready, opsPort: ops.port, workers: options.size }, reload: workers.reload.bind(workers), close };
+    return {
+      ready: { ...ready, opsPort: ops.port, opsAddress: ops.address, workers: options.size },
+      reload: workers.reload.bind(workers),
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

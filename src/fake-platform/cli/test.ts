@@ -6,7 +6,7 @@ import { placeCall } from '../caller/caller.ts';
 import { junitReport } from '../scenario/junit.ts';
 import { summaryData, testData } from '../scenario/report-json.ts';
 import { failureLines, resultLine, summaryLines } from '../scenario/report-text.ts';
-import { runTests, type PlacedCall, type ReadyTest, type TestResult } from '../scenario/run.ts';
+import { callOptionsOf, runTests, type PlacedCall, type ReadyTest, type TestResult } from '../scenario/run.ts';
 import type { ChangeRate } from '../caller/prompt-sound.ts';
 import { textPattern } from '../caller/text-pattern.ts';
 import { TARGET_FORMS, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
@@ -163,15 +163,7 @@ interface Placing extends Pick<Run, 'access' | 'changeRate'> {
 }
 
 function place(test: ReadyTest, { access, ...more }: Placing): Promise<PlacedCall> {
-  const { settings, script } = test;
-  const expectations = [...test.welcome, ...test.steps.flatMap((step) => step.expectations), ...test.call];
-  return placeCall({
-    ...access,
-    ...more,
-    ...settings,
-    script,
-    replySound: expectations.some(({ kind }) => kind === 'sound') ? 'samples' : 'facts',
-  });
+  return placeCall({ ...access, ...more, ...callOptionsOf(test) });
 }
 
 function printResults(

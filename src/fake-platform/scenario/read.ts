@@ -1,7 +1,7 @@
 // Reads the text of a scenario file: tests, or what is wrong with it and where. Never throws. Knows no folders.
 import { LineCounter, isAlias, isNode, isPair, parseDocument, visit, type Document } from 'yaml';
 import type { z } from 'zod';
-import { SCENARIO_FILE, type ScenarioFile } from './schema.ts';
+import { SCENARIO_FILE, type ScenarioFile, type ScenarioTest } from './schema.ts';
 
 /** A place in a text; both are counted from 1. */
 export interface Place {
@@ -50,6 +50,19 @@ export function readScenarios(text: string): ReadScenarios {
     .slice(0, MAX_PROBLEMS)
     .map((issue) => problemOf(issue, placeOf));
   return { problems: [first ?? { at: START, field: '', message: 'this is no file of scenarios' }, ...rest] };
+}
+
+/**
+ * Checks a test that is given in code.
+ *
+ * @returns a file with it alone.
+ * @throws RangeError that says what is wrong, and where.
+ */
+export function checkScenario(test: ScenarioTest): ScenarioFile {
+  const parsed = SCENARIO_FILE.safeParse({ tests: [test] });
+  if (parsed.success) return parsed.data;
+  const wrong = parsed.error.issues.flatMap(flattened).slice(0, MAX_PROBLEMS);
+  throw new RangeError(wrong.map(({ path, message }) => `${fieldName(path.slice(2)) || 'the scenario'}: ${message}`).join('; '));
 }
 
 /** The document as data; undefined when its aliases cannot be resolved. */

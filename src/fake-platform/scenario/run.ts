@@ -35,6 +35,13 @@ export interface TestResult {
   readonly recordings: readonly string[];
 }
 
+/** What a call of this test is like, whoever places it. */
+export function callOptionsOf({ settings, script, welcome, steps, call }: ReadyTest) {
+  const expectations = [...welcome, ...steps.flatMap((step) => step.expectations), ...call];
+  const hears = expectations.some(({ kind }) => kind === 'sound');
+  return { ...settings, script, replySound: hears ? 'samples' : 'facts' } as const;
+}
+
 /** The progress of a run. */
 export interface RunProgress {
   readonly done: number;

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { readyLine, type Ready } from '../../../src/cli/serve/ready-line.ts';
 
 const READY: Ready = {
-  ...{ address: '127.0.0.1:8086', port: 8086, security: 'TLS', bots: ['echo'], hasTokenCheck: true, opsPort: 8087 },
+  ...{
+    address: '127.0.0.1:8086',
+    port: 8086,
+    security: 'TLS',
+    bots: ['echo'],
+    hasTokenCheck: true,
+    opsPort: 8087,
+    opsAddress: '127.0.0.1:8087',
+  },
   ...{ dataSources: 0, isRegistering: false },
 };
 
