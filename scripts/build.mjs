@@ -1,19 +1,39 @@
-// `npm run build`: compiles src/ and bots/ to dist/; with `-- --pack` also makes the package in cache/package/. What lay there is removed first, or a module deleted from the source
-// would live on in the build. The native compiler does in seconds what `typescript` needs half a minute for; that one stays
-// for the linter and for scripts, which need its API.
+// `npm run build`: compiles src/ and bots/ to dist/; with `-- --pack` also makes the package. What lay there is removed first, or a
+// module deleted from the source would live on in the build. The native compiler does in seconds what `typescript` needs half a
+// minute for; that one stays for the linter and for scripts, which need its API.
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
+const HELP = `Compiles the program.
 
-rmSync(path.join(ROOT, 'dist'), { recursive: true, force: true });
-const compiler = path.join(ROOT, 'node_modules/typescript-native/bin/tsc');
-const { status, error } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: ROOT, stdio: 'inherit' });
-if (error !== undefined) throw error;
-process.exitCode = status ?? 1;
-if (status === 0 && process.argv.includes('--pack')) {
+  npm run build                          to dist/
+  npm run build -- --pack                and packs it: cache/package/parley-voice-VERSION.tgz
+  npm run build -- --pack --to FOLDER    both there, and nothing here
+`;
+
+const { values } = parseArgs({ options: { pack: { type: 'boolean' }, to: { type: 'string' }, help: { type: 'boolean' } } });
+if (values.help === true) process.stdout.write(HELP);
+else await build(values.pack === true, values.to);
+
+/**
+ * @param {boolean} isPacking
+ * @param {string | undefined} folder - for everything that is made; default: the places above.
+ */
+async function build(isPacking, folder) {
+  const dist = path.resolve(folder ?? ROOT, 'dist');
+  rmSync(dist, { recursive: true, force: true });
+  const compiler = path.join(ROOT, 'node_modules/typescript-native/bin/tsc');
+  const { status, error } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', dist], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
+  if (error !== undefined) throw error;
+  process.exitCode = status ?? 1;
+  if (status !== 0 || !isPacking) return;
   // Loaded here, because an image is built without it.
   const { pack } = await import('./pack.mjs');
-  process.stdout.write(`${pack()}\n`);
+  process.stdout.write(`${pack(dist, path.resolve(folder ?? path.join(ROOT, 'cache', 'package')))}\n`);
 }

@@ -1,12 +1,10 @@
-// `npm run build -- --pack`: the package as users install it, one file in cache/package/. It is packed from a folder of its own,
-// whose package.json has nothing that only this repository needs: no scripts, no tools, and no way to the sources.
+// `npm run build -- --pack`: the package as users install it, one file. It is packed from a folder of its own, whose package.json
+// has nothing that only this repository needs: no scripts, no tools, and no way to the sources.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const TARGET = path.join(ROOT, 'cache', 'package');
-const STAGE = path.join(TARGET, 'stage');
 /** Condition under which `exports` lead to the sources; see tsconfig.json. */
 const SOURCE = '@parley/source';
 const KEPT = ['LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'config', 'proto', 'bots/prompts', 'template'];
@@ -14,24 +12,34 @@ const KEPT = ['LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'config', '
 /** @typedef {string | { [condition: string]: Exported }} Exported */
 
 /**
- * Packs what lies in dist/.
+ * Packs a build.
  *
- * @returns {string} the absolute path of the file
+ * @param {string} dist - its absolute folder
+ * @param {string} target - absolute folder of the package and of its stage, which begins empty
+ * @returns {string} the absolute path of the package
  */
-export function pack() {
-  rmSync(TARGET, { recursive: true, force: true });
-  mkdirSync(STAGE, { recursive: true });
-  cpSync(path.join(ROOT, 'dist'), path.join(STAGE, 'dist'), { recursive: true, filter: (file) => !file.endsWith('.map') });
-  for (const name of KEPT) cpSync(path.join(ROOT, name), path.join(STAGE, name), { recursive: true });
+export function pack(dist, target) {
+  const stage = path.join(target, 'stage');
+  rmSync(stage, { recursive: true, force: true });
+  mkdirSync(stage, { recursive: true });
+  cpSync(dist, path.join(stage, 'dist'), { recursive: true, filter: (file) => !file.endsWith('.map') });
+  for (const name of KEPT) cpSync(path.join(ROOT, name), path.join(stage, name), { recursive: true });
   /** @type {Record<string, unknown> & { exports: Exported, dependencies: Record<string, string> }} */
   const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
-  const { private: _private, scripts: _scripts, devDependencies: _tools, ...kept } = manifest;
-  writeFileSync(path.join(STAGE, 'package.json'), `${JSON.stringify({ ...kept, exports: withoutSource(manifest.exports) }, null, 2)}\n`);
-  const { stdout, status, stderr } = spawnSync('npm', ['pack', '--json', `--pack-destination=${TARGET}`, STAGE], { encoding: 'utf8' });
+  const {
+    private: _private,
+    scripts: _scripts,
+    devDependencies: _tools,
+    overrides: _overrides,
+    allowScripts: _allowed,
+    ...kept
+  } = manifest;
+  writeFileSync(path.join(stage, 'package.json'), `${JSON.stringify({ ...kept, exports: withoutSource(manifest.exports) }, null, 2)}\n`);
+  const { stdout, status, stderr } = spawnSync('npm', ['pack', '--json', `--pack-destination=${target}`, stage], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`npm pack failed: ${stderr}`);
   /** @type {[{ filename: string }]} */
   const [{ filename }] = JSON.parse(stdout);
-  return path.join(TARGET, filename);
+  return path.join(target, filename);
 }
 
 /**

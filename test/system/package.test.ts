@@ -1,0 +1,123 @@
+// The package as users install it: what is in it, what its `exports` lead to, and whether its types hold in programs of other people.
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../../src/base/package-root.ts';
+
+const ROOT = packageRoot();
+const ENTRIES = ['.', './testing', './server', './admin', './platform'];
+/** Largest package, bytes. */
+const MAX_BYTES = 3_000_000;
+/** What those who still use CommonJS, or TypeScript's oldest resolution, would be told: the package is ES modules alone. */
+const OUT_OF_DATE = ['node10', 'node16-cjs'];
+
+const run = promisify(execFile);
+let folder = '';
+let tarball = '';
+let stage = '';
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'parley-package-'));
+  const { stdout } = await run(process.execPath, ['scripts/build.mjs', '--pack', '--to', folder], { cwd: ROOT });
+  tarball = stdout.trim();
+  stage = path.join(folder, 'stage');
+  installPackage();
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Files below a folder of `place`, relative to `place`. */
+function filesIn(place: string, below = '.'): readonly string[] {
+  return readdirSync(path.join(place, below), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(place, path.join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+/** As npm lays packages out: ours beside those that it depends on, and Node's types. */
+function installPackage(): void {
+  const manifest = JSON.parse(readFileSync(path.join(stage, 'package.json'), 'utf8')) as Record<string, Readonly<Record<string, string>>>;
+  const { dependencies, optionalDependencies } = manifest;
+  const modules = path.join(folder, 'node_modules');
+  for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), '@types/node']) {
+    mkdirSync(path.dirname(path.join(modules, name)), { recursive: true });
+    symlinkSync(path.join(ROOT, 'node_modules', name), path.join(modules, name));
+  }
+  symlinkSync(stage, path.join(modules, 'parley-voice'));
+}
+
+describe('the package', () => {
+  it('holds the compiled program, and of everything else only what somebody reads', () => {
+    expect(filesIn(stage).filter((file) => !file.startsWith('dist/'))).toEqual(
+      [
+        ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bots/prompts/chime.wav', 'config/default.yaml'],
+        ...['config/example.production.yaml', 'package.json'],
+        ...filesIn(ROOT, 'config/platforms'),
+        ...filesIn(ROOT, 'proto'),
+        ...['template/Dockerfile', 'template/README.md', 'template/bots/hello.test.ts', 'template/bots/hello.ts', 'template/dockerignore'],
+        ...[
+          'template/github/workflows/test.yml',
+          'template/gitignore',
+          'template/package.template.json',
+          'template/parley.production.yaml',
+        ],
+        ...['template/parley.yaml', 'template/scenarios/hello.yaml', 'template/tsconfig.template.json'],
+      ].sort(),
+    );
+    const compiled = [...filesIn(ROOT, 'src'), ...filesIn(ROOT, 'bots')].filter(
+      (file) => /\.m?[tj]s$/u.test(file) && !/\.(?:test|d)\.ts$/u.test(file),
+    );
+    const made = compiled.flatMap((file) => [file.replace(/\.ts$/u, '.js'), file.replace(/(?<m>m?)[tj]s$/u, 'd.$<m>ts')]);
+    expect(filesIn(stage, 'dist')).toEqual(made.map((file) => `dist/${file}`).sort());
+    expect(statSync(tarball).size).toBeLessThan(MAX_BYTES);
+  });
+
+  it('runs nothing when it is installed, and has no way to the sources', () => {
+    const manifest = JSON.parse(readFileSync(path.join(stage, 'package.json'), 'utf8')) as Record<string, unknown>;
+    expect(Object.keys(manifest).sort()).toEqual([
+      ...['bin', 'dependencies', 'description', 'engines', 'exports', 'files', 'license', 'name', 'optionalDependencies'],
+      ...['peerDependencies', 'peerDependenciesMeta', 'type', 'version'],
+    ]);
+    expect(Object.keys(manifest['exports'] as object)).toEqual([...ENTRIES, './package.json']);
+    expect(JSON.stringify(manifest)).not.toContain('@parley/source');
+  });
+
+  it('satisfies publint', async () => {
+    const { messages, pkg } = await publint({ pkgDir: stage, level: 'suggestion', strict: true, pack: false });
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+  });
+
+  it('has types wherever Node and bundlers look for them', async () => {
+    const checked = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
+    const problems = 'problems' in checked ? checked.problems : [checked];
+    expect(problems.filter((problem) => !('resolutionKind' in problem && OUT_OF_DATE.includes(problem.resolutionKind)))).toEqual([]);
+  });
+
+  it.each([
+    ['Node', ['--module', 'nodenext']],
+    ['bundlers', ['--module', 'esnext', '--moduleResolution', 'bundler']],
+  ])('has types that hold where every declaration is checked, as %s resolves them', async (_who, resolution) => {
+    const project = path.join(folder, `project-${resolution.join('')}`);
+    mkdirSync(project);
+    const file = path.join(project, 'all.ts');
+    writeFileSync(path.join(project, 'package.json'), '{"type":"module"}');
+    writeFileSync(
+      file,
+      ENTRIES.map((entry, index) => `export * as entry${String(index)} from 'parley-voice${entry.slice(1)}';\n`).join(''),
+    );
+    const compiler = path.join(ROOT, 'node_modules', 'typescript-native', 'bin', 'tsc');
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--skipLibCheck', 'false', ...resolution];
+    const { output } = await run(process.execPath, [compiler, ...options, file], { cwd: project }).then(
+      () => ({ output: '' }),
+      (error: unknown) => ({ output: error instanceof Error && 'stdout' in error ? error.stdout : error }),
+    );
+    expect(output).toBe('');
+  });
+});
