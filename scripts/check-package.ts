@@ -1,6 +1,6 @@
 // `npm run check -- package`: everything that a stranger does with the package, in folders outside of this repository and with each
 // version of Node: a new project, its tests, a call, a bot that changes during a call, and the image of the project.
-import { chmod, lstat, mkdir, mkdtemp, readdir, rename, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, rename, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { packageRoot, packageVersion } from '../src/base/package-root.ts';
@@ -91,6 +91,7 @@ async function walk(project: Project, tarball: string): Promise<number> {
     if (call.code !== 0) throw new Error(`the call was not transferred: ${call.output}`);
     await project.passes(['npm', 'run', 'scenarios']);
     await changed(project, server);
+    await library(project);
     await project.passes(['npx', 'parley', 'bots', 'new', 'night-line']);
     await project.passes(['npm', 'test', '--', 'bots/night-line.test.ts']);
     const checked = await project.passes(['npx', 'parley', 'bots', 'check', '--config', 'parley.yaml']);
@@ -101,6 +102,13 @@ async function walk(project: Project, tarball: string): Promise<number> {
   } finally {
     await server.stop();
   }
+}
+
+async function library(project: Project): Promise<void> {
+  progress('  a server inside another program');
+  await copyFile(path.join(packageRoot(), 'scripts', 'package', 'program.mjs'), path.join(project.folder, 'program.mjs'));
+  const { output } = await project.passes(['node', 'program.mjs']);
+  if (!output.includes('{"failures":[],"outcome":"ended","openAdmin":"function"}')) throw new Error(`the program says ${output}`);
 }
 
 /** A bot is changed while a call runs, which goes on as it began; the next call gets the new one. */

@@ -3,12 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { bot, go, say } from 'parley-voice';
-import { openAdmin, OrgNotRegisteredError, type DataSourceCreate } from 'parley-voice/admin';
+import { openAdmin, OrgNotRegisteredError } from 'parley-voice/admin';
 import { startPlatform, type Scenario, type TestPlatform } from 'parley-voice/platform';
 import { createServer, type EndedCall, type Server, type ServerHooks, type ServerSettings } from 'parley-voice/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agreeInBrowser } from '../../src/fake-platform/platform/browser.ts';
 import { freePorts } from '../../src/cli/free-ports.ts';
+import { register } from '../../docs/examples/library/administer.ts';
+import { serveCalls } from '../../docs/examples/library/embedded.ts';
 import { until } from '../support/until.ts';
 
 const ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
@@ -110,6 +112,9 @@ describe('a server inside of another program', () => {
     const server = await createServer(file, { bots: [desk], onCallEnded });
     closing.push(() => server.close());
     for (const _ of [1, 2]) expect(await platform.call(server.address.grpc, { pace: 10 })).toMatchObject({ ok: true });
+    const another = await serveCalls(file);
+    closing.push(() => another.close());
+    expect(await platform.call(another.address.grpc, { welcome: { heard: 'opening hours' }, pace: 10 })).toMatchObject({ ok: true });
   });
 
   it('is told of organizations that authorize its app, and that no longer do', async () => {
@@ -135,23 +140,24 @@ describe('the administration inside of another program', () => {
   const within = (): AbortSignal => AbortSignal.timeout(10_000);
 
   it('registers, changes and deletes what an organization has, once it has authorized the app', async () => {
-    const admin = await openAdmin(await administered());
-    closing.push(() => admin.close());
+    const settings = await administered();
+    const admin = await openAdmin(settings);
     await logIn(admin);
     await expect(admin.organization(ORGANIZATION).dataSources.list(within())).rejects.toBeInstanceOf(OrgNotRegisteredError);
+    await admin.close();
+    expect(await register(settings, ORGANIZATION, 'https://127.0.0.1:8443')).toBeUndefined();
     platform.admin.authorize(ORGANIZATION);
-    const { dataSources, schemas } = admin.organization(ORGANIZATION);
-    const [schema] = await schemas.list(within());
-    const create: DataSourceCreate = {
-      ...{ audience: 'a', subject: 's', nonce: 'a nonce', url: 'https://127.0.0.1:8443', tokenLifetimeMinutes: 60 },
-      schemaId: schema?.id ?? '',
-    };
-    const made = await dataSources.create(create, within());
-    await dataSources.update(made.id, { ...create, nonce: 'another', status: 'disabled', errorMessage: 'closed' }, within());
-    expect(await dataSources.get(made.id, within())).toMatchObject({ id: made.id, status: 'disabled' });
-    await dataSources.delete(made.id, within());
+    const made = await register(settings, ORGANIZATION, 'https://127.0.0.1:8443');
+    const again = await openAdmin(settings);
+    closing.push(() => again.close());
+    const { dataSources } = again.organization(ORGANIZATION);
+    const { audience = '', subject = '', url = '', schemaId = '', tokenLifetimeMinutes = 0, id = '' } = made ?? {};
+    const update = { audience, subject, url, schemaId, tokenLifetimeMinutes, nonce: 'another nonce' };
+    await dataSources.update(id, { ...update, status: 'disabled', errorMessage: 'closed' }, within());
+    expect(await dataSources.get(id, within())).toMatchObject({ id, status: 'disabled' });
+    await dataSources.delete(id, within());
     expect(await dataSources.list(within())).toEqual([]);
-    expect(await admin.webhooks?.list(within())).toEqual([]);
+    expect(await again.webhooks?.list(within())).toEqual([]);
   });
 });
 
