@@ -34,6 +34,7 @@ export const BENCHES = {
   engine: ENGINE_BENCH,
   socket: { file: 'bench-socket.ts', does: 'the same over WebSocket' },
   speech: { file: 'bench-speech.ts', does: 'quality and cost of voice detection on a corpus' },
+  voice: { file: 'bench-voice.ts', does: 'how well the embedded voices are understood' },
   baseline: { file: 'bench-baseline.ts', does: 'what this machine can do at all' },
 };
 

@@ -5,10 +5,10 @@ import type { Schemas } from '../admin/rest/schemas.ts';
 import type { Webhooks } from '../admin/rest/webhooks.ts';
 import type { TokenSource } from '../admin/token-source.ts';
 import { systemClock } from '../base/clock.ts';
+import { createLogger } from '../base/log.ts';
 import { openAdminAccess, platformOf } from './admin-access.ts';
-import { serverLogger } from './development.ts';
 import type { WrittenSettings } from './config/given-settings.ts';
-import { loadSettings } from './config/load-settings.ts';
+import { loadSections } from './config/load-settings.ts';
 
 export type { IntegrationSide, Lifetimes } from '../admin/access.ts';
 export { OrgNotRegisteredError } from '../admin/organizations.ts';
@@ -62,9 +62,9 @@ export interface AdminClientOptions {
 export async function openAdmin(settings: WrittenSettings | string, { purpose = 'change' }: AdminClientOptions = {}): Promise<AdminClient> {
   const on = ['--admin.enabled=true'];
   const given = typeof settings === 'string' ? { argv: ['--config', settings, ...on] } : { given: enabled(settings) };
-  const { settings: read } = loadSettings(given);
+  const { settings: read } = loadSections(given, 'admin', 'platform', 'store', 'log');
   const opened = await openAdminAccess(read.admin, {
-    ...{ profile: platformOf(read), clock: systemClock, log: serverLogger(read), sharing: read.store },
+    ...{ profile: platformOf(read), clock: systemClock, log: createLogger({ level: read.log.level }), sharing: read.store },
     ...{ purpose, asksForFirst: purpose === 'change' },
   });
   return {

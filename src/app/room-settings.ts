@@ -89,7 +89,8 @@ export function voiceSettings(settings: Settings, promptsFolder: string): VoiceS
   return { synthesizer: synthesizerChoice(settings), cacheFolder, cacheMaxBytes, promptsFolder };
 }
 
-function synthesizerChoice({ synthesizer: { engine, voice, timeoutMs, http } }: Settings): SynthesizerChoice {
+/** The configured synthesizer. */
+export function synthesizerChoice({ synthesizer: { engine, voice, timeoutMs, http } }: Pick<Settings, 'synthesizer'>): SynthesizerChoice {
   switch (engine) {
     case 'none':
       return { engine };

@@ -1,18 +1,10 @@
-// The settings about bots, for commands that read bots without serving them. Replaces what such a command does not need, so that a
-// laptop without certificate and secrets can list and check the bots of a production configuration.
+// The settings of commands that read bots without serving them.
 import type { Command } from 'commander';
-import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
+import { loadSections, type LoadedSections } from '../app/config/load-settings.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
-const NOT_NEEDED = [
-  ...['--tls.mode=off', '--auth.enabled=false', '--grpc.host=127.0.0.1', '--auth.data_sources=[]', '--admin.enabled=false'],
-  ...['integration.client_secret', 'service_app.client_secret', 'oauth.client_secret', 'oauth.refresh_token'].map(secretLeftOut),
-  ...['static_token.access_token', 'store.keys'].map(secretLeftOut),
-];
-
-function secretLeftOut(name: string): string {
-  return `--admin.${name}=`;
-}
+/** What such a command needs. */
+export type BotSettings = LoadedSections<'bots' | 'recognizer' | 'turns'>;
 
 /** Adds `--folder` to the flags of the configuration. */
 export function acceptBotSettings(command: Command): Command {
@@ -23,8 +15,8 @@ export function acceptBotSettings(command: Command): Command {
 }
 
 /** The settings for such a command. @throws AppError `config_invalid`. */
-export function loadBotSettings(command: Command): LoadedSettings {
+export function loadBotSettings(command: Command): BotSettings {
   const folder: unknown = command.getOptionValue('folder');
   const own = typeof folder === 'string' ? [`--bots.folder=${folder}`] : [];
-  return loadSettings({ argv: [...settingsArguments(command), ...own, ...NOT_NEEDED] });
+  return loadSections({ argv: [...settingsArguments(command), ...own] }, 'bots', 'recognizer', 'turns');
 }

@@ -2,7 +2,6 @@
 import { Command } from 'commander';
 import { botsFolder, promptsFolder } from '../app/bot-folders.ts';
 import { originOf } from '../app/config/describe-settings.ts';
-import type { LoadedSettings } from '../app/config/load-settings.ts';
 import { openCatalog } from '../app/open-catalog.ts';
 import { loadSignalEngines } from '../app/signal-engines.ts';
 import { systemClock } from '../base/clock.ts';
@@ -11,7 +10,7 @@ import { wantingWords } from '../bot/catalog.ts';
 import { loadFolder, type BotProblem, type LoadedFolder } from '../bot/loader.ts';
 import { PromptFiles } from '../voice/prompt-files.ts';
 import { probeBot } from './bot-probe.ts';
-import { acceptBotSettings, loadBotSettings } from './bot-settings.ts';
+import { acceptBotSettings, loadBotSettings, type BotSettings } from './bot-settings.ts';
 import { EXIT } from '../base/terminal/failure.ts';
 import { alignedRows } from '../base/terminal/table.ts';
 
@@ -58,12 +57,12 @@ function reportOf({ modules }: LoadedFolder, problems: readonly BotProblem[], wa
   return [rows, ...details, ...warned, `${JSON.stringify(result)}\n`].join('');
 }
 
-function warningsOf({ modules }: LoadedFolder, { settings }: LoadedSettings): readonly string[] {
+function warningsOf({ modules }: LoadedFolder, { settings }: BotSettings): readonly string[] {
   const unheard = settings.recognizer.engine === 'none' ? wantingWords(modules.map(({ bot }) => bot)) : [];
   return unheard.map((id) => `${id} answers speech and gets no words: set recognizer.engine, or recognition 'none' in the bot`);
 }
 
-async function probeAll({ modules }: LoadedFolder, { settings }: LoadedSettings): Promise<readonly BotProblem[]> {
+async function probeAll({ modules }: LoadedFolder, { settings }: BotSettings): Promise<readonly BotProblem[]> {
   const { createResampler } = await loadSignalEngines();
   const recordings = new PromptFiles({ folder: promptsFolder(settings.bots), createResampler, clock: systemClock });
   const options = {
@@ -77,7 +76,7 @@ async function probeAll({ modules }: LoadedFolder, { settings }: LoadedSettings)
 }
 
 /** Settings about bots can be validated only when every bot is loaded. */
-function settingProblems({ modules, problems }: LoadedFolder, loaded: LoadedSettings): readonly BotProblem[] {
+function settingProblems({ modules, problems }: LoadedFolder, loaded: BotSettings): readonly BotProblem[] {
   if (modules.length === 0 || problems.length > 0) return [];
   try {
     openCatalog(
@@ -92,6 +91,6 @@ function settingProblems({ modules, problems }: LoadedFolder, loaded: LoadedSett
   }
 }
 
-function emptyFolder({ settings }: LoadedSettings): BotProblem {
+function emptyFolder({ settings }: BotSettings): BotProblem {
   return { file: botsFolder(settings.bots), problem: 'there is no bot module in this folder', mend: 'write one: parley bots new ID' };
 }

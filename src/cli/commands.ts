@@ -12,6 +12,7 @@ export const COMMANDS: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCo
   ['doctor', async (leaveSoon) => (await import('./doctor.ts')).doctorCommand(leaveSoon)],
   ['admin', async () => (await import('./admin.ts')).adminGroup()],
   ['bots', async (leaveSoon) => (await import('./bots.ts')).botsCommand(leaveSoon)],
+  ['say', async () => (await import('./say.ts')).sayCommand()],
   ['config', async (leaveSoon) => (await import('./config.ts')).configCommand(leaveSoon)],
   ['health', async () => (await import('./health.ts')).healthCommand()],
   ...BENCH_COMMANDS,

@@ -140,7 +140,9 @@ describe('the administration inside of another program', () => {
   const within = (): AbortSignal => AbortSignal.timeout(10_000);
 
   it('registers, changes and deletes what an organization has, once it has authorized the app', async () => {
-    const settings = await administered();
+    const { admin: section, platform: profile } = await administered();
+    // Nothing of a server is needed.
+    const settings = { ...(section !== undefined && { admin: section }), ...(profile !== undefined && { platform: profile }) };
     const admin = await openAdmin(settings);
     await logIn(admin);
     await expect(admin.organization(ORGANIZATION).dataSources.list(within())).rejects.toBeInstanceOf(OrgNotRegisteredError);

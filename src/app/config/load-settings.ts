@@ -55,6 +55,8 @@ export interface CheckedSettings extends Pick<LoadedSettings, 'origin' | 'cwd'> 
   readonly problems: readonly Problem[];
   /** Undefined when there are problems. */
   readonly loaded: LoadedSettings | undefined;
+  /** All settings, with the default in place of an invalid value. */
+  readonly compiled: CompiledSettings;
   /** The settings about bots; undefined when their folder is invalid. */
   readonly bots: Settings['bots'] | undefined;
 }
@@ -69,6 +71,25 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   const { loaded, problems } = checkSettings(options);
   if (loaded === undefined) throw configInvalid(problems);
   return loaded;
+}
+
+/** What somebody needs who does not serve. */
+export interface LoadedSections<K extends keyof CompiledSettings> extends Pick<LoadedSettings, 'origin' | 'cwd'> {
+  readonly settings: Pick<CompiledSettings, K>;
+}
+
+/**
+ * The settings of some sections. Problems of other sections do not count, so that a laptop without certificates and secrets can use the
+ * configuration of a server.
+ *
+ * @throws AppError `config_invalid` whose message lists every problem of these sections.
+ */
+export function loadSections<K extends keyof CompiledSettings>(options: LoadOptions, ...sections: readonly K[]): LoadedSections<K> {
+  const { compiled, problems, origin, cwd } = checkSettings(options);
+  const others = new Set<string>(Object.keys(SCHEMA).filter((name) => sections.every((section) => section !== name)));
+  const own = problems.filter(({ subject }) => !others.has(subject.split('.')[0] ?? ''));
+  if (own.length > 0) throw configInvalid(own);
+  return { settings: compiled, origin, cwd };
 }
 
 /** As {@link loadSettings}, for callers that add their own problems before reporting. */
@@ -88,11 +109,11 @@ export function checkSettings(options: LoadOptions = {}): CheckedSettings {
   problems.push(...brokenRelations(compile(SCHEMA, '', readings, faulty), effective, cwd));
   const origin = (key: SettingKey): Origin => givenOf(effective, key).origin;
   const bots = faulty.has('bots.folder') ? undefined : compiled.bots;
-  if (problems.length > 0) return { problems, loaded: undefined, bots, origin, cwd };
+  if (problems.length > 0) return { problems, loaded: undefined, compiled, bots, origin, cwd };
   const settings = Object.freeze({ ...compiled, tls: tlsOf(compiled.tls) });
   const masked = (key: SettingKey): unknown => RULES.get(key)?.mask(givenOf(effective, key).raw);
   const changing = changingSettings((key) => givenOf(effective, key));
-  return { problems, loaded: { settings, origin, masked, changing, ignored, cwd }, bots, origin, cwd };
+  return { problems, loaded: { settings, origin, masked, changing, ignored, cwd }, compiled, bots, origin, cwd };
 }
 
 /** Every source that is read, the defaults first. */

@@ -9,6 +9,7 @@ import { resampleAll, resamplerMaker, type CreateResampler, type SpeexModule } f
 import { MAX_PROMPT_MS } from '../prompt-audio.ts';
 import { FliteProgram } from './flite-program.ts';
 import { levelled, trimmed } from './loudness.ts';
+import { withPresence } from './presence.ts';
 import type { ThreadAnswer, ThreadRequest } from './synthesis-thread.ts';
 
 /** Silence added between two pieces of a text, ms; together with the silence at their ends a quarter of a second. */
@@ -18,9 +19,11 @@ export interface FliteWorkerData {
   /** Path of flite.wasm. */
   readonly wasmFile: string;
   readonly voice: string;
+  /** See {@link withPresence}. */
+  readonly presenceDb: number;
 }
 
-const { wasmFile, voice } = workerData as FliteWorkerData; // Set by flite.ts.
+const { wasmFile, voice, presenceDb } = workerData as FliteWorkerData; // Set by flite.ts.
 // Not kept in a variable: the compiled program has its own copy of these 21 MB.
 const program = new FliteProgram(await readFile(wasmFile));
 const speex = await loadSpeex();
@@ -44,7 +47,7 @@ function answer(message: ThreadAnswer, moved: ArrayBuffer[] = []): void {
 function spoken(pieces: readonly string[]): Uint8Array<ArrayBuffer> {
   const sounds = pieces.map((piece) => {
     const { samples, sampleRateHz } = program.speak(piece, voice);
-    return trimmed(resampleAll(createResampler, samples, sampleRateHz, LINE_RATE_HZ));
+    return trimmed(withPresence(resampleAll(createResampler, samples, sampleRateHz, LINE_RATE_HZ), presenceDb));
   });
   const joined = levelled(joinedWithPauses(sounds));
   if (joined.length === 0) throw new Error('flite made no sound of the text');
