@@ -79,7 +79,7 @@ export class TrustedDataSources {
    * order: url, schema (with the transport, J-2E), audience, subject, organization, nonce. The step that leaves no
    * candidate names the reason, so each mistake has its own. The nonce, the only secret, comes last.
    *
-   * @throws AppError of `refuse`.
+   * @throws AppError `unauthenticated` with that reason.
    */
   match(binding: TokenBinding, transport: TokenTransport, nonces: NonceBook): TrustedDataSource {
     const sameUrl = this.#byUrl.get(binding.url);

@@ -108,7 +108,7 @@ export class KeySource {
 function demandSafe(url: string, issuer: string, allowLoopbackHttp: boolean): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isSafe = parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && allowLoopbackHttp && isLoopback(hostOf(parsed)));
-  // A key set inside a query or fragment would not be below the issuer; a password would end up in logs.
+  // The address of the key set is the issuer's with a path added, which a query or fragment would swallow; a password would end up in logs.
   if (!isSafe || parsed.username !== '' || parsed.password !== '' || parsed.search !== '' || parsed.hash !== '') {
     throw new AppError('config_invalid', `the issuer ${issuer} must be a plain https address`, { details: { issuer } });
   }

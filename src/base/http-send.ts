@@ -20,7 +20,7 @@ export const sendRequest: SendRequest = async (url, { method, headers, body, sig
     const send = url.startsWith('https:') ? secure : plain;
     const sending = send(url, { method, signal, headers: { accept: '*/*', 'accept-encoding': 'identity', ...contentType, ...headers } });
     sending.once('response', resolve);
-    // Stays: a request that is given up after its answer began reports that here, too.
+    // Never removed: a request that is aborted while its answer comes in emits `error` a second time.
     sending.on('error', (cause) => {
       reject(new TypeError('the request failed', { cause }));
     });

@@ -50,7 +50,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
 );
 const NAME_OF: ReadonlyMap<string, string> = new Map([...NAMES].map(([name, character]) => [character, name]));
 
-/** The key of a name on the wire, where keys travel as names (section 3.3); undefined for names this version does not know. */
+/** The key of a name on the wire, where keys travel as names; undefined for names this version does not know. */
 export function dtmfCharacterOfName(name: string): string | undefined {
   return NAMES.get(name);
 }

@@ -100,8 +100,8 @@ export interface SessionObserver {
   replyStarted?(call: CallFacts, turnId: string, latencyMs: number): void;
   turnEnded?(call: CallFacts, turnId: string, end: TurnEnd): void;
   /** The caller began or stopped speaking. */
-  inputStarted?(call: CallFacts, turnId: string): void;
-  inputEnded?(call: CallFacts, turnId: string): void;
+  speechStarted?(call: CallFacts, turnId: string): void;
+  speechEnded?(call: CallFacts, turnId: string): void;
   /** The bot was asked; `botAnswered` always follows. */
   botAsked?(call: CallFacts, turnId: string, event: ReplyingEvent['type']): void;
   botAnswered?(call: CallFacts, turnId: string, tookMs: number): void;

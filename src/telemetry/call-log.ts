@@ -40,10 +40,10 @@ export function createCallLog({ log, clock, isDevelopment = false }: CallLogOpti
       if (trackingId !== undefined) trackingIds.set(turnId, trackingId);
       log.debug({ event: 'turn_started', ...turnIds(call, turnId) }, 'turn started');
     },
-    inputStarted(call, turnId) {
+    speechStarted(call, turnId) {
       log.debug({ event: 'input_started', ...turnIds(call, turnId) }, 'caller began to speak');
     },
-    inputEnded(call, turnId) {
+    speechEnded(call, turnId) {
       log.debug({ event: 'input_ended', ...turnIds(call, turnId) }, 'caller stopped speaking');
     },
     botAsked(call, turnId, botEvent) {

@@ -16,8 +16,8 @@ const SPEECH_BUCKETS_S = [0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 30];
 
 /** Times of a turn so far, monotonic ms. */
 interface TurnTimes {
-  inputStartedAtMs?: number;
-  inputEndedAtMs?: number;
+  speechStartedAtMs?: number;
+  speechEndedAtMs?: number;
 }
 
 /**
@@ -57,16 +57,16 @@ export function callMetrics(
       turns.open.inc({ bot: botOf(call) });
       times.set(turnId, {});
     },
-    inputStarted(_call, turnId) {
+    speechStarted(_call, turnId) {
       const turn = times.get(turnId);
-      if (turn !== undefined) turn.inputStartedAtMs = clock.monotonicMs();
+      if (turn !== undefined) turn.speechStartedAtMs = clock.monotonicMs();
     },
-    inputEnded(call, turnId) {
+    speechEnded(call, turnId) {
       const turn = times.get(turnId);
       if (turn === undefined) return;
-      turn.inputEndedAtMs = clock.monotonicMs();
-      if (turn.inputStartedAtMs === undefined) return;
-      turns.speech.observe({ bot: botOf(call) }, (turn.inputEndedAtMs - turn.inputStartedAtMs) / 1000);
+      turn.speechEndedAtMs = clock.monotonicMs();
+      if (turn.speechStartedAtMs === undefined) return;
+      turns.speech.observe({ bot: botOf(call) }, (turn.speechEndedAtMs - turn.speechStartedAtMs) / 1000);
     },
     botAsked(call, _turnId, event) {
       turns.asked.inc({ bot: botOf(call), event });
@@ -77,7 +77,7 @@ export function callMetrics(
     replyStarted(call, turnId, latencyMs) {
       const bot = botOf(call);
       turns.latency.observe({ bot }, latencyMs / 1000);
-      const endedAtMs = times.get(turnId)?.inputEndedAtMs;
+      const endedAtMs = times.get(turnId)?.speechEndedAtMs;
       if (endedAtMs !== undefined) turns.speechLatency.observe({ bot }, (clock.monotonicMs() - endedAtMs) / 1000);
     },
     turnEnded(call, turnId, end) {

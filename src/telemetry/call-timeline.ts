@@ -85,11 +85,11 @@ export class CallTimelines implements SessionObserver {
     this.#note(call, { event: 'turn_started', turnId, ...(trackingId === undefined ? {} : { trackingId }) });
   }
 
-  inputStarted(call: CallFacts, turnId: string): void {
+  speechStarted(call: CallFacts, turnId: string): void {
     this.#note(call, { event: 'input_started', turnId });
   }
 
-  inputEnded(call: CallFacts, turnId: string): void {
+  speechEnded(call: CallFacts, turnId: string): void {
     this.#note(call, { event: 'input_ended', turnId });
   }
 

@@ -1,4 +1,4 @@
-// The reference exchanges of the contract (section 2.11) against the real server, in both modes of delivery.
+// The reference exchanges of the contract against the real server, in both modes of delivery.
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeMulaw } from '../../src/speech/g711.ts';

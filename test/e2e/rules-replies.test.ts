@@ -1,4 +1,4 @@
-// Rules about how replies travel and what stands on them (contract, sections 2.5 to 2.9), over real sockets.
+// Rules about how replies travel and what stands on them, over real sockets.
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listen, play, say, transfer } from '../../src/bot/index.ts';

@@ -1,4 +1,4 @@
-// Rules about the caller's voice (contract, section 2.4), over real sockets: in which forms it may come, and how long the
+// Rules about the caller's voice, over real sockets: in which forms it may come, and how long the
 // server listens before it says that speech has begun or is over.
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';

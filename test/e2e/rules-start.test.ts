@@ -1,4 +1,4 @@
-// Rules about the list of agents and the start of a call (contract, sections 2.1 to 2.3), over real sockets.
+// Rules about the list of agents and the start of a call, over real sockets.
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { play, say } from '../../src/bot/index.ts';

@@ -187,7 +187,7 @@ describe('connections for sockets', () => {
     ['stop in the middle of their request', 'GET /v1/va HTTP/1.1\r\nHos'],
     ['send their body slowly', 'POST /v1/va HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nx'],
   ])('that %s are closed in time, and their places come back', async (_what, text) => {
-    const server = await serverFor({ hasTls: false, flags: ['--websocket.handshake_timeout_ms=300', ...roomFor(50)] });
+    const server = await serverFor({ hasTls: false, flags: ['--websocket.unverified_timeout_ms=300', ...roomFor(50)] });
     const sockets = await Promise.all(Array.from({ length: 50 + DOOR_SLACK }, () => connected(server)));
     const ends = sockets.map(async (socket) => {
       // Some hear of it by a reset.
@@ -200,7 +200,7 @@ describe('connections for sockets', () => {
   });
 
   it('that send one byte after the other are closed all the same', async () => {
-    const server = await serverFor({ hasTls: false, flags: ['--websocket.handshake_timeout_ms=300'] });
+    const server = await serverFor({ hasTls: false, flags: ['--websocket.unverified_timeout_ms=300'] });
     const socket = await connected(server);
     const startedMs = systemClock.monotonicMs();
     const cancel = setInterval(() => socket.write('X'), 20);

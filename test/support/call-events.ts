@@ -12,22 +12,36 @@ export function callFacts(facts: Partial<CallFacts> = {}): CallFacts {
   return { organizationId: 'org', conversationId: 'conv', agentId: 'echo', startedAtMs: 0, vendorConfig: '', parameters: {}, ...facts };
 }
 
-/** Tells an observer of a call with one turn in which everything happens. */
+/** What follows the call in the arguments of each event. */
+type Facts = {
+  readonly [M in keyof SessionObserver]-?: Required<SessionObserver>[M] extends (call: never, ...facts: infer F) => void ? F : never;
+};
+
+/** What happens in a call with one turn in which everything happens, in this order. */
+export const EVENTS: Facts = {
+  callRefused: ['total'],
+  sessionStarted: [false],
+  turnStarted: ['t', 'tracking'],
+  speechStarted: ['t'],
+  bargeIn: ['t', 'speech', 340],
+  speechEnded: ['t'],
+  promptResumed: ['t'],
+  botAsked: ['t', 'speech_input'],
+  fillerSpoken: ['t'],
+  replyStarted: ['t', 12],
+  botAnswered: ['t', 11],
+  botFailed: ['t', new AppError('bot_failed', 'x')],
+  replyRepeated: ['t'],
+  slowReader: ['t'],
+  turnEnded: ['t', 'failed'],
+  sessionEnded: ['failed'],
+};
+
+/** Tells an observer of all of them; the turn may have another id. */
 export function notifyAll(observer: SessionObserver, call: CallFacts, turnId = 't'): void {
-  observer.callRefused?.(call, 'total');
-  observer.sessionStarted?.(call, false);
-  observer.turnStarted?.(call, turnId, 'tracking');
-  observer.inputStarted?.(call, turnId);
-  observer.bargeIn?.(call, turnId, 'speech', 340);
-  observer.inputEnded?.(call, turnId);
-  observer.promptResumed?.(call, turnId);
-  observer.botAsked?.(call, turnId, 'speech_input');
-  observer.fillerSpoken?.(call, turnId);
-  observer.replyStarted?.(call, turnId, 12);
-  observer.botAnswered?.(call, turnId, 11);
-  observer.botFailed?.(call, turnId, new AppError('bot_failed', 'x'));
-  observer.replyRepeated?.(call, turnId);
-  observer.slowReader?.(call, turnId);
-  observer.turnEnded?.(call, turnId, 'failed');
-  observer.sessionEnded?.(call, 'failed');
+  for (const [member, facts] of Object.entries(EVENTS)) {
+    const listener: unknown = Reflect.get(observer, member);
+    const given = facts.map((fact) => (fact === 't' ? turnId : fact));
+    if (typeof listener === 'function') Reflect.apply(listener, observer, [call, ...given]);
+  }
 }

@@ -24,7 +24,7 @@ export function eventInput(event_type: string, more: { readonly name?: string; r
   return { event_input: { event_type, ...more } };
 }
 
-/** Keys by their names (section 3.3). */
+/** Keys by their names. */
 export function keyInput(...dtmf_events: readonly string[]): SocketInput {
   return { dtmf_input: { dtmf_events } };
 }

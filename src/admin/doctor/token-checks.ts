@@ -1,5 +1,5 @@
 // Would the token of each data source be accepted: how long it lives, whether its nonce, issuer and key are known, and finally what
-// the token check itself says (section 4). Reports reasons, and nothing of the token.
+// the token check itself says. Reports reasons, and nothing of the token.
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { digestNonce } from '../../auth/nonces.ts';
 import { REFUSAL_HINTS, refusalReason } from '../../auth/refusal.ts';

@@ -1,5 +1,5 @@
-// The sources of settings in order of precedence: the default file, the operator's file, variables, flags. Each yields the same shape,
-// with the origin of every value. The schema validates the values.
+// The sources of settings in order of precedence: the default file, then the operator's file, variables and flags, or what an embedding
+// program gives. Each yields the same shape, with the origin of every value. The schema validates the values.
 import { relative, resolve } from 'node:path';
 import { closest } from './naming.ts';
 import type { Problem } from './problems.ts';

@@ -1,4 +1,4 @@
-// Repeats a call up to a reply that may be interrupted, and speaks into it (contract, sections 2.6 and 3.5). Judges nothing.
+// Repeats a call up to a reply that may be interrupted, and speaks into it. Judges nothing.
 import { LEAD_MS, type ProbeCall, type ProbeTurn } from './call.ts';
 import { cuttableMs, heardFromMs, type CuttableReply } from './cuttable-reply.ts';
 import type { Lab } from './lab.ts';

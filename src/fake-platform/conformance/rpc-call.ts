@@ -298,7 +298,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
     await pause(limitMs, this.clock);
   }
 
-  /** How long the server says that it waits for the end of speech, with a margin, ms (section 2.9 of the contract). */
+  /** How long the server says that it waits for the end of speech, with a margin, ms. */
   #tailMs(): number {
     const timers = this.turns.findLast(({ final }) => final !== undefined)?.final?.message.input_handling_config?.speech_timers;
     const ownMs = Math.max(timers?.complete_timeout_msec ?? 0, timers?.incomplete_timeout_msec ?? 0);

@@ -1,4 +1,4 @@
-// `POST /applications/{id}/token` (section 5.2): the developer's integration asks for a pair of tokens that acts for a
+// `POST /applications/{id}/token`: the developer's integration asks for a pair of tokens that acts for a
 // customer organization.
 import { z } from 'zod';
 import { isUuid } from './ids.ts';

@@ -1,5 +1,5 @@
 // Which organizations have authorized which service app. An administrator's decision takes effect at once and is announced to
-// webhooks; an authorization has a machine account, which is deleted with it (section 6.5).
+// webhooks; an authorization has a machine account, which is deleted with it.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';

@@ -1,4 +1,4 @@
-// The registered data sources with their tokens (sections 4.1 and 5.3). Signs with the issuer's published key; who may
+// The registered data sources with their tokens. Signs with the issuer's published key; who may
 // change what is decided before.
 import { randomUUID } from 'node:crypto';
 import type { Issuer } from './issuer.ts';

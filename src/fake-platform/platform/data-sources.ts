@@ -1,4 +1,4 @@
-// The data sources of an organization, for its service app (section 5.3): register, list, get, update, delete. A token
+// The data sources of an organization, for its service app: register, list, get, update, delete. A token
 // reads and changes those of its own organization only.
 import type { ServiceApp } from './apps.ts';
 import type { DataSourceBook, DataSourceRecord, DataSourceWords } from './data-source-book.ts';

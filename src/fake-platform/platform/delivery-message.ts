@@ -1,4 +1,4 @@
-// What is sent to a webhook: the body (section 6.1), and the headers that sign its bytes (H-10, H-11) in the observed
+// What is sent to a webhook: the body, and the headers that sign its bytes (H-10, H-11) in the observed
 // formats. The customer organization is in `data`; the organization of the envelope is the webhook owner's.
 import { createHmac, randomBytes } from 'node:crypto';
 import type { PlatformIds } from './ids.ts';

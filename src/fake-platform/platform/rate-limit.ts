@@ -1,4 +1,4 @@
-// Limits requests per minute and client (section 5.4), over the last minute.
+// Limits requests per minute and client, over the last minute.
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { Refusal } from './refusal.ts';

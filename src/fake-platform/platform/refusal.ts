@@ -1,4 +1,4 @@
-// An error answer: status, message and headers as in the contract (section 5.4). Resources throw it, the
+// An error answer: status, message and headers as in the contract. Resources throw it, the
 // server sends it.
 import type { z } from 'zod';
 

@@ -15,7 +15,7 @@ export interface Grant {
   readonly accountId: string;
 }
 
-/** A pair as the token endpoint returns it (section 5.1). */
+/** A pair as the token endpoint returns it. */
 export interface TokenFields {
   readonly access_token: string;
   readonly expires_in: number;

@@ -1,4 +1,4 @@
-// The token endpoint (section 5.1): exchanges codes and refresh tokens for pairs, for integrations and service apps. And the
+// The token endpoint: exchanges codes and refresh tokens for pairs, for integrations and service apps. And the
 // two small resources that tell a token's holder about it.
 import { z } from 'zod';
 import type { Platform } from './platform.ts';

@@ -1,4 +1,4 @@
-// Webhook registrations (section 5.5), with their secrets and the failures of their deliveries.
+// Webhook registrations, with their secrets and the failures of their deliveries.
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from './bounded-map.ts';
 import type { PlatformIds } from './ids.ts';

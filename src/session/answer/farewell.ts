@@ -65,7 +65,7 @@ export class Farewell {
     conversation.isFarewellWritten = (await turn.delivered?.()) ?? true;
     if (!conversation.isFarewellWritten) return;
     conversation.ends(pendingEnd.end);
-    // After the terminal event, so that the client knows why these streams complete (G-13).
+    // The call's other streams complete without an answer, after SESSION_END or the transfer, which tells the client why (G-13).
     conversation.open.complete('silent');
   }
 

@@ -151,7 +151,7 @@ export class ReplyWriter {
     return !turn.over.isAborted;
   }
 
-  // Not for prompts in the final itself: the platform plays those before it acts.
+  // Waits for sound that was sent ahead of the final only: the platform plays the prompts in a final before it ends or transfers the call.
   async #untilHeard(): Promise<void> {
     const { turn, conversation, clock, settings, hurry } = this.#options;
     const remainingMs = Math.min(conversation.playout.remainingMs(clock.monotonicMs()), settings.maxFarewellMs);

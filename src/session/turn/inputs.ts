@@ -65,7 +65,7 @@ export class Inputs implements TurnListener {
       case 'speech_started':
         this.#cutShort(turn, 'speech', turn);
         this.#early?.reset();
-        this.#parts.observer.inputStarted?.(this.#conversation.call, turn.id);
+        this.#parts.observer.speechStarted?.(this.#conversation.call, turn.id);
         return;
       case 'end_suspected':
         if (fact.isSuspected) this.#early?.begin(this.#callerAudio.utteranceSoFar());
@@ -100,7 +100,7 @@ export class Inputs implements TurnListener {
     if (input.kind === 'dtmf') this.#cutShort(turn, 'keys', turn);
     this.#isTyping = false;
     conversation.hasBegun = true;
-    if (input.kind === 'speech') parts.observer.inputEnded?.(conversation.call, turn.id);
+    if (input.kind === 'speech') parts.observer.speechEnded?.(conversation.call, turn.id);
     // During and after the farewell there is no further reply (G-7C).
     if (conversation.isOver && (conversation.isEnded || conversation.isSayingFarewell)) {
       if (conversation.hasMoved) turn.giveBack();

@@ -62,7 +62,7 @@ export class Health {
     });
   }
 
-  /** The platform's own service (section 1.8 of the contract). An unknown name is UNKNOWN there. */
+  /** The platform's own service. An unknown name is UNKNOWN there. */
   platform({ definition }: Contract['health']): HealthService {
     const { SERVING, NOT_SERVING, UNKNOWN } = SERVING_STATUS;
     return this.#service({ definition, words: { serving: SERVING, not_serving: NOT_SERVING, unknown: UNKNOWN }, hasNotFound: false });

@@ -10,7 +10,7 @@ interface WireStatus {
 
 const INTERNAL: WireStatus = { code: status.INTERNAL, text: 'internal error' };
 
-/** The status of every code (section 1.10 of the contract); a missing one does not compile. */
+/** The status of every code; a missing one does not compile. */
 const GRPC_STATUS = {
   agent_conflict: { code: status.INVALID_ARGUMENT },
   agent_unknown: { code: status.NOT_FOUND },

@@ -8,7 +8,7 @@ import { dtmfCharacterOfName, type VOICE_ENCODING } from '../../contract/numbers
 import type { AudioEncoding, AudioInput, Input } from '../../dialog/input.ts';
 import { audioInput, checkedCall, checkedParameters, digitsOf, type WireCall } from '../caller-request.ts';
 
-/** Enums travel by name (section 3.3). */
+/** Enums travel by name. */
 const ENCODINGS = {
   UNSPECIFIED_FORMAT: undefined,
   LINEAR16_FORMAT: 'linear16',

@@ -39,9 +39,9 @@ describe('createMetrics', () => {
     expect(now.get('parley_sessions_open{bot="echo"}')).toBe(1);
     expect(now.get('parley_turns_open{bot="echo"}')).toBe(1);
 
-    metrics.sessions.inputStarted(call, 't1');
+    metrics.sessions.speechStarted(call, 't1');
     clock.advance(1500);
-    metrics.sessions.inputEnded(call, 't1');
+    metrics.sessions.speechEnded(call, 't1');
     metrics.sessions.botAsked(call, 't1', 'speech_input');
     clock.advance(300);
     metrics.sessions.botAnswered(call, 't1', 60);
@@ -123,10 +123,10 @@ describe('createMetrics', () => {
     const metrics = make();
     const call = callTo('echo');
     // Speech of a turn that is not known, and an end without a start, as after a resumed prompt.
-    metrics.sessions.inputStarted(call, 'unknown');
-    metrics.sessions.inputEnded(call, 'unknown');
+    metrics.sessions.speechStarted(call, 'unknown');
+    metrics.sessions.speechEnded(call, 'unknown');
     metrics.sessions.turnStarted(call, 't');
-    metrics.sessions.inputEnded(call, 't');
+    metrics.sessions.speechEnded(call, 't');
     metrics.sessions.turnEnded(call, 't', 'replied');
     metrics.sessions.replyStarted(call, 't', 5);
     const now = await samples(metrics);

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../../src/base/errors.ts';
 import type { Logger } from '../../../src/base/log.ts';
 import type { SessionObserver } from '../../../src/session/ports.ts';
 import { combineObservers } from '../../../src/telemetry/observers.ts';
-import { callFacts, notifyAll } from '../../support/call-events.ts';
+import { callFacts, EVENTS, notifyAll } from '../../support/call-events.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 
 const call = callFacts();
@@ -23,52 +22,11 @@ function fireAll(observer: SessionObserver): void {
 
 function recorder(): { observer: SessionObserver; events: unknown[][] } {
   const events: unknown[][] = [];
-  const note =
-    (name: string) =>
-    (...args: unknown[]): void => {
-      events.push([name, ...args.slice(1)]);
-    };
-  return {
-    events,
-    observer: {
-      callRefused: note('callRefused'),
-      sessionStarted: note('sessionStarted'),
-      turnStarted: note('turnStarted'),
-      inputStarted: note('inputStarted'),
-      bargeIn: note('bargeIn'),
-      inputEnded: note('inputEnded'),
-      promptResumed: note('promptResumed'),
-      botAsked: note('botAsked'),
-      fillerSpoken: note('fillerSpoken'),
-      replyStarted: note('replyStarted'),
-      botAnswered: note('botAnswered'),
-      botFailed: note('botFailed'),
-      replyRepeated: note('replyRepeated'),
-      slowReader: note('slowReader'),
-      turnEnded: note('turnEnded'),
-      sessionEnded: note('sessionEnded'),
-    },
-  };
+  const members = Object.keys(EVENTS).map((member) => [member, (...[, ...facts]: unknown[]) => events.push([member, ...facts])]);
+  return { events, observer: Object.fromEntries(members) as SessionObserver };
 }
 
-const ALL = [
-  ['callRefused', 'total'],
-  ['sessionStarted', false],
-  ['turnStarted', 't', 'tracking'],
-  ['inputStarted', 't'],
-  ['bargeIn', 't', 'speech', 340],
-  ['inputEnded', 't'],
-  ['promptResumed', 't'],
-  ['botAsked', 't', 'speech_input'],
-  ['fillerSpoken', 't'],
-  ['replyStarted', 't', 12],
-  ['botAnswered', 't', 11],
-  ['botFailed', 't', expect.any(AppError)],
-  ['replyRepeated', 't'],
-  ['slowReader', 't'],
-  ['turnEnded', 't', 'failed'],
-  ['sessionEnded', 'failed'],
-];
+const ALL = Object.entries(EVENTS).map(([member, facts]) => [member, ...facts]);
 
 describe('combineObservers', () => {
   it('passes every event with its arguments to every observer, and copes with observers that want few', () => {

@@ -1,4 +1,4 @@
-// Checks of how the server ends a call and transfers it (contract, section 2.8).
+// Checks of how the server ends a call and transfers it.
 import { ROUTING_HINT } from '../../../contract/limits.ts';
 import { isTerminalEvent } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';

@@ -1,4 +1,4 @@
-// Checks of the answer to each kind of input: speech, keys, silence, the end of a call (contract, sections 2.4 to 2.9).
+// Checks of the answer to each kind of input: speech, keys, silence, the end of a call.
 import type { Answer } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
 import { isNotice } from '../heard.ts';

@@ -1,4 +1,4 @@
-// Checks of RPCs of one call that overlap, and of interrupted replies (contract, section 2.6). Each covers the welcome and other
+// Checks of RPCs of one call that overlap, and of interrupted replies. Each covers the welcome and other
 // replies that may be interrupted.
 import type { Check } from '../check.ts';
 import { repliesBy, streamedMs, withEach } from '../cuttable-reply.ts';

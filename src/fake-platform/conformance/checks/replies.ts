@@ -1,4 +1,4 @@
-// Checks of how replies are sent: FINAL, CHUNK and PARTIAL, and the sound in them (contract, sections 2.2 and 2.5).
+// Checks of how replies are sent: FINAL, CHUNK and PARTIAL, and the sound in them.
 import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
 import { isClosing, type Answer, type AnswerPrompt } from '../../caller/answer.ts';

@@ -1,4 +1,4 @@
-// Checks of input that is unusual and legal, or from a later contract (contract, sections 2.7 and 2.10).
+// Checks of input that is unusual and legal, or from a later contract.
 import { status } from '@grpc/grpc-js';
 import type { Key } from '../../caller/key.ts';
 import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';

@@ -1,5 +1,5 @@
 // Checks for both transports, each with its own ids and rules: the answers to keys, silence, noise and a hang-up, and
-// how the server ends a call (contract, sections 2.4 to 2.8, 3.5 and 3.7). Know no wire.
+// how the server ends a call. Know no wire.
 import type { Key } from '../../caller/key.ts';
 import type { Check, CheckName } from '../check.ts';
 import { isHeard } from '../heard.ts';

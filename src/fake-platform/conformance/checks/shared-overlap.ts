@@ -1,5 +1,5 @@
-// Checks for both transports, each with its own ids and rules: what happens to a reply that the caller interrupts (contract,
-// sections 2.6 and 3.5). Each covers the welcome and other replies that may be interrupted. Know no wire.
+// Checks for both transports, each with its own ids and rules: what happens to a reply that the caller interrupts. Each covers
+// the welcome and other replies that may be interrupted. Know no wire.
 import type { ProbeCall, ProbeTurn, TimedAnswer } from '../call.ts';
 import type { Check, CheckName } from '../check.ts';
 import { cuttableMs, repliesBy, streamedMs, withEach, type CuttableReply } from '../cuttable-reply.ts';

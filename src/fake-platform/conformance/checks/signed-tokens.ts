@@ -1,5 +1,4 @@
-// Checks of tokens with a valid signature and wrong content: only a platform that signs on request can make them
-// (contract, sections 4.4 and 4.5).
+// Checks of tokens with a valid signature and wrong content: only a platform that signs on request can make them.
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../base/json.ts';
 import type { Lab } from '../lab.ts';

@@ -1,4 +1,4 @@
-// Checks of the forms in which the caller's voice may come, and of when the server may report it (contract, section 2.4).
+// Checks of the forms in which the caller's voice may come, and of when the server may report it.
 import { VOICE_ENCODING } from '../../../contract/grpc.ts';
 import { FRAME_MS, LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
 import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';

@@ -1,4 +1,4 @@
-// Checks of tokens that anybody can make, with one good token or with none (contract, sections 2.1 and 4.4).
+// Checks of tokens that anybody can make, with one good token or with none.
 import { startIssuer, type Issuer } from '../../platform/issuer.ts';
 import type { Lab } from '../lab.ts';
 import type { Presented } from '../probe.ts';

@@ -1,4 +1,4 @@
-// Checks of the methods, the list of agents and who may ask (contract, section 2.1).
+// Checks of the methods, the list of agents and who may ask.
 import { status } from '@grpc/grpc-js';
 import { loadContract } from '../../../contract/grpc.ts';
 import type { Check } from '../check.ts';

@@ -1,4 +1,4 @@
-// Checks of what connects the RPCs of a call (contract, sections 2.2 and 2.3).
+// Checks of what connects the RPCs of a call.
 import { status } from '@grpc/grpc-js';
 import type { Check } from '../check.ts';
 import { FLOW_EVENT, SILENCE, type RpcCall, type RpcTurn } from '../rpc-call.ts';

@@ -1,4 +1,4 @@
-// A request on the list channel, and what came back (contract, section 3.8). Judges nothing.
+// A request on the list channel, and what came back. Judges nothing.
 import type { JsonObject } from '../../../base/json.ts';
 import type { ListedAgent } from '../../lines/line.ts';
 import { objectsOf, type Message } from './message.ts';

@@ -99,7 +99,7 @@ function flowData({ name, parameters }: { readonly name: string; readonly parame
   return { ...(name === '' ? {} : { name }), ...(Object.keys(parameters).length === 0 ? {} : { parameters }) };
 }
 
-/** Every frame names encoding and rate (section 3.3). */
+/** Every frame names encoding and rate. */
 function audioHead(): JsonObject {
   return { encoding: ENCODING, sample_rate_hertz: LINE_RATE_HZ };
 }

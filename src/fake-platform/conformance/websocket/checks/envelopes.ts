@@ -1,4 +1,4 @@
-// Checks of the form of the server's messages (contract, sections 3.2 and 3.3).
+// Checks of the form of the server's messages.
 import type { JsonObject, JsonValue } from '../../../../base/json.ts';
 import type { Check } from '../../check.ts';
 import { silenceOf } from '../../quiet-line.ts';

@@ -1,5 +1,4 @@
-// Checks of the answers to keys, silence and noise, of a caller who interrupts, and of the end of a call (contract, sections 3.5
-// and 3.7).
+// Checks of the answers to keys, silence and noise, of a caller who interrupts, and of the end of a call.
 import { isTerminalEvent } from '../../../caller/answer.ts';
 import type { Check } from '../../check.ts';
 import {

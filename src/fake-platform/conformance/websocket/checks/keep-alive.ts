@@ -1,4 +1,4 @@
-// Checks of pings, and of compressed messages (contract, section 3.7).
+// Checks of pings, and of compressed messages.
 import type { Check } from '../../check.ts';
 import { objectOf, type Message } from '../message.ts';
 import type { SocketLab } from '../socket-probe.ts';

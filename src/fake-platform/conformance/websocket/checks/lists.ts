@@ -1,4 +1,4 @@
-// Checks of the list channel (contract, section 3.8).
+// Checks of the list channel.
 import type { Check } from '../../check.ts';
 import { MAX_AGENTS } from '../../survey.ts';
 import { agentsIn, listIn } from '../list-question.ts';

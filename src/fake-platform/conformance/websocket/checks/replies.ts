@@ -1,4 +1,4 @@
-// Checks of how replies and their sound are sent, and of the caller's audio meanwhile (contract, sections 3.5 and 3.6).
+// Checks of how replies and their sound are sent, and of the caller's audio meanwhile.
 import { MAX_SOCKET_CALLER_AUDIO_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_SOCKET_CHUNK_BYTES } from '../../../../contract/limits.ts';
 import { MULAW_BYTES_PER_MS } from '../../../../speech/audio-format.ts';
 import { startsAsWav } from '../../../../speech/wav.ts';

@@ -1,4 +1,4 @@
-// Checks of how a call is tied to its socket, and how it begins (contract, section 3.5).
+// Checks of how a call is tied to its socket, and how it begins.
 import type { Check } from '../../check.ts';
 import { NOTHING } from '../../shape-check.ts';
 import { errorsIn, type Message } from '../message.ts';

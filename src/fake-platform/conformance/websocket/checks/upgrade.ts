@@ -1,4 +1,4 @@
-// Checks of the upgrade: paths, and who may connect (contract, sections 3.1 and 4.4).
+// Checks of the upgrade: paths, and who may connect.
 import type { Check } from '../../check.ts';
 import { demandRefused, malformedTokens, oddTokens } from '../../checks/tokens.ts';
 import type { Handshake } from '../probe-socket.ts';
