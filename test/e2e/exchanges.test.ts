@@ -3,6 +3,7 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeMulaw } from '../../src/speech/g711.ts';
 import { readWavLayout } from '../../src/speech/wav.ts';
+import { DEFAULT_LISTEN } from '../support/defaults.ts';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import type { ClientTurn, PlatformClient } from '../support/platform-client.ts';
 import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
@@ -17,7 +18,7 @@ const LISTENING = {
   input_sensitive: false,
   input_handling_config: {
     dtmf_config: { dtmf_input_length: 1, inter_digit_timeout_msec: 3000, termchar: 16 },
-    speech_timers: { no_input_timeout_msec: 10_000 },
+    speech_timers: { no_input_timeout_msec: DEFAULT_LISTEN.noInputMs },
   },
   response_type: 0,
 };

@@ -2,6 +2,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { jsonFromStruct } from '../../src/contract/struct.ts';
+import { DEFAULT_LISTEN } from '../support/defaults.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import type { PlatformCall } from '../support/platform-call.ts';
@@ -49,7 +50,7 @@ describe('replies in chunk mode', () => {
     expect(final).toMatchObject({ input_mode: 2, input_sensitive: false });
     expect(final?.input_handling_config).toEqual({
       dtmf_config: { dtmf_input_length: 1, inter_digit_timeout_msec: 3000, termchar: 15 },
-      speech_timers: { no_input_timeout_msec: 10_000 },
+      speech_timers: { no_input_timeout_msec: DEFAULT_LISTEN.noInputMs },
     });
   });
 

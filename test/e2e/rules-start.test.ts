@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { play, say } from '../../src/bot/index.ts';
 import { INPUT_MODE } from '../../src/contract/grpc.ts';
 import { MULAW_WAV_HEADER_BYTES } from '../../src/speech/wav.ts';
+import { DEFAULT_LISTEN } from '../support/defaults.ts';
 import { recorded } from '../support/line-signals.ts';
 import type { PlatformClient } from '../support/platform-client.ts';
 import { ordered, started, WITH_PUPPET } from '../support/puppet.ts';
@@ -78,7 +79,7 @@ describe.each(['chunk', 'wav'] as const)('the start of a call in %s mode', (mode
     expect(final).toMatchObject({ response_type: 0, input_mode: INPUT_MODE.INPUT_VOICE_DTMF, input_sensitive: false });
     expect(final?.input_handling_config).toEqual({
       dtmf_config: { dtmf_input_length: 1, inter_digit_timeout_msec: 3000, termchar: 16 },
-      speech_timers: { no_input_timeout_msec: 10_000 },
+      speech_timers: { no_input_timeout_msec: DEFAULT_LISTEN.noInputMs },
     });
     for (const member of ['session_transcript', 'session_summary', 'output_events']) expect(final).not.toHaveProperty(member);
     await call.turn(event('SESSION_END'));

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
+import { DEFAULT_LISTEN } from '../support/defaults.ts';
 import { DEBIAN_PYTHON, requireDebian } from '../support/debian.ts';
 import { RunningServer, TEST_SPEECH } from '../support/running-server.ts';
 
@@ -97,7 +98,7 @@ describe.each(['wav', 'chunk'] as const)("a client of Python's grpcio, in %s mod
 
   it('holds exchange A: welcome, an utterance with its echo, and the end', () => {
     expect(told('A1')).toEqual(spoken);
-    expect(last('A1')).toMatchObject({ mode: 'INPUT_VOICE_DTMF', sensitive: false, no_input_ms: 10_000 });
+    expect(last('A1')).toMatchObject({ mode: 'INPUT_VOICE_DTMF', sensitive: false, no_input_ms: DEFAULT_LISTEN.noInputMs });
     expect(told('A2')).toEqual(['FINAL START_OF_INPUT', mode === 'chunk' ? 'CHUNK END_OF_INPUT' : 'FINAL END_OF_INPUT', ...spoken]);
     // The sentence lasts 3.35 s; its echo has the pre-roll before it and a little silence behind it.
     const echo = rpcs.get('A2')?.responses?.flatMap(({ prompts }) => prompts.map(({ bytes }) => bytes)) ?? [];
