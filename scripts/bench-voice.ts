@@ -63,10 +63,10 @@ async function spoken(voice: FliteVoice): Promise<{ readonly mulaw: Uint8Array; 
   try {
     const signal = new AbortController().signal;
     // The thread has loaded the program before time counts.
-    await synthesizer.speak('Hello.', signal);
+    await synthesizer.speak({ text: 'Hello.' }, signal);
     const began = performance.now();
     const sounds: Uint8Array[] = [];
-    for (const one of TEXTS) sounds.push(await synthesizer.speak(one, signal));
+    for (const one of TEXTS) sounds.push(await synthesizer.speak({ text: one }, signal));
     return { mulaw: Buffer.concat(sounds), tookMs: performance.now() - began };
   } finally {
     await synthesizer.close();

@@ -21,7 +21,20 @@ const GROUPS = /** @type {const} */ ([
   [
     'Replies',
     [
-      ...['go', 'say', 'play', 'Saying', 'listen', 'transfer', 'end', 'ladder', 'PromptOptions', 'ListenOptions', 'SpeechPatience'],
+      ...[
+        'go',
+        'say',
+        'play',
+        'Saying',
+        'listen',
+        'transfer',
+        'end',
+        'ladder',
+        'PromptOptions',
+        'SayOptions',
+        'ListenOptions',
+        'SpeechPatience',
+      ],
       ...['FlowEvent', 'TransferOptions', 'EndOptions', 'Reply', 'Answer', 'Handled'],
     ],
   ],

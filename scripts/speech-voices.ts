@@ -33,7 +33,7 @@ export function fliteVoices(names: readonly FliteVoice[] = FLITE_VOICES): Voice[
       try {
         const sounds: Sound[] = [];
         for (const text of texts) {
-          const mulaw = await synthesizer.speak(text, new AbortController().signal);
+          const mulaw = await synthesizer.speak({ text }, new AbortController().signal);
           sounds.push(trimmed(asSound(decodeMulaw(mulaw))));
         }
         return sounds;

@@ -9,6 +9,7 @@ import transfer from './transfer.ts';
 import interrupted from './interrupted.ts';
 import orderStatus from './order-status.ts';
 import recordings from './recordings.ts';
+import spanish from './spanish.ts';
 import speechToSpeech from './speech-to-speech.ts';
 import survey from './survey.ts';
 
@@ -154,5 +155,15 @@ describe('speech to speech', () => {
     // The connection is gone with the call: the next one starts from nothing.
     push('a', 9000);
     expect(heard.at(-1)).toBe('a starts');
+  });
+});
+
+describe('spanish', () => {
+  it('speaks Spanish, and English to those who want it', async () => {
+    expect(spanish.speaks).toEqual({ language: 'es-MX' });
+    const call = await new TestCall(spanish).start();
+    (await call.press('4711')).hears('4, 7, 1, 1').ended();
+    (await (await new TestCall(spanish).start()).press('*')).transferred({ reason: 'English' });
+    (await (await new TestCall(spanish).start()).speak('hola')).hears('¿Cómo dice?');
   });
 });

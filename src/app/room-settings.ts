@@ -2,6 +2,8 @@
 import type { AdmissionLimits } from '../session/admission.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
+import { inLanguage, LANGUAGES } from '../dialog/languages.ts';
+import type { GivenLines, Lines } from '../dialog/languages/language.ts';
 import type { EngineSettings } from '../session/settings.ts';
 import type { ListenerSecurity } from '../transport/socket-listener.ts';
 import type { MediaServerSettings } from '../transport/grpc/server.ts';
@@ -9,7 +11,6 @@ import type { SocketServerSettings } from '../transport/ws/settings.ts';
 import type { RecognizerChoice } from '../voice/recognizers/find-recognizer.ts';
 import type { VoiceSettings } from '../voice/prompt-voice.ts';
 import type { SynthesizerChoice } from '../voice/synthesizers/find-synthesizer.ts';
-import { FLITE_VOICES, isFliteVoice } from '../voice/synthesizers/flite.ts';
 import type { Settings } from './config/settings.ts';
 import { isDevelopment } from './development.ts';
 
@@ -20,7 +21,7 @@ const STATE_PART = 1 / 4;
 export function engineSettings(settings: Settings): EngineSettings {
   const { sessions, turns, media, listen, prompts, speech } = settings;
   return {
-    ...{ ...sessions, ...turns, ...media, ...prompts },
+    ...{ ...sessions, ...turns, ...media },
     maxSessions: sessions.max,
     maxStateBytes: Math.floor(sessions.maxSnapshotBytes * STATE_PART),
     turnDeadlineMs: turns.deadlineMs,
@@ -30,6 +31,22 @@ export function engineSettings(settings: Settings): EngineSettings {
     patience: speech,
     digitSilenceMs: speech.digitSilenceMs,
     listen: { ...listen, sensitive: false },
+    language: prompts.language,
+    lines: linesIn(prompts.language, prompts),
+    linesByLanguage: new Map([
+      ...[...LANGUAGES].map(([tag, { lines }]) => [tag, lines] as const),
+      ...[...prompts.languages, prompts].map((lines) => [lines.language.toLowerCase(), linesIn(lines.language, lines)] as const),
+    ]),
+  };
+}
+
+/** The operator's lines, and in place of those left out what the server knows itself. */
+function linesIn(language: string, { filler, apology, transfer }: GivenLines): Lines {
+  const known = inLanguage(LANGUAGES, language)?.lines;
+  return {
+    filler: required(filler ?? known?.filler),
+    apology: required(apology ?? known?.apology),
+    transfer: required(transfer ?? known?.transfer),
   };
 }
 
@@ -90,14 +107,17 @@ export function voiceSettings(settings: Settings, promptsFolder: string): VoiceS
 }
 
 /** The configured synthesizer. */
-export function synthesizerChoice({ synthesizer: { engine, voice, timeoutMs, http } }: Pick<Settings, 'synthesizer'>): SynthesizerChoice {
+export function synthesizerChoice({
+  synthesizer: { engine, voice, voices: listed, timeoutMs, http },
+}: Pick<Settings, 'synthesizer'>): SynthesizerChoice {
+  const voices = new Map(listed.map((of) => [of.language.toLowerCase(), of.voice]));
   switch (engine) {
     case 'none':
       return { engine };
     case 'flite':
-      return { engine, timeoutMs, voice: voice === undefined ? FLITE_VOICES[0] : required(isFliteVoice(voice) ? voice : undefined) };
+      return { engine, timeoutMs, voice, voices };
     case 'http':
-      return { engine, timeoutMs, voice, ...http, url: required(http.url), model: required(http.model) };
+      return { engine, timeoutMs, voice, voices, ...http, url: required(http.url), model: required(http.model) };
   }
 }
 
@@ -117,6 +137,6 @@ export function recognizerChoice({ recognizer: { engine, command, timeoutMs, htt
 
 /** A rule between settings guarantees this value. */
 function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new AppError('internal', 'a speech engine was chosen without what it needs');
+  if (value === undefined) throw new AppError('internal', 'something was chosen without what it needs');
   return value;
 }

@@ -1,7 +1,9 @@
 // The synthesizer and recognizer of the server, and the prompts that are synthesized before the first call.
 import type { Logger } from '../base/log.ts';
 import type { Catalog } from '../bot/catalog.ts';
+import type { Speech } from '../dialog/reply.ts';
 import type { Recognizer } from '../session/ports.ts';
+import { linesOf } from '../session/settings.ts';
 import type { SignalEngines } from '../speech/engines.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
@@ -9,7 +11,7 @@ import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
 import { promptsFolder } from './bot-folders.ts';
 import type { Settings } from './config/settings.ts';
 import type { ProcessParts } from './process-parts.ts';
-import { recognizerChoice, voiceSettings } from './room-settings.ts';
+import { engineSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
 
 export interface VoicesParts extends ProcessParts {
   readonly engines: SignalEngines;
@@ -38,9 +40,9 @@ export class Voices {
   }
 
   /** Synthesizes the static prompts of bots; cached ones cost nothing. Never rejects. */
-  async warm(catalog: Catalog, own: readonly string[] = []): Promise<void> {
+  async warm(catalog: Catalog, own: readonly Speech[] = []): Promise<void> {
     const { signal } = this.#warming;
-    const texts = catalog.bots.flatMap((bot) => bot.prompts);
+    const texts = catalog.bots.flatMap(({ prompts, speaks }) => prompts.map((text) => ({ text, ...speaks })));
     // Our own prompts go first and stay in memory.
     const warmths = [await this.voice.keep(own, signal), await this.voice.warm(texts, signal)];
     const spoken = warmths.reduce((sum, warmth) => sum + warmth.spoken, 0);
@@ -55,9 +57,15 @@ export class Voices {
 
   /** As {@link Voices.warm}, with the server's own prompts. A filler without audio is not played at all. */
   warmAll(catalog: Catalog): Promise<void> {
-    const { prompts, turns, media } = this.#settings;
+    const { turns, media } = this.#settings;
+    const engine = engineSettings(this.#settings);
     const hasFiller = turns.fillerAfterMs > 0 && media.mode === 'chunk';
-    return this.warm(catalog, [prompts.apology, prompts.transfer, ...(hasFiller ? [prompts.filler] : [])]);
+    const spoken = catalog.bots.flatMap((bot) => {
+      const { apology, transfer, filler } = linesOf(engine, bot);
+      return [apology, transfer, ...(hasFiller ? [filler] : [])].map((text) => ({ text, ...bot.speaks }));
+    });
+    // A call that is refused has no bot.
+    return this.warm(catalog, [{ text: engine.lines.transfer }, ...spoken]);
   }
 
   /** Stops synthesizing ahead. */

@@ -6,6 +6,8 @@ import type { Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Heard } from '../dialog/heard.ts';
+import { LANGUAGE_TAG } from '../dialog/languages.ts';
+import type { VoiceChoice } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import { checkedPatience, DEFAULT_PATIENCE, type SpeechPatience } from '../speech/patience.ts';
 import type { Answer, Saying } from './saying.ts';
@@ -140,6 +142,13 @@ export interface BotDefinition<S> {
    * `endpointing: 'bot'`, whose model listens itself). With `none` no recognizer gets the audio and `text` is undefined.
    */
   readonly recognition?: 'engine' | 'none';
+  /** Who speaks this bot's texts, as the operator's synthesizer names it; a text may have another. Default: the operator's choice. */
+  readonly voice?: string;
+  /**
+   * What this bot and its callers speak, BCP 47 (`es`, `es-MX`); a text or a `listen` may have another. Chooses the voice, the recognizer's
+   * language, the words that count as keys, and the lines that the engine says itself. Default: the operator's choice.
+   */
+  readonly language?: string;
   /** How patiently this bot listens. Default: the operator's settings. `listen` can override it for one input. */
   readonly speech?: Partial<SpeechPatience>;
   /** Texts this bot says word for word. They are synthesized before the first call. Never caller data. */
@@ -223,6 +232,8 @@ export interface Bot {
   readonly audioInput: ((pcm: Int16Array, call: CallFacts, ear: BotEar) => void) | undefined;
   readonly endpointing: 'engine' | 'bot';
   readonly recognition: 'engine' | 'none';
+  /** Of all texts that name none themselves; undefined in bots of a package that had no choice. */
+  readonly speaks: VoiceChoice | undefined;
   readonly speech: Partial<SpeechPatience>;
   /** See {@link BotDefinition.migrate}; undefined when old states cannot be used. */
   migrate(state: JsonValue, fromVersion: number): JsonValue | undefined;
@@ -242,7 +253,7 @@ const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /**
  * Creates a bot module's default export.
  *
- * @throws TypeError when id, name, version, speech or endpointing are invalid; nothing else that compiles is checked at run time.
+ * @throws TypeError when id, name, version, language, speech or endpointing are invalid; nothing else that compiles is checked at run time.
  */
 export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   const { id, name, version } = definition;
@@ -252,6 +263,9 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   if (definition.endpointing === 'bot' && definition.audio_input === undefined)
     throw new TypeError(`bot "${id}" finds the end of speech itself, so it needs audio_input to hear the caller`);
   if (!Number.isInteger(version) || version < 1) throw new TypeError(`bot "${id}" needs a whole version number from 1`);
+  const { voice, language } = definition;
+  if (language !== undefined && !LANGUAGE_TAG.test(language))
+    throw new TypeError(`bot "${id}" speaks "${language}", which is no BCP 47 tag such as es or es-MX`);
   demandPatience(id, definition.speech ?? {});
 
   // The engine keeps states as JSON. Every state it passes back came from this very bot's handlers (the snapshot names id and
@@ -272,6 +286,7 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
     audioInput: definition.audio_input,
     endpointing: definition.endpointing ?? 'engine',
     recognition: definition.recognition ?? (definition.endpointing === 'bot' ? 'none' : 'engine'),
+    speaks: { ...(voice !== undefined && { voice }), ...(language !== undefined && { language }) },
     speech: definition.speech ?? {},
     migrate: (state, fromVersion) => handlers.migrate?.(state, fromVersion),
   };

@@ -1,5 +1,6 @@
 // The bots of this server by id, and which organization may choose which of them. Knows no files and no wire.
 import { AppError } from '../base/errors.ts';
+import { primarySubtag } from '../dialog/languages.ts';
 import type { Bot } from './bot.ts';
 
 /** One entry of the list that administrators choose from. */
@@ -94,6 +95,11 @@ function viewOf({ bots, defaultBot }: OrganizationBots, all: ReadonlyMap<string,
 
 function demand(known: { has(id: string): boolean; keys(): Iterable<string> }, id: string, what: string): void {
   if (!known.has(id)) throw new AppError('bot_invalid', `${what}, "${id}", is not among these bots: ${[...known.keys()].join(', ')}`);
+}
+
+/** Ids of bots with another language than English, which the embedded synthesizer reads as if it were English. */
+export function speakingOther(bots: readonly Bot[]): readonly string[] {
+  return bots.filter(({ speaks }) => primarySubtag(speaks?.language ?? 'en') !== 'en').map(({ id }) => id);
 }
 
 /** Ids of bots that want the caller's words: without a recognizer they get none. */

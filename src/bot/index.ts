@@ -20,7 +20,7 @@ export type {
   TurnStarted,
 } from './bot.ts';
 export { end, go, ladder, listen, play, say, transfer } from './saying.ts';
-export type { Answer, EndOptions, ListenOptions, PromptOptions, Saying, TransferOptions } from './saying.ts';
+export type { Answer, EndOptions, ListenOptions, PromptOptions, Saying, SayOptions, TransferOptions } from './saying.ts';
 export type { CallFacts } from '../dialog/call.ts';
 export type { Heard } from '../dialog/heard.ts';
 export type { FlowEvent, Reply } from '../dialog/reply.ts';

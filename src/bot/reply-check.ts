@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import { throughJson, type JsonValue } from '../base/json.ts';
+import { LANGUAGE_TAG } from '../dialog/languages.ts';
 import { MAX_DIGITS, type Prompt, type Reply } from '../dialog/reply.ts';
 import { PATIENCE_LIMITS, type SpeechPatience } from '../speech/patience.ts';
 import type { Answer } from './saying.ts';
@@ -10,6 +11,8 @@ import type { Answer } from './saying.ts';
 const MAX_PROMPTS = 32;
 /** Longest text of one prompt, characters. About two minutes of speech. */
 const MAX_TEXT_CHARS = 2000;
+/** Longest SSML of one prompt, characters. */
+const MAX_SSML_CHARS = 8000;
 /** Longest data for the platform with a transfer or an event, characters of JSON. */
 const MAX_DATA_CHARS = 8192;
 /** Deepest nesting of such data: the wire takes 32 levels, and the data of a transfer starts one level down. */
@@ -24,11 +27,15 @@ const text = z
   .string()
   .max(MAX_TEXT_CHARS)
   .transform((value) => Buffer.from(value, 'utf8').toString('utf8'));
+const language = z.string().regex(LANGUAGE_TAG, 'must be a BCP 47 tag such as es or es-MX').exactOptional();
 const prompt = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('text'),
     text: text.refine((value) => value.trim() !== '', 'an empty text says nothing'),
     bargeIn: z.boolean(),
+    ssml: z.string().max(MAX_SSML_CHARS).exactOptional(),
+    voice: z.string().min(1).max(100).exactOptional(),
+    language,
   }),
   z.object({ kind: z.literal('file'), file: z.string().min(1).max(255), bargeIn: z.boolean() }),
   z.object({
@@ -74,6 +81,7 @@ const next = z.discriminatedUnion('kind', [
     terminator: z.enum(['#', '*', 'none']).exactOptional(),
     noInputMs: timeMs.exactOptional(),
     sensitive: z.boolean().exactOptional(),
+    language,
     event: z.strictObject({ name: z.string().min(1).max(200), metadata: fields.exactOptional() }).exactOptional(),
     speech: patience.exactOptional(),
   }),

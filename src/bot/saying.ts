@@ -1,12 +1,22 @@
 // How a bot author builds a reply: prompts first, then exactly one next step. A Saying alone is no reply, so forgetting the
 // next step does not compile.
-import type { End, Listen, Prompt, Reply, Transfer } from '../dialog/reply.ts';
+import type { End, Listen, Prompt, Reply, Transfer, VoiceChoice } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import { wordsOf } from './ssml.ts';
 
 /** Options of one prompt. */
 export interface PromptOptions {
   /** Whether the caller can interrupt it by speaking or pressing a key. Default true. Terminal prompts never can be (G-55). */
   readonly bargeIn?: boolean;
+}
+
+/** Options of one text. A text in another language than the bot's does not take the bot's voice. */
+export interface SayOptions extends PromptOptions, VoiceChoice {
+  /**
+   * The text is SSML: one `<speak>` element. Synthesizers that take none speak its words, and a platform that speaks texts itself gets
+   * the words. What the caller has heard is told without tags.
+   */
+  readonly ssml?: boolean;
 }
 
 /** What to listen for, and how; everything has a default. */
@@ -24,9 +34,9 @@ export class Saying {
     this.prompts = prompts;
   }
 
-  /** Adds a text to speak. */
-  say(text: string, options: PromptOptions = {}): Saying {
-    return this.#with({ kind: 'text', text, bargeIn: options.bargeIn ?? true });
+  /** Adds a text to speak. @throws TypeError for SSML that is not one `<speak>` element. */
+  say(text: string, { ssml = false, bargeIn = true, ...choice }: SayOptions = {}): Saying {
+    return this.#with({ kind: 'text', ...(ssml ? { text: wordsOf(text), ssml: text } : { text }), bargeIn, ...choice });
   }
 
   /** Adds a recording: a WAV file of the prompts folder, or audio the caller spoke. */
@@ -59,8 +69,8 @@ export class Saying {
 
 const nothing = new Saying([]);
 
-/** Says a text. */
-export const say = (text: string, options?: PromptOptions): Saying => nothing.say(text, options);
+/** Says a text. @throws TypeError for SSML that is not one `<speak>` element. */
+export const say = (text: string, options?: SayOptions): Saying => nothing.say(text, options);
 /** Plays a recording. */
 export const play = (source: string | Utterance, options?: PromptOptions): Saying => nothing.play(source, options);
 /** Listens to the caller without a prompt. */

@@ -4,7 +4,7 @@ import { loadSections, type LoadedSections } from '../app/config/load-settings.t
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
 /** What such a command needs. */
-export type BotSettings = LoadedSections<'bots' | 'recognizer' | 'turns'>;
+export type BotSettings = LoadedSections<'bots' | 'recognizer' | 'synthesizer' | 'turns'>;
 
 /** Adds `--folder` to the flags of the configuration. */
 export function acceptBotSettings(command: Command): Command {
@@ -18,5 +18,5 @@ export function acceptBotSettings(command: Command): Command {
 export function loadBotSettings(command: Command): BotSettings {
   const folder: unknown = command.getOptionValue('folder');
   const own = typeof folder === 'string' ? [`--bots.folder=${folder}`] : [];
-  return loadSections({ argv: [...settingsArguments(command), ...own] }, 'bots', 'recognizer', 'turns');
+  return loadSections({ argv: [...settingsArguments(command), ...own] }, 'bots', 'recognizer', 'synthesizer', 'turns');
 }

@@ -6,7 +6,7 @@ import { openCatalog } from '../app/open-catalog.ts';
 import { loadSignalEngines } from '../app/signal-engines.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { wantingWords } from '../bot/catalog.ts';
+import { speakingOther, wantingWords } from '../bot/catalog.ts';
 import { loadFolder, type BotProblem, type LoadedFolder } from '../bot/loader.ts';
 import { PromptFiles } from '../voice/prompt-files.ts';
 import { probeBot } from './bot-probe.ts';
@@ -58,8 +58,13 @@ function reportOf({ modules }: LoadedFolder, problems: readonly BotProblem[], wa
 }
 
 function warningsOf({ modules }: LoadedFolder, { settings }: BotSettings): readonly string[] {
-  const unheard = settings.recognizer.engine === 'none' ? wantingWords(modules.map(({ bot }) => bot)) : [];
-  return unheard.map((id) => `${id} answers speech and gets no words: set recognizer.engine, or recognition 'none' in the bot`);
+  const bots = modules.map(({ bot }) => bot);
+  const unheard = settings.recognizer.engine === 'none' ? wantingWords(bots) : [];
+  const mispronounced = settings.synthesizer.engine === 'flite' ? speakingOther(bots) : [];
+  return [
+    ...unheard.map((id) => `${id} answers speech and gets no words: set recognizer.engine, or recognition 'none' in the bot`),
+    ...mispronounced.map((id) => `${id} speaks another language, and the embedded voice reads it as English: set synthesizer.engine http`),
+  ];
 }
 
 async function probeAll({ modules }: LoadedFolder, { settings }: BotSettings): Promise<readonly BotProblem[]> {

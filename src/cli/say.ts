@@ -19,6 +19,7 @@ type Print = (line: string) => void;
 
 interface Flags {
   readonly voice?: string;
+  readonly language?: string;
   readonly out: string;
   readonly json?: true;
 }
@@ -36,6 +37,7 @@ export function sayCommand(): Command {
     .description('speak a text into a WAV file with the configured synthesizer, or list the voices')
     .argument('[text]', 'what is said')
     .option('--voice <name>', 'another voice than synthesizer.voice')
+    .option('--language <tag>', 'takes the voice that synthesizer.voices has for it')
     .option('--out <file>', 'the WAV file', 'said.wav')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES);
@@ -55,7 +57,7 @@ function listVoices({ json }: Flags, print: Print): void {
 
 async function say(
   text: string,
-  { voice, out, json, settings, print }: Flags & { settings: readonly string[]; print: Print },
+  { voice, language, out, json, settings, print }: Flags & { settings: readonly string[]; print: Print },
 ): Promise<void> {
   const argv = voice === undefined ? settings : [...settings, `--synthesizer.voice=${voice}`];
   const choice = synthesizerChoice(loadSections({ argv }, 'synthesizer').settings);
@@ -71,7 +73,7 @@ async function say(
   });
   try {
     const beganMs = systemClock.monotonicMs();
-    const mulaw = await synthesizer.speak(text, whole.signal);
+    const mulaw = await synthesizer.speak({ text, ...(language !== undefined && { language }) }, whole.signal);
     const tookMs = Math.round(systemClock.monotonicMs() - beganMs);
     await writeFile(out, mulawWav(mulaw));
     const durationMs = mulaw.length / 8;

@@ -5,7 +5,7 @@ import type { SpeechPatience } from '../speech/patience.ts';
 /** Something the caller hears. */
 export type Prompt =
   /** Text for the synthesizer. */
-  | { readonly kind: 'text'; readonly text: string; readonly bargeIn: boolean }
+  | (Speech & { readonly kind: 'text'; readonly bargeIn: boolean })
   /** A recorded WAV file of the prompts folder. */
   | { readonly kind: 'file'; readonly file: string; readonly bargeIn: boolean }
   /** Ready audio: G.711 µ-law, 8 kHz, mono, no header. */
@@ -16,6 +16,22 @@ export const MAX_DIGITS = 64;
 
 /** Keys that can end a collection of digits. */
 export type TerminatorKey = '#' | '*' | 'none';
+
+/** Who speaks a text, and in which language. */
+export interface VoiceChoice {
+  /** As the operator's synthesizer names it. */
+  readonly voice?: string;
+  /** BCP 47: `es`, `es-MX`. */
+  readonly language?: string;
+}
+
+/** A text as it is spoken. */
+export interface Speech extends VoiceChoice {
+  /** The words, without any tags. */
+  readonly text: string;
+  /** The same as SSML, for synthesizers that take it. */
+  readonly ssml?: string;
+}
 
 /** Listen to the caller. Times are ms; the operator's settings are the defaults. */
 export interface Listen {
@@ -32,6 +48,8 @@ export interface Listen {
   readonly noInputMs?: number;
   /** The next input is a card number, a PIN or the like: kept out of logs, snapshots and recordings (G-83). */
   readonly sensitive?: boolean;
+  /** What the caller speaks, BCP 47. Default: the bot's language. */
+  readonly language?: string;
   /** How patiently to listen to this input. Default: the bot's setting, then the operator's. */
   readonly speech?: Partial<SpeechPatience>;
   /** Data or control for the platform's flow, sent with this reply (G-73). */

@@ -83,6 +83,11 @@ export class Conversation {
     return this.#pendingEnd;
   }
 
+  /** What the caller speaks, BCP 47; undefined: nobody said. */
+  get callerLanguage(): string | undefined {
+    return this.snapshot.listen.language ?? this.bot.speaks?.language;
+  }
+
   /** Whether a farewell was begun. */
   get hasFarewell(): boolean {
     return this.#farewell !== undefined;

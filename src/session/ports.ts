@@ -78,10 +78,11 @@ export type Sound = PromptAudio | AsyncIterable<PromptAudio> | undefined;
 /** Turns an utterance into text. */
 export interface Recognizer {
   /**
+   * @param language - what the caller speaks, BCP 47; undefined: nobody said.
    * @returns the text, or undefined when nothing was understood.
    * @throws AppError `recognition_failed`.
    */
-  recognize(utterance: Utterance, signal: AbortSignal): Promise<string | undefined>;
+  recognize(utterance: Utterance, signal: AbortSignal, language?: string): Promise<string | undefined>;
 }
 
 /**

@@ -1,5 +1,8 @@
 // The operator's settings of the engine, compiled once at startup. Times are ms.
 import type { SpeechPatience } from '../speech/patience.ts';
+import type { Bot } from '../bot/bot.ts';
+import { inLanguage } from '../dialog/languages.ts';
+import type { Lines } from '../dialog/languages/language.ts';
 import type { DeliveryMode, ListenSettings } from '../dialog/output.ts';
 
 /** Settings of the engine; config/default.yaml explains the keys. */
@@ -43,10 +46,17 @@ export interface EngineSettings {
   readonly welcomeBargeIn: boolean;
   /** Defaults of a bot's `listen`. */
   readonly listen: ListenSettings;
-  /** Played while a bot thinks. */
-  readonly filler: string;
-  /** Played when a bot fails for the first time. */
-  readonly apology: string;
-  /** Played before the call of a failing bot is transferred. */
-  readonly transfer: string;
+  /** The language of bots that name none, BCP 47. */
+  readonly language: string;
+  /** What the engine says in this language, and in those for which it has no lines. */
+  readonly lines: Lines;
+  /** What it says in other languages, by tags in lower case. */
+  readonly linesByLanguage: ReadonlyMap<string, Lines>;
 }
+
+/** What the engine says to a bot's callers. */
+export function linesOf({ language, lines, linesByLanguage }: LineSettings, { speaks }: Pick<Bot, 'speaks'>): Lines {
+  return inLanguage(linesByLanguage, speaks?.language ?? language) ?? lines;
+}
+
+type LineSettings = Pick<EngineSettings, 'language' | 'lines' | 'linesByLanguage'>;

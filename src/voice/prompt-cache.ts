@@ -7,6 +7,7 @@ import { linkAbort, type LinkedAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { PromptAudio } from '../dialog/output.ts';
+import type { Speech } from '../dialog/reply.ts';
 import { LINE_RATE_HZ } from '../speech/audio-format.ts';
 import { GrowingPrompt } from './growing-prompt.ts';
 import { promptAudio } from './prompt-audio.ts';
@@ -16,13 +17,13 @@ import type { Synthesizer } from './synthesizer.ts';
 /** Most announced texts; further ones stay in memory only. */
 const MAX_ANNOUNCED = 10_000;
 /** Most texts that are never evicted. */
-const MAX_KEPT = 16;
+const MAX_KEPT = 64;
 /** Approximate overhead of a cached prompt, bytes. */
 const ENTRY_BYTES = 300;
 
 export interface PromptCacheOptions {
-  /** Name of the configured synthesizer's sound, even if its package is missing; part of every key. */
-  readonly soundName: string;
+  /** Names the sound of a text, even if the synthesizer's package is missing; part of every key. */
+  readonly soundName: (speech: Speech) => string;
   /** Undefined: only prompts stored on disk can be played. */
   readonly synthesizer: Synthesizer | undefined;
   /** Undefined: nothing is stored on disk. */
@@ -61,8 +62,8 @@ export class PromptCache {
   }
 
   /** Declares a text as static: it contains no caller data and may be stored on disk. */
-  announce(text: string): void {
-    const key = this.#keyOf(text);
+  announce(speech: Speech): void {
+    const key = this.#keyOf(speech);
     if (this.#announced.has(key) || this.#announced.size >= MAX_ANNOUNCED) return;
     this.#announced.add(key);
     const audio = this.#kept.get(key) ?? this.#memory.peek(key);
@@ -70,12 +71,12 @@ export class PromptCache {
   }
 
   /**
-   * Declares a static text whose audio is never evicted; announces it as well. Beyond 16 texts they are only
+   * Declares a static text whose audio is never evicted; announces it as well. Beyond 64 texts they are only
    * announced.
    */
-  keep(text: string): void {
-    this.announce(text);
-    const key = this.#keyOf(text);
+  keep(speech: Speech): void {
+    this.announce(speech);
+    const key = this.#keyOf(speech);
     if (this.#kept.has(key) || this.#kept.size >= MAX_KEPT) return;
     this.#kept.set(key, this.#memory.peek(key));
   }
@@ -86,12 +87,12 @@ export class PromptCache {
    * @returns undefined without a synthesizer, or when `signal` aborts. The work goes on while anyone waits for it.
    * @throws AppError `synthesis_failed` as the rejection.
    */
-  render(text: string, signal: AbortSignal): PromptAudio | undefined | Promise<PromptAudio | undefined> {
-    const key = this.#keyOf(text);
+  render(speech: Speech, signal: AbortSignal): PromptAudio | undefined | Promise<PromptAudio | undefined> {
+    const key = this.#keyOf(speech);
     const ready = this.#kept.get(key) ?? this.#memory.get(key);
     if (ready !== undefined) return ready;
     if (signal.aborted || !this.#canMake(key)) return undefined;
-    const pending = this.#pending.get(key) ?? this.#begin(key, text, false);
+    const pending = this.#pending.get(key) ?? this.#begin(key, speech, false);
     return new Promise((resolve, reject) => {
       const leave = this.#join(key, pending, signal, () => {
         resolve(undefined);
@@ -107,12 +108,12 @@ export class PromptCache {
    * @returns pieces that can be read once. They end early when `signal` aborts or the reader leaves, and throw
    * AppError `synthesis_failed`.
    */
-  stream(text: string, signal: AbortSignal): PromptAudio | undefined | AsyncIterable<PromptAudio> {
-    const key = this.#keyOf(text);
+  stream(speech: Speech, signal: AbortSignal): PromptAudio | undefined | AsyncIterable<PromptAudio> {
+    const key = this.#keyOf(speech);
     const ready = this.#kept.get(key) ?? this.#memory.get(key);
     if (ready !== undefined) return ready;
     if (signal.aborted || !this.#canMake(key)) return undefined;
-    const pending = this.#pending.get(key) ?? this.#begin(key, text, true);
+    const pending = this.#pending.get(key) ?? this.#begin(key, speech, true);
     // Joins now and not with the first read: the reader may wait for something else first.
     const leave = this.#join(key, pending, signal, () => undefined);
     pending.sound.then(leave, leave);
@@ -129,13 +130,13 @@ export class PromptCache {
     return this.#options.synthesizer !== undefined || (this.#options.disk !== undefined && this.#announced.has(key));
   }
 
-  #begin(key: string, text: string, inPieces: boolean): Pending {
+  #begin(key: string, speech: Speech, inPieces: boolean): Pending {
     const abort = linkAbort();
     const growing = new GrowingPrompt();
     const onPiece = (mulaw: Uint8Array): void => {
       growing.add(promptAudio(mulaw));
     };
-    const sound = this.#make(key, text, abort.signal, inPieces ? onPiece : undefined).finally(() => {
+    const sound = this.#make(key, speech, abort.signal, inPieces ? onPiece : undefined).finally(() => {
       if (this.#pending.get(key)?.abort === abort) this.#pending.delete(key);
     });
     // Also handles a failure after the last reader has left.
@@ -154,7 +155,7 @@ export class PromptCache {
 
   async #make(
     key: string,
-    text: string,
+    speech: Speech,
     signal: AbortSignal,
     onPiece: ((mulaw: Uint8Array) => void) | undefined,
   ): Promise<PromptAudio | undefined> {
@@ -163,10 +164,10 @@ export class PromptCache {
     if (stored !== undefined) return this.#remember(key, stored);
     if (synthesizer === undefined) return undefined;
     const startedMs = clock.monotonicMs();
-    const audio = this.#remember(key, await synthesizer.speak(text, signal, onPiece));
+    const audio = this.#remember(key, await synthesizer.speak(speech, signal, onPiece));
     const isStatic = this.#announced.has(key);
     // Only static texts are named: the hash of a text with a PIN can be reversed by trying all PINs.
-    const name = isStatic ? { key: key.slice(0, 8), chars: text.length } : {};
+    const name = isStatic ? { key: key.slice(0, 8), chars: speech.text.length } : {};
     log.debug({ ...name, tookMs: Math.round(clock.monotonicMs() - startedMs) }, 'synthesized a prompt');
     if (isStatic) this.#store(key, audio);
     return audio;
@@ -209,9 +210,9 @@ export class PromptCache {
     return leave;
   }
 
-  #keyOf(text: string): string {
+  #keyOf(speech: Speech): string {
     return createHash('sha256')
-      .update(JSON.stringify([this.#options.soundName, LINE_RATE_HZ, text]))
+      .update(JSON.stringify([this.#options.soundName(speech), LINE_RATE_HZ, speech.text]))
       .digest('hex');
   }
 }

@@ -5,14 +5,14 @@ import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { PromptAudio } from '../dialog/output.ts';
-import type { Prompt } from '../dialog/reply.ts';
+import type { Prompt, Speech } from '../dialog/reply.ts';
 import type { PromptVoice, Sound } from '../session/ports.ts';
 import { promptAudio } from './prompt-audio.ts';
 import { PromptCache } from './prompt-cache.ts';
 import { PromptFiles } from './prompt-files.ts';
 import { PromptDiskCache } from './prompt-disk-cache.ts';
 import type { Synthesizer } from './synthesizer.ts';
-import { findSynthesizer, soundName, type SynthesizerChoice, type SynthesizerParts } from './synthesizers/find-synthesizer.ts';
+import { findSynthesizer, soundNames, type SynthesizerChoice, type SynthesizerParts } from './synthesizers/find-synthesizer.ts';
 import type { VoiceObserver } from './voice-observer.ts';
 
 /** Shortest time between two log lines of one cause, ms. */
@@ -60,8 +60,8 @@ export class CachingPromptVoice implements PromptVoice {
     if (prompt.kind === 'audio') return this.#passOn(prompt.mulaw);
     const { cache, files, synthesizer } = this.#options;
     if (prompt.kind === 'file') return this.#guarded('file', signal, () => files.render(prompt.file));
-    if (synthesizer?.speaksInPieces !== true) return this.#guarded('text', signal, () => cache.render(prompt.text, signal));
-    const sound = cache.stream(prompt.text, signal);
+    if (synthesizer?.speaksInPieces !== true) return this.#guarded('text', signal, () => cache.render(prompt, signal));
+    const sound = cache.stream(prompt, signal);
     return sound === undefined || 'mulaw' in sound ? sound : this.#guardedPieces(sound, signal);
   }
 
@@ -78,20 +78,21 @@ export class CachingPromptVoice implements PromptVoice {
    * @param signal - stops it; texts not reached count as silent.
    * @returns which texts have audio; never throws.
    */
-  async warm(texts: readonly string[], signal: AbortSignal): Promise<Warmth> {
+  async warm(texts: readonly Speech[], signal: AbortSignal): Promise<Warmth> {
     const silent: string[] = [];
-    const unique = [...new Set(texts)];
-    for (const text of unique) {
-      this.#options.cache.announce(text);
-      const sound = await this.#guarded('text', signal, () => this.#options.cache.render(text, signal));
+    const different = unique(texts);
+    for (const speech of different) {
+      const { text } = speech;
+      this.#options.cache.announce(speech);
+      const sound = await this.#guarded('text', signal, () => this.#options.cache.render(speech, signal));
       if (sound === undefined) silent.push(text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text);
     }
-    return { spoken: unique.length - silent.length, silent };
+    return { spoken: different.length - silent.length, silent };
   }
 
   /** Like {@link warm}, for the few texts that must always be ready: their audio is never evicted from memory. */
-  keep(texts: readonly string[], signal: AbortSignal): Promise<Warmth> {
-    for (const text of texts) this.#options.cache.keep(text);
+  keep(texts: readonly Speech[], signal: AbortSignal): Promise<Warmth> {
+    for (const speech of texts) this.#options.cache.keep(speech);
     return this.warm(texts, signal);
   }
 
@@ -183,11 +184,15 @@ export function openPromptVoice(settings: VoiceSettings, parts: SynthesizerParts
   const { clock, log, createResampler, observer } = parts;
   const { cacheFolder, cacheMaxBytes: maxBytes } = settings;
   const synthesizer = findSynthesizer(settings.synthesizer, parts);
-  const name = soundName(settings.synthesizer);
+  const soundName = soundNames(settings.synthesizer);
   // Without a configured voice no stored prompt can match.
   const disk =
-    cacheFolder === undefined || name === undefined ? undefined : new PromptDiskCache({ folder: cacheFolder, maxBytes, clock, log });
-  const cache = new PromptCache({ soundName: name ?? 'none', synthesizer, disk, maxBytes, clock, log });
+    cacheFolder === undefined || soundName === undefined ? undefined : new PromptDiskCache({ folder: cacheFolder, maxBytes, clock, log });
+  const cache = new PromptCache({ soundName: soundName ?? (() => 'none'), synthesizer, disk, maxBytes, clock, log });
   const files = new PromptFiles({ folder: settings.promptsFolder, createResampler, clock });
   return new CachingPromptVoice({ cache, files, synthesizer, clock, log, ...(observer === undefined ? {} : { observer }) });
+}
+
+function unique(speeches: readonly Speech[]): readonly Speech[] {
+  return [...new Map(speeches.map((speech) => [JSON.stringify([speech.text, speech.voice, speech.language]), speech])).values()];
 }

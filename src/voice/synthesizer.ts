@@ -1,9 +1,8 @@
 // The port between the prompt cache and the synthesizers.
+import type { Speech } from '../dialog/reply.ts';
 
 /** Makes speech from text. The creator closes it. */
 export interface Synthesizer {
-  /** Names everything that changes the sound (program, voice, processing); part of the cache keys. */
-  readonly name: string;
   /** Whether audio is available before the whole text is synthesized. */
   readonly speaksInPieces: boolean;
   /**
@@ -14,7 +13,7 @@ export interface Synthesizer {
    * @returns G.711 µ-law, 8 kHz, mono, no header; never empty.
    * @throws AppError `synthesis_failed`, also when `signal` aborts; the message never contains the text.
    */
-  speak(text: string, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array>;
+  speak(speech: Speech, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array>;
   /** Resolves when it has stopped. Pending texts fail. */
   close(): Promise<void>;
 }

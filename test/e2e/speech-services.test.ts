@@ -1,10 +1,15 @@
 // The server with speech services behind it: what the caller hears while a text is still being spoken, what reaches the bot
 // of what the caller said, and what happens when the services are down. Nothing that was said may be in the log.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
+import { EN } from '../../src/dialog/languages/en.ts';
+import { ES } from '../../src/dialog/languages/es.ts';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import { RunningServer } from '../support/running-server.ts';
-import { body, json, speechService, stall, status, type Answering, type SpeechService } from '../support/speech-service.ts';
+import { body, fieldsOf, json, speechService, stall, status, type Answering, type SpeechService } from '../support/speech-service.ts';
+import { temporaryFolder } from '../support/voice.ts';
 import { pcmBytes, voiceSound } from '../support/voice-sound.ts';
 import { event, format, frames } from '../support/wire-audio.ts';
 
@@ -15,6 +20,7 @@ const SPOKEN = body(SPEECH, 'audio/pcm');
 async function serverWith(
   synthesizing: Answering,
   recognizing: Answering,
+  flags: readonly string[] = [],
 ): Promise<{ server: RunningServer; mouth: SpeechService; ears: SpeechService }> {
   const [mouth, ears] = [await speechService(synthesizing), await speechService(recognizing)];
   const server = await RunningServer.start({
@@ -23,11 +29,22 @@ async function serverWith(
       ...['--synthesizer.engine=http', `--synthesizer.http.url=${mouth.url}/v1`, '--synthesizer.http.model=mouth'],
       ...['--recognizer.engine=http', `--recognizer.http.url=${ears.url}/v1`, '--recognizer.http.model=ears'],
       '--recognizer.http.key=KEY-CANARY',
+      ...flags,
     ],
   });
   onTestFinished(() => server.close());
   await server.app.warmed;
   return { server, mouth, ears };
+}
+
+interface Asked {
+  readonly input: string;
+  readonly voice?: string;
+}
+
+/** What a service was asked to speak, and by whom. */
+function voicesOf({ received }: SpeechService): readonly string[] {
+  return received.map((one) => JSON.parse(one.body.toString()) as Asked).map(({ input, voice = 'nobody' }) => `${voice}: ${input}`);
 }
 
 /** Texts that a service was asked to speak. */
@@ -85,6 +102,50 @@ describe('a server with speech services', () => {
       'a prompt has no sound: the speech service failed (status 500)',
     );
     expect(JSON.stringify(server.log)).not.toContain('CANARY');
+    await call.turn(event('SESSION_END'));
+  });
+
+  it('speaks and hears in the language of a bot, of one of its texts, and of one of its questions', async () => {
+    const { server, mouth, ears } = await serverWith(SPOKEN, json({ text: 'veintitrés cuatro' }), [
+      '--synthesizer.voices=[{"language":"es","voice":"lola"}]',
+      ...['--synthesizer.voice=nova', '--synthesizer.http.ssml'],
+    ]);
+    const call = (await server.client()).call({ agentId: 'spanish' });
+    const known = voicesOf(mouth);
+    expect(known).toEqual(expect.arrayContaining(['lola: ¿Su número?', 'lola: Perdone, algo ha fallado. Inténtelo de nuevo, por favor.']));
+    await call.turn(event('SESSION_START'));
+    await call.turn(...spoken);
+    ears.answer(json({ text: 'neuf' }));
+    expect((await call.turn(...spoken)).audio.length).toBeGreaterThan(8000);
+    await call.turn(event('NO_INPUT'));
+    expect(ears.received.map((one) => fieldsOf(one).get('language')?.content.toString())).toEqual(['es', 'fr']);
+    // The apology after the 9 was spoken before the call.
+    expect(voicesOf(mouth).slice(known.length)).toEqual(['pepa: Tengo 234.', 'nova: <speak>Hi, <break/> bye.</speak>']);
+    await call.turn(event('SESSION_END'));
+  });
+
+  it('works with the settings of the recipe for models of this machine', async () => {
+    const [mouth, ears] = [await speechService(SPOKEN), await speechService(json({ text: 'uno dos tres' }))];
+    const recipe = readFileSync(`${packageRoot()}/docs/examples/local-speech.yaml`, 'utf8');
+    const file = path.join(temporaryFolder(), 'local-speech.yaml');
+    writeFileSync(file, recipe.replace('http://127.0.0.1:8880', mouth.url).replace('http://127.0.0.1:8000', ears.url));
+    const server = await RunningServer.start({ flags: ['--config', file, `--bots.folder=${packageRoot()}/test/fixtures/voice-bots`] });
+    onTestFinished(() => server.close());
+    await server.app.warmed;
+    const call = (await server.client()).call({ agentId: 'spanish' });
+    await call.turn(event('SESSION_START'));
+    expect((await call.turn(...spoken)).audio.length).toBeGreaterThan(8000);
+    expect(JSON.parse(String(mouth.received[0]?.body))).toEqual({
+      ...{ model: 'kokoro', voice: 'af_heart', input: EN.lines.transfer, response_format: 'pcm' },
+    });
+    expect(voicesOf(mouth)).toEqual(expect.arrayContaining([`ef_dora: ¿Su número?`, `ef_dora: ${ES.lines.apology}`]));
+    expect(mouth.received.every((one) => one.path === '/v1/audio/speech')).toBe(true);
+    const [asked] = ears.received;
+    if (asked === undefined) throw new Error('nothing was recognized');
+    expect([asked.path, fieldsOf(asked).get('model')?.content.toString()]).toEqual([
+      '/v1/audio/transcriptions',
+      'Systran/faster-whisper-small',
+    ]);
     await call.turn(event('SESSION_END'));
   });
 });

@@ -7,7 +7,8 @@ import type { Reference } from './reference.ts';
 import type { HeardPart, Rpc } from './rpc.ts';
 import type { View } from './view.ts';
 
-const { apology, transfer: transferPrompt, filler, maxFarewellMs } = TEST_SETTINGS;
+const { maxFarewellMs } = TEST_SETTINGS;
+const { apology, transfer: transferPrompt, filler } = TEST_SETTINGS.lines;
 
 /** Longest wait for a sound; shorter than the engine's, so that what waits here waits there. */
 const SOUND_LIMIT_MS = 5000;

@@ -179,7 +179,7 @@ export class Reference {
       rpc.mayOweNothing = false;
     }
     this.mouth.wrote(rpc, output);
-    const isFiller = output.kind === 'prompt' && output.prompt.text === TEST_SETTINGS.filler;
+    const isFiller = output.kind === 'prompt' && output.prompt.text === TEST_SETTINGS.lines.filler;
     if ((output.kind === 'prompt' || output.kind === 'final') && !rpc.isCut && !isFiller) this.silence.broken();
   }
 

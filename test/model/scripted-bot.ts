@@ -122,7 +122,9 @@ class Talk {
     let saying: Saying | undefined;
     for (let prompt = 0; prompt < prompts; prompt += 1) {
       const [next] = this.#say().prompts;
-      if (next?.kind === 'text') saying = saying === undefined ? say(next.text, next) : saying.say(next.text, next);
+      if (next?.kind !== 'text') continue;
+      const { text, bargeIn } = next;
+      saying = saying === undefined ? say(text, { bargeIn }) : saying.say(text, { bargeIn });
     }
     const state = { asked: this.#asked };
     const reply = { prompts: saying?.prompts ?? [] };

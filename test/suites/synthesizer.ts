@@ -29,7 +29,7 @@ export function synthesizerSuite(name: string, open: () => Promise<OpenedSynthes
   describe(`${name}, like every synthesizer`, { timeout: 120_000 }, () => {
     it('speaks at the loudness of a telephone voice, never clipped, with a little silence at both ends', async () => {
       const { synthesizer, clock } = await open();
-      const mulaw = await synthesizer.speak(SENTENCE, never());
+      const mulaw = await synthesizer.speak({ text: SENTENCE }, never());
       expect(mulaw.length / 8000).toBeGreaterThan(2);
       expect(mulaw.length / 8000).toBeLessThan(5);
       expect(loudnessOf(mulaw).peak).toBeLessThan(0.75);
@@ -44,7 +44,7 @@ export function synthesizerSuite(name: string, open: () => Promise<OpenedSynthes
     it('gives pieces that are the whole together, or none', async () => {
       const { synthesizer } = await open();
       const pieces: Uint8Array[] = [];
-      const whole = await synthesizer.speak(SENTENCE, never(), (piece) => pieces.push(piece));
+      const whole = await synthesizer.speak({ text: SENTENCE }, never(), (piece) => pieces.push(piece));
       expect(pieces.length > 0).toBe(synthesizer.speaksInPieces);
       if (pieces.length > 0) expect(Buffer.concat(pieces).equals(whole)).toBe(true);
     });
@@ -53,12 +53,12 @@ export function synthesizerSuite(name: string, open: () => Promise<OpenedSynthes
       ['nothing that can be spoken', '… !', 'no letter or digit'],
       ['more than 2,000 characters', `CANARY ${'a'.repeat(2000)}`, '2000 characters'],
     ])('refuses a text of %s without quoting it', async (_, text, reason) => {
-      expect(await failureOf((await open()).synthesizer.speak(text, never()))).toContain(reason);
+      expect(await failureOf((await open()).synthesizer.speak({ text }, never()))).toContain(reason);
     });
 
     it('keeps its time limit', async () => {
       const { synthesizer, clock } = await open();
-      const asked = failureOf(synthesizer.speak(`${SENTENCE} CANARY`, never()));
+      const asked = failureOf(synthesizer.speak({ text: `${SENTENCE} CANARY` }, never()));
       await clock.advanceAsync(1000);
       expect(await asked).toMatch(/in time|longer than 1000 ms/u);
     });
@@ -66,18 +66,18 @@ export function synthesizerSuite(name: string, open: () => Promise<OpenedSynthes
     it('stops when nobody waits any more, before it is asked and while it works', async () => {
       const { synthesizer } = await open();
       const leaving = new AbortController();
-      const asked = failureOf(synthesizer.speak(SENTENCE, leaving.signal));
+      const asked = failureOf(synthesizer.speak({ text: SENTENCE }, leaving.signal));
       leaving.abort('hang_up');
       await asked;
-      await failureOf(synthesizer.speak(SENTENCE, leaving.signal));
+      await failureOf(synthesizer.speak({ text: SENTENCE }, leaving.signal));
     });
 
     it('ends what is under way when it is closed, and takes nothing any more', async () => {
       const { synthesizer, clock } = await open();
-      const asked = failureOf(synthesizer.speak(SENTENCE, never()));
+      const asked = failureOf(synthesizer.speak({ text: SENTENCE }, never()));
       await synthesizer.close();
       expect(await asked).toContain('closed');
-      expect(await failureOf(synthesizer.speak(SENTENCE, never()))).toContain('closed');
+      expect(await failureOf(synthesizer.speak({ text: SENTENCE }, never()))).toContain('closed');
       expect(clock.pendingTimers).toBe(0);
     });
   });

@@ -32,12 +32,12 @@ export const TEST_SETTINGS: EngineSettings = {
   logsWords: false,
   patience: DEFAULT_PATIENCE,
   digitSilenceMs: 1500,
-  filler: 'One moment.',
   mode: 'chunk',
   welcomeBargeIn: true,
   listen: { accept: 'both', digits: 1, interDigitMs: 3000, terminator: '#', noInputMs: 10_000, sensitive: false },
-  apology: 'Sorry, please say that again.',
-  transfer: 'I will connect you.',
+  language: 'en',
+  lines: { filler: 'One moment.', apology: 'Sorry, please say that again.', transfer: 'I will connect you.' },
+  linesByLanguage: new Map(),
 };
 
 const NO_LIMITS = {

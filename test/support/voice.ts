@@ -6,6 +6,7 @@ import loadSpeex from '@echogarden/speex-resampler-wasm/simd';
 import { onTestFinished } from 'vitest';
 import { AppError } from '../../src/base/errors.ts';
 import { resamplerMaker, type CreateResampler, type SpeexModule } from '../../src/speech/resample.ts';
+import type { Speech } from '../../src/dialog/reply.ts';
 import type { Synthesizer } from '../../src/voice/synthesizer.ts';
 
 /** A folder that is removed when the test ends. */
@@ -45,7 +46,6 @@ export async function realResampler(): Promise<CreateResampler> {
 
 /** Speaks every text as µ-law bytes made of it, when and if the test wants. */
 export class FakeSynthesizer implements Synthesizer {
-  readonly name = 'fake';
   /** From now on texts come in such pieces, µ-law bytes each, before the rest. */
   pieces: readonly number[] | undefined;
   /** Texts asked for, in order. */
@@ -73,7 +73,7 @@ export class FakeSynthesizer implements Synthesizer {
     return this.pieces !== undefined;
   }
 
-  async speak(text: string, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
+  async speak({ text }: Speech, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
     this.asked.push(text);
     for (const bytes of this.pieces ?? []) onPiece?.(new Uint8Array(bytes).fill(text.charCodeAt(0)));
     signal.addEventListener('abort', () => this.abandoned.push(text), { once: true });

@@ -1,6 +1,8 @@
 // Rules between two or more settings.
 import { isLoopback } from '../../base/loopback.ts';
 import { isSocketOrigin } from '../../base/socket-origin.ts';
+import { inLanguage, LANGUAGES } from '../../dialog/languages.ts';
+import type { GivenLines } from '../../dialog/languages/language.ts';
 import { FLITE_VOICES, isFliteVoice } from '../../voice/synthesizers/flite.ts';
 import { ADMIN_RELATIONS } from './admin-relations.ts';
 import { hasSocketPort, type Relation } from './relation.ts';
@@ -102,6 +104,24 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'add it to bots, or choose one of bots as default_bot',
   },
   {
+    key: 'prompts.languages',
+    holds: ({ prompts }) => prompts.languages.every((lines) => hasLines(lines.language, lines)),
+    rule: 'each of prompts.languages has all three lines, unless the server knows them itself',
+    mend: 'add filler, apology and transfer',
+  },
+  {
+    key: 'prompts.language',
+    holds: ({ prompts }) => hasLines(prompts.language, prompts),
+    rule: `the server knows no lines in this language; it knows ${[...LANGUAGES.keys()].join(', ')}`,
+    mend: 'set prompts.filler, prompts.apology and prompts.transfer',
+  },
+  {
+    key: 'synthesizer.voices',
+    holds: ({ synthesizer: { engine, voices } }) => engine !== 'flite' || voices.every(({ voice }) => isFliteVoice(voice)),
+    rule: `flite has no such voice; it has ${FLITE_VOICES.join(', ')}`,
+    mend: 'name one of them, or leave the setting out',
+  },
+  {
     key: 'synthesizer.voice',
     holds: ({ synthesizer: { engine, voice } }) => engine !== 'flite' || voice === undefined || isFliteVoice(voice),
     rule: `flite has no such voice; it has ${FLITE_VOICES.join(', ')}`,
@@ -162,4 +182,8 @@ function onLoopback(host: SettingKey, addressOf: (settings: CompiledSettings) =>
 
 function isUnique(ids: readonly string[]): boolean {
   return new Set(ids).size === ids.length;
+}
+
+function hasLines(language: string, { filler, apology, transfer }: GivenLines): boolean {
+  return inLanguage(LANGUAGES, language) !== undefined || [filler, apology, transfer].every((line) => line !== undefined);
 }

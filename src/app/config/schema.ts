@@ -5,6 +5,7 @@ import { SUBJECT } from '../../base/client-trust.ts';
 import { LOG_LEVELS } from '../../base/log.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import { isSocketOrigin } from '../../base/socket-origin.ts';
+import { LANGUAGE_TAG } from '../../dialog/languages.ts';
 import { MAX_DIGITS } from '../../dialog/reply.ts';
 import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS } from '../../speech/patience.ts';
 import { variableOf, type Camel } from './naming.ts';
@@ -65,6 +66,15 @@ const organizationBots = record({
   organization_id: word(200),
   bots: list(word(200), 1000),
   default_bot: optional(word(200)),
+});
+
+const language = text(35, 'a BCP 47 tag such as es or es-MX', LANGUAGE_TAG);
+
+const lines = record({
+  language,
+  filler: optional(text(1000)),
+  apology: optional(text(1000)),
+  transfer: optional(text(1000)),
 });
 
 const organizationLimits = record({
@@ -243,7 +253,13 @@ export const SCHEMA = {
     pre_roll_ms: integer(...PATIENCE_LIMITS.preRollMs),
     resume_prompt: flag(),
   },
-  prompts: { filler: text(1000), apology: text(1000), transfer: text(1000) },
+  prompts: {
+    language,
+    filler: orNone(text(1000)),
+    apology: orNone(text(1000)),
+    transfer: orNone(text(1000)),
+    languages: list(lines, 100),
+  },
   bots: {
     folder: orNone(path()),
     default_bot: orNone(word(200)),
@@ -255,6 +271,7 @@ export const SCHEMA = {
   synthesizer: {
     engine: oneOf('flite', 'http', 'none'),
     voice: orNone(word(100)),
+    voices: list(record({ language, voice: word(100) }), 100),
     timeout_ms: integer(100, 120_000),
     cache_folder: orNone(path()),
     cache_max_bytes: integer(MIB, 4096 * MIB),
@@ -265,6 +282,7 @@ export const SCHEMA = {
       format: oneOf('pcm', 'wav'),
       rate_hz: integer(8000, 48_000),
       speed_percent: integer(25, 400),
+      ssml: flag(),
       first_byte_ms: integer(100, 60_000),
     },
   },

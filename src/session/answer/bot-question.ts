@@ -15,6 +15,7 @@ import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
+import { linesOf } from '../settings.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** Time for an interrupted handler to finish its state, ms; the next input waits for it. */
@@ -197,7 +198,9 @@ export class BotQuestion {
     const { clock, observer, settings } = this.#parts;
     if (settings.fillerAfterMs === 0) return () => undefined;
     return clock.after(settings.fillerAfterMs, () => {
-      const isSaid = this.#isWaitedFor && this.#writer.interject({ kind: 'text', text: settings.filler, bargeIn: true });
+      const isSaid =
+        this.#isWaitedFor &&
+        this.#writer.interject({ kind: 'text', text: linesOf(settings, this.#conversation.bot).filler, bargeIn: true });
       if (isSaid) observer.fillerSpoken?.(this.#conversation.call, this.#turn.id);
     });
   }

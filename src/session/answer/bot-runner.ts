@@ -15,6 +15,7 @@ import { savedReply, replyOf } from '../snapshot/saved-reply.ts';
 import { migrated } from '../snapshot/migration.ts';
 import type { SavedReply, Snapshot } from '../snapshot/snapshot.ts';
 import { listeningPatience, type CallerAudio } from '../turn/caller-audio.ts';
+import { linesOf } from '../settings.ts';
 import type { Turn } from '../turn/turn.ts';
 import { BotQuestion, type Outcome } from './bot-question.ts';
 import { isSensitiveInput, type CompleteInput } from './caller-event.ts';
@@ -125,7 +126,7 @@ export class BotRunner {
     const conversation = this.#conversation;
     const { clock, observer, settings, voice, hurry } = this.#parts;
     const writer = new ReplyWriter({
-      ...{ turn, conversation, settings, voice, clock, hurry },
+      ...{ turn, conversation, settings, voice, clock, hurry, speaks: conversation.bot.speaks ?? {} },
       onFirstAudio: () => {
         observer.replyStarted?.(conversation.call, turn.id, clock.monotonicMs() - completeAtMs);
       },
@@ -197,7 +198,7 @@ export class BotRunner {
     const { conversation, turn } = delivery;
     this.#parts.observer.replyRepeated?.(conversation.call, turn.id);
     // The reply was too large for the snapshot: asks the caller again.
-    const { prompts } = kept === undefined ? say(this.#parts.settings.apology).listen() : replyOf(kept);
+    const { prompts } = kept === undefined ? say(linesOf(this.#parts.settings, conversation.bot).apology).listen() : replyOf(kept);
     await this.#listenOn(delivery, prompts, conversation.snapshot.listen, 'replied', true);
   }
 
@@ -299,8 +300,8 @@ export class BotRunner {
     return this.#parts.snapshots.isShared ? savedReply(reply, this.#parts.settings.maxStateBytes) : undefined;
   }
 
-  #excuse({ snapshot }: Conversation): Answer<JsonValue> {
-    const { apology, transfer: transferPrompt } = this.#parts.settings;
+  #excuse({ snapshot, bot }: Conversation): Answer<JsonValue> {
+    const { apology, transfer: transferPrompt } = linesOf(this.#parts.settings, bot);
     const { state, failures, listen } = snapshot;
     if (failures + 1 >= FAILURES_BEFORE_TRANSFER) return { state, reply: say(transferPrompt).transfer({ reason: 'failed' }) };
     // The caller answers the last question again.

@@ -66,7 +66,10 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
       const { text } = recognized;
       const event: SpeechInput = { type: 'speech_input', utterance: act.utterance, ...recognized, heard };
       if (parts.settings.logsWords) logWords(event, context);
-      const digits = text !== undefined && mayBeSpoken(snapshot.listen) ? spokenDigits(text) : undefined;
+      const digits =
+        text !== undefined && mayBeSpoken(snapshot.listen)
+          ? spokenDigits(text, conversation.callerLanguage ?? parts.settings.language)
+          : undefined;
       if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
       return event;
     }
@@ -101,7 +104,7 @@ async function recognize(
 ): Promise<Recognized> {
   if (parts.recognizer === undefined || conversation.bot.recognition === 'none') return { text: undefined, understood: 'not_asked' };
   try {
-    const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal));
+    const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal, conversation.callerLanguage));
     return text === undefined || text.trim() === '' ? { text: undefined, understood: 'nothing' } : { text, understood: 'words' };
   } catch (thrown) {
     // Cancelled with the turn, not failed.

@@ -8,7 +8,7 @@ import type { Next, Prompt } from '../../dialog/reply.ts';
 import type { Conversation, PendingEnd } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
-import type { EngineSettings } from '../settings.ts';
+import { linesOf, type EngineSettings } from '../settings.ts';
 import { replyOf } from '../snapshot/saved-reply.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -95,7 +95,7 @@ export class Farewell {
     }
     try {
       const { settings } = this.#parts;
-      const { prompts, next } = say(settings.transfer).transfer({ reason: end });
+      const { prompts, next } = say(linesOf(settings, conversation.bot).transfer).transfer({ reason: end });
       const pendingEnd = { next: lastNext(next, settings, settings.keepsTranscript ? this.#transcriptSoFar(conversation) : []), end };
       await this.say(delivery, prompts, pendingEnd, end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {
@@ -118,10 +118,10 @@ export class Farewell {
     await this.transfer(delivery, 'failed');
   }
 
-  #transcriptSoFar({ snapshot, playout }: Conversation): readonly TranscriptLine[] {
+  #transcriptSoFar({ snapshot, playout, bot }: Conversation): readonly TranscriptLine[] {
     const { settings, clock } = this.#parts;
     const heard = playout.heard(clock.monotonicMs()).text;
-    return withBotLine(withBotLine(snapshot.transcript, heard, snapshot.sensitive), settings.transfer, false);
+    return withBotLine(withBotLine(snapshot.transcript, heard, snapshot.sensitive), linesOf(settings, bot).transfer, false);
   }
 
   /** Fails a turn that cannot deliver anything more, and logs the cause. */

@@ -22,7 +22,10 @@ export function finalNext(next: Next, defaults: ListenSettings, transcript?: str
 }
 
 /** The platform's settings for a listen. */
-export function listenSettings({ kind: _, speech: __, event: ___, ...listen }: Listen, defaults: ListenSettings): ListenSettings {
+export function listenSettings(
+  { kind: _, speech: __, event: ___, language: ____, ...listen }: Listen,
+  defaults: ListenSettings,
+): ListenSettings {
   return { ...defaults, ...listen };
 }
 

@@ -1,39 +1,68 @@
-// Reads recognized words as keys: "four two, oh nine" is 4209. Only if nothing but digits was said.
+// Reads recognized words as keys: "four two, oh nine" is 4209, "vingt-trois" is 23. Only if nothing but digits was said.
+import { inLanguage, LANGUAGES } from '../../dialog/languages.ts';
+import type { Language } from '../../dialog/languages/language.ts';
 import { MAX_DIGITS } from '../../dialog/reply.ts';
 
-const DIGIT_OF_WORD: ReadonlyMap<string, string> = new Map([
-  ...['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'].map((word, digit): [string, string] => [
-    word,
-    String(digit),
-  ]),
-  ['oh', '0'],
-  ['o', '0'],
-  ['nought', '0'],
-  ['star', '*'],
-  ['pound', '#'],
-  ['hash', '#'],
-]);
-const REPEATS: ReadonlyMap<string, number> = new Map([
-  ['double', 2],
-  ['triple', 3],
-]);
+/** The words of a language as keys. */
+interface Vocabulary {
+  /** Keys by their words, which are separated by a blank. */
+  readonly keys: ReadonlyMap<string, string>;
+  readonly repeats: ReadonlyMap<string, number>;
+  /** Most words of one number. */
+  readonly longest: number;
+}
 
-/** The keys of a recognized text; undefined if it is empty or contains anything else. */
-export function spokenDigits(text: string): string | undefined {
+const VOCABULARIES: ReadonlyMap<string, Vocabulary> = new Map([...LANGUAGES].map(([tag, language]) => [tag, vocabularyOf(language)]));
+/** Of a language that is not known: numerals alone. */
+const NUMERALS: Vocabulary = { keys: new Map(), repeats: new Map(), longest: 1 };
+
+/**
+ * The keys of a recognized text; undefined if it is empty or contains anything else.
+ *
+ * @param tag - the caller's language, BCP 47.
+ */
+export function spokenDigits(text: string, tag: string): string | undefined {
+  const vocabulary = inLanguage(VOCABULARIES, tag) ?? NUMERALS;
+  const words = plain(text).split(' ');
   let digits = '';
-  let repeat = 1;
-  for (const word of text.toLowerCase().split(/[\s.,;:!?()–-]/u)) {
-    if (word === '') continue;
-    const times = REPEATS.get(word);
-    if (times !== undefined && repeat === 1) {
-      repeat = times;
-      continue;
-    }
-    const digit = /^\d+$/.test(word) ? word : DIGIT_OF_WORD.get(word);
+  for (let at = 0; at < words.length;) {
+    const repeat = vocabulary.repeats.get(words[at] ?? '');
+    const found = keysAt(words, repeat === undefined ? at : at + 1, vocabulary);
     // Only a single digit can be doubled, not "double 42".
-    if (digit === undefined || (repeat > 1 && digit.length > 1)) return undefined;
-    digits += digit.repeat(repeat);
-    repeat = 1;
+    if (found === undefined || (repeat !== undefined && found.keys.length > 1)) return undefined;
+    digits += found.keys.repeat(repeat ?? 1);
+    at = found.next;
   }
-  return digits === '' || repeat > 1 || digits.length > MAX_DIGITS ? undefined : digits;
+  return digits === '' || digits.length > MAX_DIGITS ? undefined : digits;
+}
+
+/** The keys of the longest number that begins at a word, and where the next one begins. */
+function keysAt(
+  words: readonly string[],
+  at: number,
+  { keys, longest }: Vocabulary,
+): { readonly keys: string; readonly next: number } | undefined {
+  for (let length = Math.min(longest, words.length - at); length > 0; length--) {
+    const said = words.slice(at, at + length).join(' ');
+    const found = /^\d+$/u.test(said) ? said : keys.get(said);
+    if (found !== undefined) return { keys: found, next: at + length };
+  }
+  return undefined;
+}
+
+function vocabularyOf({ numbers, signs, repeats }: Language): Vocabulary {
+  const named = [...numbers.entries(), ...Object.entries(signs)];
+  const keys = new Map(named.flatMap(([key, words]) => words.map((word) => [plain(word), String(key)] as const)));
+  const longest = Math.max(...[...keys.keys()].map((said) => said.split(' ').length));
+  return { keys, longest, repeats: new Map(repeats) };
+}
+
+/** Words in lower case without accents, separated by one blank each. */
+function plain(text: string): string {
+  const letters = text
+    .toLowerCase()
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .replaceAll('ß', 'ss');
+  return letters.replaceAll(/[\s.,;:!?¡¿()–-]+/gu, ' ').trim();
 }

@@ -21,11 +21,11 @@ export type TransferParts = Pick<EngineParts, 'settings' | 'voice' | 'clock'>;
 export function transferRefused(sink: TurnSink, refusal: AppError, parts: TransferParts, isBegun: boolean, signal: AbortSignal): void {
   const { settings, voice } = parts;
   const reason = String(refusal.details['reason'] ?? refusal.code);
-  const { prompts, next } = say(settings.transfer).transfer({ reason });
+  const { prompts, next } = say(settings.lines.transfer).transfer({ reason });
   const spoken = prompts.map((prompt): SpokenPrompt => {
     const audio = voice.render(prompt, signal);
     // A prompt that is not cached is sent as text: a busy server does not wait for its synthesizer.
-    return { audio: audio instanceof Promise || isStreamed(audio) ? undefined : audio, text: settings.transfer, bargeIn: false };
+    return { audio: audio instanceof Promise || isStreamed(audio) ? undefined : audio, text: settings.lines.transfer, bargeIn: false };
   });
   const last = finalNext(next, settings.listen);
   if (isBegun && voice.canSpeak && settings.mode === 'chunk') void sayAhead(sink, spoken, last, parts, signal);

@@ -3,7 +3,7 @@
 import { waitAtMost } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import type { FinalNext, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
-import type { Prompt } from '../../dialog/reply.ts';
+import type { Prompt, VoiceChoice } from '../../dialog/reply.ts';
 import type { Conversation } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import { MS_PER_CHARACTER } from './played-prompt.ts';
@@ -15,6 +15,8 @@ import type { Turn } from '../turn/turn.ts';
 export interface ReplyWriterOptions extends Pick<EngineParts, 'voice' | 'clock' | 'hurry'> {
   readonly turn: Turn;
   readonly conversation: Pick<Conversation, 'mode' | 'playout' | 'leaving'>;
+  /** The bot's choice, for texts without one of their own. */
+  readonly speaks: VoiceChoice;
   /** `slowReaderMs` limits each wait for the client, `maxFarewellMs` the wait for the end of the farewell (G-7A). */
   readonly settings: Pick<EngineSettings, 'slowReaderMs' | 'maxFarewellMs'>;
   /** Called when the first audio of this turn was sent. */
@@ -47,7 +49,7 @@ export class ReplyWriter {
 
   constructor(options: ReplyWriterOptions) {
     this.#options = options;
-    this.#sounds = new TurnSounds(options.voice, options.clock);
+    this.#sounds = new TurnSounds(options.voice, options.clock, options.speaks);
   }
 
   /** Whether the caller hears something of the reply, or the platform got the next step. */

@@ -2,7 +2,7 @@
 import { waitAtMost, type AbortReason } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PromptAudio } from '../../dialog/output.ts';
-import type { Prompt } from '../../dialog/reply.ts';
+import type { Prompt, VoiceChoice } from '../../dialog/reply.ts';
 import type { PromptVoice, Sound } from '../ports.ts';
 
 /** Longest wait for a sound or a piece, ms; after it a prompt is sent as text, or ends early. */
@@ -15,6 +15,11 @@ export function isStreamed(sound: Sound): sound is AsyncIterable<PromptAudio> {
   return sound !== undefined && Symbol.asyncIterator in sound;
 }
 
+/** The choice for a text of a bot: a text in another language does not take the bot's voice. */
+function spokenAs(text: VoiceChoice, bot: VoiceChoice): VoiceChoice {
+  return text.language === undefined ? { ...bot, ...text } : { ...text };
+}
+
 /**
  * The sounds of one turn. After a late one, no further one of its kind is awaited: a caller should hear one such
  * silence, not one per sentence.
@@ -22,19 +27,25 @@ export function isStreamed(sound: Sound): sound is AsyncIterable<PromptAudio> {
 export class TurnSounds {
   readonly #voice: PromptVoice;
   readonly #clock: Clock;
+  readonly #choice: VoiceChoice;
   readonly #late = new Set<Prompt['kind']>();
   /** Requested by {@link TurnSounds.areMute}. */
   #asked: { readonly prompts: readonly Prompt[]; readonly sounds: readonly (Sound | Promise<Sound>)[] } | undefined;
 
-  constructor(voice: PromptVoice, clock: Clock) {
+  /** @param choice - the bot's, for texts without one of their own. */
+  constructor(voice: PromptVoice, clock: Clock, choice: VoiceChoice) {
     this.#voice = voice;
     this.#clock = clock;
+    this.#choice = choice;
   }
 
   /** Requests all sounds at once; {@link TurnSounds.ready} waits for each. */
   ask(prompts: readonly Prompt[], signal: AbortSignal): readonly (Sound | Promise<Sound>)[] {
     if (this.#asked?.prompts === prompts) return this.#asked.sounds;
-    return prompts.map((prompt) => this.#voice.render(prompt, prompt.kind === 'text' && this.#late.has('text') ? GIVEN_UP : signal));
+    return prompts.map((prompt) => {
+      if (prompt.kind !== 'text') return this.#voice.render(prompt, signal);
+      return this.#voice.render({ ...prompt, ...spokenAs(prompt, this.#choice) }, this.#late.has('text') ? GIVEN_UP : signal);
+    });
   }
 
   /** Whether none of these recordings has audio; requests them and waits for the first that has. */

@@ -31,11 +31,11 @@ export class EarlyRecognition {
   }
 
   /** Starts recognition at the suspected end. */
-  begin(utterance: Utterance): void {
+  begin(utterance: Utterance, language: string | undefined): void {
     if (this.#running !== undefined || this.#beginnings >= MAX_BEGINNINGS) return;
     this.#beginnings += 1;
     const work = linkAbort();
-    const text = this.#recognizer.recognize(utterance, work.signal);
+    const text = this.#recognizer.recognize(utterance, work.signal, language);
     // Handled even if the text is never used.
     text.catch(() => undefined);
     this.#stop = () => {

@@ -28,6 +28,7 @@ export interface CommandRecognizerOptions extends Pick<ChildProgram, 'command'>,
 
 interface Job {
   readonly utterance: Utterance;
+  readonly language: string | undefined;
   program: RunningProgram | undefined;
   /** Settles the request; only the first call counts. An undefined text is silence. */
   finish(outcome: string | AppError | undefined): void;
@@ -45,10 +46,12 @@ export class CommandRecognizer implements Recognizer {
   }
 
   /**
+   * The program finds the language in its variable `CALLER_LANGUAGE`, where there is one.
+   *
    * @returns the trimmed output, or undefined when it is empty or `signal` aborts (which kills the program).
    * @throws AppError `recognition_failed`, without the program's output.
    */
-  recognize(utterance: Utterance, signal: AbortSignal): Promise<string | undefined> {
+  recognize(utterance: Utterance, signal: AbortSignal, language?: string): Promise<string | undefined> {
     const { clock, limitMs, maxRunning, maxWaiting } = this.#options;
     if (this.#isClosed) return Promise.reject(failure('the recognizer is closed'));
     if (signal.aborted) return Promise.resolve(undefined);
@@ -58,7 +61,7 @@ export class CommandRecognizer implements Recognizer {
     return new Promise((resolve, reject) => {
       let isOpen = true;
       const job: Job = {
-        utterance,
+        ...{ utterance, language },
         program: undefined,
         finish: (outcome) => {
           if (!isOpen) return;
@@ -108,9 +111,10 @@ export class CommandRecognizer implements Recognizer {
   async #run(job: Job): Promise<void> {
     const { command, env, audio } = this.#options;
     const { mulaw } = job.utterance;
+    const heard = job.language === undefined ? env : { ...env, CALLER_LANGUAGE: job.language };
     const wav = audio === 'mulaw' ? mulawWav(mulaw) : pcmWav([decodeMulaw(mulaw)], LINE_RATE_HZ);
     try {
-      job.program = runProgram({ ...PROGRAM, command, env, maxOutputBytes: MAX_TEXT_BYTES }, wav);
+      job.program = runProgram({ ...PROGRAM, command, env: heard, maxOutputBytes: MAX_TEXT_BYTES }, wav);
       const text = textOf(await job.program.output);
       job.finish(text === '' ? undefined : text);
     } catch (thrown) {

@@ -5,6 +5,7 @@ import { HttpService, type HttpServiceOptions, type ServiceAnswer } from '../../
 import { parseJson } from '../../base/json.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import type { Recognizer } from '../../session/ports.ts';
+import { primarySubtag } from '../../dialog/languages.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
 import { pcmWav } from '../../speech/wav.ts';
@@ -16,7 +17,7 @@ const MAX_ANSWER_BYTES = 65_536;
 
 export interface HttpRecognizerOptions extends Pick<HttpServiceOptions, 'url' | 'key' | 'timeoutMs' | 'clock' | 'observer'> {
   readonly model: string;
-  /** The callers' language, as the service names it (`en`); undefined: the service detects it. */
+  /** The language of callers of whom nobody says it, as the service names it (`en`); undefined: the service detects it. */
   readonly language: string | undefined;
   /** Likely words; undefined: none. */
   readonly prompt: string | undefined;
@@ -25,6 +26,7 @@ export interface HttpRecognizerOptions extends Pick<HttpServiceOptions, 'url' | 
 /** Recognizes utterances with `POST {url}/audio/transcriptions`. The creator closes it. */
 export class HttpRecognizer implements Recognizer {
   readonly #service: HttpService;
+  readonly #language: string | undefined;
   readonly #fields: readonly (readonly [name: string, value: string])[];
 
   constructor({ model, language, prompt, ...service }: HttpRecognizerOptions) {
@@ -36,21 +38,20 @@ export class HttpRecognizer implements Recognizer {
       firstByteMs: service.timeoutMs,
       maxAnswerBytes: MAX_ANSWER_BYTES,
     });
-    this.#fields = [
-      ['model', model],
-      ['response_format', 'json'],
-      ...(language === undefined ? [] : [['language', language] as const]),
-      ...(prompt === undefined ? [] : [['prompt', prompt] as const]),
-    ];
+    this.#language = language;
+    this.#fields = [['model', model], ['response_format', 'json'], ...(prompt === undefined ? [] : [['prompt', prompt] as const])];
   }
 
   /**
    * @returns the trimmed text, or undefined when it is empty or `signal` aborts (which ends the request).
    * @throws AppError `recognition_failed`, without the service's response.
    */
-  async recognize(utterance: Utterance, signal: AbortSignal): Promise<string | undefined> {
+  async recognize(utterance: Utterance, signal: AbortSignal, tag?: string): Promise<string | undefined> {
     if (signal.aborted) return undefined;
     const form = new FormData();
+    // These services know languages without regions.
+    const language = tag === undefined ? this.#language : primarySubtag(tag);
+    if (language !== undefined) form.append('language', language);
     for (const [name, value] of this.#fields) form.append(name, value);
     form.append('file', new Blob([pcmWav([decodeMulaw(utterance.mulaw)], LINE_RATE_HZ)], { type: 'audio/wav' }), 'utterance.wav');
     try {

@@ -2,15 +2,17 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { CreateResampler } from '../../speech/resample.ts';
+import type { Speech } from '../../dialog/reply.ts';
 import type { Synthesizer } from '../synthesizer.ts';
 import { serviceObserver, type VoiceObserver } from '../voice-observer.ts';
-import { findFliteWasm, fliteSoundName, FliteSynthesizer, type FliteVoice } from './flite.ts';
+import { findFliteWasm, fliteSoundName, FliteSynthesizer } from './flite.ts';
 import { HttpSynthesizer, httpSoundName, type HttpSynthesizerOptions } from './http.ts';
+import type { ConfiguredVoices } from './voice-of.ts';
 
 /** The configured engine; `timeoutMs` is the longest time for one text. */
 export type SynthesizerChoice =
   | { readonly engine: 'none' }
-  | { readonly engine: 'flite'; readonly voice: FliteVoice; readonly timeoutMs: number }
+  | ({ readonly engine: 'flite'; readonly timeoutMs: number } & ConfiguredVoices)
   | ({ readonly engine: 'http' } & Omit<HttpSynthesizerOptions, 'createResampler' | 'clock' | 'observer'>);
 
 export interface SynthesizerParts {
@@ -35,7 +37,8 @@ export function findSynthesizer(
       return undefined;
     case 'flite': {
       const wasmFile = findFliteWasm();
-      return wasmFile === undefined ? undefined : new FliteSynthesizer({ wasmFile, voice: choice.voice, clock, limitMs: choice.timeoutMs });
+      const { engine: _, timeoutMs: limitMs, ...voices } = choice;
+      return wasmFile === undefined ? undefined : new FliteSynthesizer({ wasmFile, ...voices, clock, limitMs });
     }
     case 'http': {
       const { engine: _, ...options } = choice;
@@ -45,16 +48,16 @@ export function findSynthesizer(
 }
 
 /**
- * The name under which the configured synthesizer's prompts are cached; available without its package, so that
- * prompts stored on another machine can be played. Undefined when none is configured.
+ * Names everything that changes the sound of a text beside its words (program, voice, processing), for the keys of the cache. Available
+ * without the package, so that prompts stored on another machine can be played. Undefined when no synthesizer is configured.
  */
-export function soundName(choice: SynthesizerChoice): string | undefined {
+export function soundNames(choice: SynthesizerChoice): ((speech: Speech) => string) | undefined {
   switch (choice.engine) {
     case 'none':
       return undefined;
     case 'flite':
-      return fliteSoundName(choice.voice);
+      return (speech) => fliteSoundName(speech, choice);
     case 'http':
-      return httpSoundName(choice);
+      return (speech) => httpSoundName(speech, choice);
   }
 }

@@ -10,7 +10,7 @@ import { MAX_PROMPT_MS } from '../prompt-audio.ts';
 import { FliteProgram } from './flite-program.ts';
 import { levelled, trimmed } from './loudness.ts';
 import { withPresence } from './presence.ts';
-import type { ThreadAnswer, ThreadRequest } from './synthesis-thread.ts';
+import type { SpokenText, ThreadAnswer, ThreadRequest } from './synthesis-thread.ts';
 
 /** Silence added between two pieces of a text, ms; together with the silence at their ends a quarter of a second. */
 const JOIN_MS = 100;
@@ -18,12 +18,11 @@ const JOIN_MS = 100;
 export interface FliteWorkerData {
   /** Path of flite.wasm. */
   readonly wasmFile: string;
-  readonly voice: string;
-  /** See {@link withPresence}. */
-  readonly presenceDb: number;
+  /** By voice; see {@link withPresence}. */
+  readonly presenceDb: Readonly<Record<string, number>>;
 }
 
-const { wasmFile, voice, presenceDb } = workerData as FliteWorkerData; // Set by flite.ts.
+const { wasmFile, presenceDb } = workerData as FliteWorkerData; // Set by flite.ts.
 // Not kept in a variable: the compiled program has its own copy of these 21 MB.
 const program = new FliteProgram(await readFile(wasmFile));
 const speex = await loadSpeex();
@@ -31,9 +30,9 @@ const speex = await loadSpeex();
 const createResampler: CreateResampler = resamplerMaker(speex as SpeexModule);
 
 parentPort?.on('message', (request: ThreadRequest) => {
-  const { id, pieces } = request;
+  const { id } = request;
   try {
-    const mulaw = spoken(pieces);
+    const mulaw = spoken(request);
     answer({ kind: 'spoken', id, mulaw }, [mulaw.buffer]);
   } catch (thrown) {
     answer({ kind: 'failed', id, reason: thrown instanceof Error ? thrown.message : 'unknown' });
@@ -44,10 +43,10 @@ function answer(message: ThreadAnswer, moved: ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, moved);
 }
 
-function spoken(pieces: readonly string[]): Uint8Array<ArrayBuffer> {
+function spoken({ pieces, voice }: SpokenText): Uint8Array<ArrayBuffer> {
   const sounds = pieces.map((piece) => {
     const { samples, sampleRateHz } = program.speak(piece, voice);
-    return trimmed(withPresence(resampleAll(createResampler, samples, sampleRateHz, LINE_RATE_HZ), presenceDb));
+    return trimmed(withPresence(resampleAll(createResampler, samples, sampleRateHz, LINE_RATE_HZ), presenceDb[voice] ?? 0));
   });
   const joined = levelled(joinedWithPauses(sounds));
   if (joined.length === 0) throw new Error('flite made no sound of the text');

@@ -2,10 +2,12 @@
 import { createRequire } from 'node:module';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import type { Speech, VoiceChoice } from '../../dialog/reply.ts';
 import type { Synthesizer } from '../synthesizer.ts';
 import { spokenPieces } from './spoken-text.ts';
 import { SynthesisThread, type SynthesisThreadOptions } from './synthesis-thread.ts';
 import type { FliteWorkerData } from './flite-worker.ts';
+import { voiceOf, type ConfiguredVoices } from './voice-of.ts';
 
 /**
  * The voices of the package, the default first: slt is female, the others are male. kal is the fastest and the least
@@ -31,9 +33,16 @@ export function isFliteVoice(name: string): name is FliteVoice {
  */
 const SOUND_REVISION = 2;
 
-/** The name under which prompts of this voice are cached; available without the package. */
-export function fliteSoundName(voice: FliteVoice): string {
-  return `flite-${voice}-${String(SOUND_REVISION)}`;
+/** The name under which a text is cached; available without the package. */
+export function fliteSoundName(text: VoiceChoice, configured: ConfiguredVoices): string {
+  return `flite-${fliteVoiceOf(text, configured)}-${String(SOUND_REVISION)}`;
+}
+
+/** A voice that is another engine's speaks as the usual one, so that a bot can be tried without its speech service. */
+function fliteVoiceOf(text: VoiceChoice, configured: ConfiguredVoices): FliteVoice {
+  const { voice: usual } = configured;
+  const named = [voiceOf(text, configured), usual].find((voice) => voice !== undefined && isFliteVoice(voice));
+  return named !== undefined && isFliteVoice(named) ? named : FLITE_VOICES[0];
 }
 
 /**
@@ -53,17 +62,17 @@ export function findFliteWasm(from: string = import.meta.url): string | undefine
 
 export type FliteLimits = Pick<SynthesisThreadOptions, 'limitMs' | 'maxWaiting' | 'idleMs'>;
 
-/** English speech from the embedded synthesizer. */
+/** English speech from the embedded synthesizer, whatever the language of the text. */
 export class FliteSynthesizer implements Synthesizer {
-  readonly name: string;
   readonly speaksInPieces = false;
   readonly #thread: SynthesisThread;
+  readonly #voices: ConfiguredVoices;
 
   /** @param options.wasmFile - see {@link findFliteWasm}; read with the first text. */
-  constructor(options: { wasmFile: string; voice: FliteVoice; clock: Clock } & FliteLimits) {
-    const { wasmFile, voice, ...thread } = options;
-    this.name = fliteSoundName(voice);
-    const data: FliteWorkerData = { wasmFile, voice, presenceDb: PRESENCE_DB[voice] };
+  constructor(options: { wasmFile: string; clock: Clock } & ConfiguredVoices & FliteLimits) {
+    const { wasmFile, voice, voices, ...thread } = options;
+    this.#voices = { voice, ...(voices !== undefined && { voices }) };
+    const data: FliteWorkerData = { wasmFile, presenceDb: PRESENCE_DB };
     // The module of the thread is next to this one, as source or compiled.
     const file = new URL(import.meta.url.endsWith('.ts') ? './flite-worker.ts' : './flite-worker.js', import.meta.url);
     this.#thread = new SynthesisThread({ ...thread, file, data });
@@ -74,8 +83,8 @@ export class FliteSynthesizer implements Synthesizer {
     return this.#thread.isAwake;
   }
 
-  async speak(text: string, signal: AbortSignal): Promise<Uint8Array> {
-    return this.#thread.speak(spokenPieces(text), signal);
+  async speak(speech: Speech, signal: AbortSignal): Promise<Uint8Array> {
+    return this.#thread.speak({ voice: fliteVoiceOf(speech, this.#voices), pieces: spokenPieces(speech.text) }, signal);
   }
 
   close(): Promise<void> {

@@ -5,10 +5,12 @@ import { AppError } from '../../base/errors.ts';
 import { RequestFailure } from '../../base/http-exchange.ts';
 import { HttpService, type HttpServiceOptions, type ServiceAnswer } from '../../base/http-service.ts';
 import type { CreateResampler } from '../../speech/resample.ts';
+import type { Speech } from '../../dialog/reply.ts';
 import type { Synthesizer } from '../synthesizer.ts';
 import { SpeechStream } from './speech-stream.ts';
 import { MAX_TEXT_CHARS } from './spoken-text.ts';
 import { VoiceLevel } from './voice-level.ts';
+import { voiceOf, type ConfiguredVoices } from './voice-of.ts';
 
 /** Raise it when the same response sounds different: another loudness, other pauses. */
 const SOUND_REVISION = 1;
@@ -16,17 +18,17 @@ const SOUND_REVISION = 1;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const NORMAL_SPEED_PERCENT = 100;
 
-export interface HttpVoice {
+export interface HttpVoice extends ConfiguredVoices {
   /** Address of the service; see `isServiceAddress`. */
   readonly url: string;
   readonly model: string;
-  /** Undefined: the service's own choice. */
-  readonly voice: string | undefined;
   /** The requested format: raw 16-bit samples or a WAV file. A WAV file is always recognized. */
   readonly format: 'pcm' | 'wav';
   /** Rate of raw samples, Hz; 24,000 by convention. */
   readonly rateHz: number;
   readonly speedPercent: number;
+  /** Whether the service takes SSML in place of a text. */
+  readonly ssml?: boolean;
 }
 
 export interface HttpSynthesizerOptions
@@ -34,15 +36,16 @@ export interface HttpSynthesizerOptions
   readonly createResampler: CreateResampler;
 }
 
-/** The name under which prompts of this voice are cached; it does not contain the API key. */
-export function httpSoundName({ url, model, voice, format, rateHz, speedPercent }: HttpVoice): string {
-  const sound = JSON.stringify([url, model, voice ?? null, format, rateHz, speedPercent]);
+/** The name under which a text is cached; it does not contain the API key. */
+export function httpSoundName(speech: Speech, configured: HttpVoice): string {
+  const { url, model, format, rateHz, speedPercent, ssml = false } = configured;
+  const tagged = ssml && speech.ssml !== undefined ? [speech.ssml] : [];
+  const sound = JSON.stringify([url, model, voiceOf(speech, configured) ?? null, format, rateHz, speedPercent, ...tagged]);
   return `http-${createHash('sha256').update(sound).digest('hex').slice(0, 16)}-${String(SOUND_REVISION)}`;
 }
 
 /** Synthesizes with `POST {url}/audio/speech`. The creator closes it. */
 export class HttpSynthesizer implements Synthesizer {
-  readonly name: string;
   readonly speaksInPieces = true;
   readonly #options: HttpSynthesizerOptions;
   readonly #service: HttpService;
@@ -51,7 +54,6 @@ export class HttpSynthesizer implements Synthesizer {
   constructor(options: HttpSynthesizerOptions) {
     const { url, key, timeoutMs, firstByteMs, clock, observer } = options;
     this.#options = options;
-    this.name = httpSoundName(options);
     this.#service = new HttpService({
       ...{ url, key, timeoutMs, firstByteMs, clock, maxAnswerBytes: MAX_ANSWER_BYTES },
       ...{ name: 'the speech service', code: 'synthesis_failed' },
@@ -60,11 +62,12 @@ export class HttpSynthesizer implements Synthesizer {
   }
 
   /** See the port. The time limit does not apply while the service delivers audio at least in real time. */
-  async speak(text: string, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
-    demandSpeakable(text);
-    const { model, voice, format, speedPercent } = this.#options;
+  async speak(speech: Speech, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
+    demandSpeakable(speech.text);
+    const { model, format, speedPercent, ssml = false } = this.#options;
+    const voice = voiceOf(speech, this.#options);
     const body = JSON.stringify({
-      ...{ model, input: text, response_format: format },
+      ...{ model, input: (ssml ? speech.ssml : undefined) ?? speech.text, response_format: format },
       ...(voice === undefined ? {} : { voice }),
       ...(speedPercent === NORMAL_SPEED_PERCENT ? {} : { speed: speedPercent / NORMAL_SPEED_PERCENT }),
     });

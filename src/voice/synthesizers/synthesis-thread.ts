@@ -5,10 +5,15 @@ import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { startWorker } from './start-worker.ts';
 
-/** One text for the thread. */
-export interface ThreadRequest {
-  readonly id: number;
+/** A text in pieces, and who speaks it. */
+export interface SpokenText {
+  readonly voice: string;
   readonly pieces: readonly string[];
+}
+
+/** One text for the thread. */
+export interface ThreadRequest extends SpokenText {
+  readonly id: number;
 }
 
 /** The answer of the thread. `reason` never contains the text. */
@@ -32,7 +37,7 @@ export interface SynthesisThreadOptions {
 
 interface Job {
   readonly id: number;
-  readonly pieces: readonly string[];
+  readonly text: SpokenText;
   /** Set once the request is answered or aborted. */
   isSettled: boolean;
   finish(outcome: Uint8Array | AppError): void;
@@ -59,7 +64,7 @@ export class SynthesisThread {
   }
 
   /** @throws AppError `synthesis_failed`, also when `signal` aborts. */
-  speak(pieces: readonly string[], signal: AbortSignal): Promise<Uint8Array> {
+  speak(text: SpokenText, signal: AbortSignal): Promise<Uint8Array> {
     if (this.#isClosed) return Promise.reject(failure('the synthesizer is closed'));
     if (signal.aborted) return Promise.reject(failure('the text is no longer needed'));
     if (this.#waiting.length >= this.#options.maxWaiting) return Promise.reject(failure('too many texts are waiting to be spoken'));
@@ -76,7 +81,7 @@ export class SynthesisThread {
       });
       const job: Job = {
         id: this.#nextId++,
-        pieces,
+        text,
         isSettled: false,
         finish: (outcome) => {
           if (job.isSettled) return;
@@ -117,7 +122,7 @@ export class SynthesisThread {
       return;
     }
     this.#running = job;
-    const request: ThreadRequest = { id: job.id, pieces: job.pieces };
+    const request: ThreadRequest = { id: job.id, ...job.text };
     try {
       const worker = (this.#worker ??= this.#start());
       // A text in work keeps the process alive.

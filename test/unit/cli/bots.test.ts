@@ -137,6 +137,17 @@ describe('parley bots check', () => {
     expect(heard.out).toContain('"warnings":[]');
   });
 
+  it('warns of each bot whose language the embedded voice cannot speak', async () => {
+    const folder = await folderOf({
+      'en.mjs': botModule('en', "language: 'en-GB',"),
+      'es.mjs': botModule('es', "language: 'es',"),
+    });
+    const { out } = await run('check', '--folder', folder);
+    const last = JSON.parse(out.trimEnd().split('\n').at(-1) ?? '') as { warnings: string[] };
+    expect(last.warnings).toEqual([expect.stringMatching(/^es speaks another language/u)]);
+    expect((await run('check', '--folder', folder, '--synthesizer.engine=none')).out).toContain('"warnings":[]');
+  });
+
   it('says that it runs the handlers for real, and runs none with --load-only', async () => {
     const folder = await folderOf({ 'bad.mjs': botModule('bad', 'session_start: () => { throw new Error("ran"); },') });
     const [ran, loaded] = [await run('check', '--folder', folder), await run('check', '--folder', folder, '--load-only')];

@@ -5,7 +5,7 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { DefectiveVoice, FakeVoice, snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { apology, transfer: transferPrompt } = TEST_SETTINGS;
+const { apology, transfer: transferPrompt } = TEST_SETTINGS.lines;
 
 /** Runs a plain-JavaScript misdeed on key 6 and works otherwise. */
 function badBot(misdeed: () => unknown) {

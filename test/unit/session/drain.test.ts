@@ -19,7 +19,7 @@ const NO_INPUT_MS = 6000;
 const INTER_DIGIT_MS = 2000;
 /** The platform may be so late with the next stream. */
 const LATE_MS = 3000;
-const TRANSFER_PLAY_MS = TEST_SETTINGS.transfer.length * 10;
+const TRANSFER_PLAY_MS = TEST_SETTINGS.lines.transfer.length * 10;
 const GRACE_MS = 20_000;
 /** Callers who are still there are transferred in the last five seconds. */
 const HAND_OVER_AT_MS = GRACE_MS - 5000;
@@ -94,7 +94,7 @@ describe('a server that stops', () => {
     const engine = await inTheMiddle('1');
     const stopped = stop(engine);
     await engine.clock.advanceAsync(HAND_OVER_AT_MS + TRANSFER_PLAY_MS + 1500);
-    expect(engine.open.sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.transfer]);
+    expect(engine.open.sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.lines.transfer]);
     expect(engine.open.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'shutdown' } });
     expect(stopped.cut).toEqual({ turns: 1, calls: 0 });
     expect(engine.clock.pendingTimers).toBe(0);
@@ -201,7 +201,7 @@ describe('a server that stops while a caller has no open stream', () => {
     await engine.clock.advanceAsync(HAND_OVER_AT_MS - NOTICE_MS - 200);
     expect(sink.kinds).toEqual([]);
     await engine.clock.advanceAsync(200 + TRANSFER_PLAY_MS);
-    expect(sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.transfer]);
+    expect(sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.lines.transfer]);
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'shutdown' } });
     expect(stopped.cut).toEqual({ turns: 1, calls: 0 });
     expect(engine.clock.pendingTimers).toBe(0);

@@ -5,7 +5,7 @@ import { snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { transfer: transferPrompt, apology } = TEST_SETTINGS;
+const { transfer: transferPrompt, apology } = TEST_SETTINGS.lines;
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 const OPENING = { ...KEY, agentId: '', vendorConfig: '', parameters: {} };
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;

@@ -6,7 +6,8 @@ import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { FakeClock, flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
 
-const { turnDeadlineMs, slowReaderMs, apology } = TEST_SETTINGS;
+const { turnDeadlineMs, slowReaderMs } = TEST_SETTINGS;
+const { apology } = TEST_SETTINGS.lines;
 
 /** A key makes it talk for ever, or until it has said `ends` things; `finish` runs when it is told to stop. */
 function endless(

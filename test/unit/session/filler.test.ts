@@ -3,7 +3,7 @@ import { bot, go, say } from '../../../src/bot/index.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { filler } = TEST_SETTINGS;
+const { filler } = TEST_SETTINGS.lines;
 
 /** Answers a key when `answer` is called; key 2 speaks at once and goes on thinking. */
 async function slowCall(settings: Parameters<typeof testEngine>[1] = {}) {

@@ -10,7 +10,7 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { stuckBot } from '../../support/stuck-bot.ts';
 
-const { transfer: transferPrompt } = TEST_SETTINGS;
+const { transfer: transferPrompt } = TEST_SETTINGS.lines;
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
 const LONG_MS = 20_000;

@@ -7,7 +7,8 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { reasonOf } from '../../support/interruption.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { apology, turnDeadlineMs } = TEST_SETTINGS;
+const { turnDeadlineMs } = TEST_SETTINGS;
+const { apology } = TEST_SETTINGS.lines;
 /** Longer than a handler has that nobody waits for. */
 const PAST_GRACE_MS = 400;
 

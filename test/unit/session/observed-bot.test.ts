@@ -7,7 +7,8 @@ import { DefectiveVoice, TEST_SETTINGS, testEngine } from '../../support/engine.
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { apology, transfer: transferPrompt, filler, turnDeadlineMs } = TEST_SETTINGS;
+const { turnDeadlineMs } = TEST_SETTINGS;
+const { apology, transfer: transferPrompt, filler } = TEST_SETTINGS.lines;
 const STATE_LIMIT_BYTES = 500;
 const WELCOME = 'Hello, what can I do for you?';
 

@@ -7,7 +7,7 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { LeftSnapshots } from '../../support/homes.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { transfer: transferPrompt } = TEST_SETTINGS;
+const { transfer: transferPrompt } = TEST_SETTINGS.lines;
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
 
 const asked: string[] = [];

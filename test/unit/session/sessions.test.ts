@@ -76,7 +76,7 @@ describe('sessions', () => {
     await expect(new MemoryCall(sessions, { conversationId: '4' }).start()).rejects.toMatchObject({ code: 'overloaded' });
     const sink = new MemorySink();
     sessions.transferRefused(sink, refusedCall('total'), KEY);
-    expect(sink.texts).toEqual([TEST_SETTINGS.transfer]);
+    expect(sink.texts).toEqual([TEST_SETTINGS.lines.transfer]);
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'total' } });
     expect(sink.end).toBe('complete');
   });

@@ -6,7 +6,7 @@ import type { SessionObserver } from '../../../src/session/ports.ts';
 import { FakeVoice, snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { apology, transfer: transferPrompt } = TEST_SETTINGS;
+const { apology, transfer: transferPrompt } = TEST_SETTINGS.lines;
 
 /** Has no recording whose name says that it is missing, and finds that out at once or later. */
 class FewRecordings extends FakeVoice {

@@ -6,7 +6,7 @@ import { DefectiveVoice, TEST_SETTINGS, type TestEngine, testEngine } from '../.
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { transfer: transferPrompt } = TEST_SETTINGS;
+const { transfer: transferPrompt } = TEST_SETTINGS.lines;
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
 
 /** What rejects once the handler's signal aborts. */

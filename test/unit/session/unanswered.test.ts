@@ -7,7 +7,8 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { joined, recorded, silence } from '../../support/line-signals.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
-const { turnDeadlineMs, apology, transfer: transferPrompt } = TEST_SETTINGS;
+const { turnDeadlineMs } = TEST_SETTINGS;
+const { apology, transfer: transferPrompt } = TEST_SETTINGS.lines;
 
 describe('the limit over all questions without an answer', () => {
   it('gives the first the whole deadline, later ones what is left of one and a half, and the newest a second', () => {

@@ -36,7 +36,7 @@ function open(observer?: VoiceObserver): Surroundings {
   const clock = new FakeClock();
   const log = recordingLog();
   const folder = temporaryFolder();
-  const cache = new PromptCache({ soundName: 'fake', synthesizer, disk: undefined, clock, log });
+  const cache = new PromptCache({ soundName: () => 'fake', synthesizer, disk: undefined, clock, log });
   const files = new PromptFiles({ folder, createResampler, clock });
   const voice = new CachingPromptVoice({ cache, files, synthesizer, clock, log, ...(observer === undefined ? {} : { observer }) });
   return { voice, synthesizer, clock, log, folder };
@@ -130,7 +130,7 @@ describe('CachingPromptVoice', () => {
     synthesizer.pieces = [160, 320];
     expect(await piecesOf(voice.render(text('hello'), never()))).toEqual([20, 40]);
     expect(voice.render(text('hello'), never())).toMatchObject({ durationMs: 100 });
-    expect(await voice.warm(['hello', 'goodbye'], never())).toEqual({ spoken: 2, silent: [] });
+    expect(await voice.warm([{ text: 'hello' }, { text: 'goodbye' }], never())).toEqual({ spoken: 2, silent: [] });
     expect(voice.render(text('goodbye'), never())).toMatchObject({ durationMs: 100 });
   });
 
@@ -164,18 +164,21 @@ describe('CachingPromptVoice', () => {
 
   it('warms up static texts once each and names those without sound by their first words', async () => {
     const { voice, synthesizer } = open();
-    expect(await voice.warm(['one', 'two', 'one'], never())).toEqual({ spoken: 2, silent: [] });
+    expect(await voice.warm([{ text: 'one' }, { text: 'two' }, { text: 'one' }], never())).toEqual({ spoken: 2, silent: [] });
     expect(synthesizer.asked).toEqual(['one', 'two']);
     synthesizer.isBroken = true;
     const long = 'three is a text that is too long to be shown as a whole';
-    expect(await voice.warm(['one', long], never())).toEqual({ spoken: 1, silent: ['three is a text that is too long to be s…'] });
+    expect(await voice.warm([{ text: 'one' }, { text: long }], never())).toEqual({
+      spoken: 1,
+      silent: ['three is a text that is too long to be s…'],
+    });
   });
 
   it('stops warming up when it is told to', async () => {
     const { voice, synthesizer } = open();
     synthesizer.hold();
     const stop = new AbortController();
-    const warming = voice.warm(['one', 'two'], stop.signal);
+    const warming = voice.warm([{ text: 'one' }, { text: 'two' }], stop.signal);
     stop.abort('shutdown');
     expect(await warming).toEqual({ spoken: 0, silent: ['one', 'two'] });
     expect(synthesizer.asked).toEqual(['one']);
@@ -200,14 +203,14 @@ describe('openPromptVoice', { timeout: 120_000 }, () => {
     const log = recordingLog();
     const first = openPromptVoice(settings(cacheFolder), { clock: systemClock, log, createResampler });
     onTestFinished(() => first.close());
-    expect(await first.warm(['Welcome.', 'Goodbye.'], never())).toEqual({ spoken: 2, silent: [] });
+    expect(await first.warm([{ text: 'Welcome.' }, { text: 'Goodbye.' }], never())).toEqual({ spoken: 2, silent: [] });
     const secret = await first.render(text('You entered 4 7 1 1.'), never());
     expect(secret !== undefined && 'mulaw' in secret && secret.durationMs > 1000).toBe(true);
     await first.close();
     expect(readdirSync(cacheFolder)).toHaveLength(2);
     const second = openPromptVoice(settings(cacheFolder), { clock: systemClock, log, createResampler });
     onTestFinished(() => second.close());
-    await second.warm(['Goodbye.', 'Welcome.'], never());
+    await second.warm([{ text: 'Goodbye.' }, { text: 'Welcome.' }], never());
     // A closed synthesizer fails every text: what is still there came from disk.
     await second.close();
     expect(second.render(text('Welcome.'), never())).toEqual(await first.render(text('Welcome.'), never()));
@@ -221,7 +224,10 @@ describe('openPromptVoice', { timeout: 120_000 }, () => {
     const log = recordingLog();
     const voice = openPromptVoice(settings(undefined, 'none'), { clock: systemClock, log, createResampler });
     expect(voice.canSpeak).toBe(false);
-    expect(await voice.warm(['Welcome.', 'Goodbye.'], never())).toEqual({ spoken: 0, silent: ['Welcome.', 'Goodbye.'] });
+    expect(await voice.warm([{ text: 'Welcome.' }, { text: 'Goodbye.' }], never())).toEqual({
+      spoken: 0,
+      silent: ['Welcome.', 'Goodbye.'],
+    });
     expect(voice.render(text('Welcome.'), never())).toBeUndefined();
     expect(await voice.render(file('chime.wav'), never())).toMatchObject({ durationMs: 400 });
     expect(log.lines).toEqual([]);

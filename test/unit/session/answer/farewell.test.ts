@@ -91,7 +91,7 @@ describe('a farewell whose stream breaks', () => {
     await after(clock, 5000, new MemoryCall(a.sessions).press('1'));
     const { sink, turn } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '1' });
     await flushMicrotasks();
-    expect(sink.texts).toEqual([TEST_SETTINGS.transfer]);
+    expect(sink.texts).toEqual([TEST_SETTINGS.lines.transfer]);
     turn.abort('hang_up');
     const again = await after(clock, 30_000, next().press('1'));
     expect([again.next, b.seen.filter((event) => event.startsWith('session_ended'))]).toMatchObject([

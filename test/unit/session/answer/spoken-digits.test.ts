@@ -28,7 +28,32 @@ describe('spoken digits', () => {
     ['1'.repeat(64), '1'.repeat(64)],
     ['1'.repeat(65), undefined],
   ])('reads "%s" as %s', (text, digits) => {
-    expect(spokenDigits(text)).toBe(digits);
+    expect(spokenDigits(text, 'en')).toBe(digits);
+  });
+
+  it.each([
+    ['en', 'twenty-three, forty five', '2345'],
+    ['en', 'nineteen ninety nine ten', '199910'],
+    ['en', 'twenty thirty', '2030'],
+    ['en-GB', 'double seven nought', '770'],
+    ['es', 'veintitrés, cuarenta y cinco', '2345'],
+    ['es-MX', 'cero uno treinta y un dieciséis', '013116'],
+    ['es', 'doble cinco almohadilla', '55#'],
+    ['es', 'o', undefined],
+    ['de', 'Dreiundzwanzig fünfundvierzig', '2345'],
+    ['de', 'zwo null einundzwanzig zwoundvierzig', '202142'],
+    ['de', 'dreißig dreissig raute', '3030#'],
+    ['de', 'sechs und zwanzig', undefined],
+    ['fr', 'zéro six, douze, trente-quatre', '061234'],
+    ['fr', 'vingt-et-un soixante et onze soixante-dix-neuf', '217179'],
+    ['fr', 'quatre-vingt-dix-sept quatre-vingts quatre-vingt-un', '978081'],
+    ['fr-CH', 'septante et un huitante-deux nonante', '718290'],
+    ['fr', 'étoile un dièse', '*1#'],
+    ['de', 'four two', undefined],
+    ['it', '4 2', '42'],
+    ['it', 'quattro due', undefined],
+  ])('in %s reads "%s" as %s', (language, text, digits) => {
+    expect(spokenDigits(text, language)).toBe(digits);
   });
 });
 

@@ -41,7 +41,7 @@ describe('a call that gets no session', () => {
     const parts = { settings: TEST_SETTINGS, voice: voiceOf(sound), clock: new FakeClock() };
     transferRefused(sink, refusedCall('memory'), parts, false, new AbortController().signal);
     expect(sink.outputs).toMatchObject([
-      { kind: 'final', mode: 'wav', prompts: [{ audio, text: TEST_SETTINGS.transfer, bargeIn: false }], next: { kind: 'transfer' } },
+      { kind: 'final', mode: 'wav', prompts: [{ audio, text: TEST_SETTINGS.lines.transfer, bargeIn: false }], next: { kind: 'transfer' } },
     ]);
     expect(sink.end).toBe('complete');
   });
@@ -52,7 +52,7 @@ describe('a call that gets no session', () => {
     const settings = { ...TEST_SETTINGS, maxFarewellMs: 10_000 };
     transferRefused(sink, refusedCall('store'), { settings, voice: voiceOf(READY), clock }, true, new AbortController().signal);
     await clock.advanceAsync(READY.durationMs - 1);
-    expect(sink.outputs).toEqual([{ kind: 'prompt', prompt: { audio: READY, text: settings.transfer, bargeIn: false } }]);
+    expect(sink.outputs).toEqual([{ kind: 'prompt', prompt: { audio: READY, text: settings.lines.transfer, bargeIn: false } }]);
     await clock.advanceAsync(1);
     expect(sink.outputs.slice(1)).toMatchObject([{ kind: 'final', mode: 'chunk', prompts: [], next: { kind: 'transfer' } }]);
     expect(sink.end).toBe('complete');
@@ -64,7 +64,7 @@ describe('a call that gets no session', () => {
     transferRefused(sink, refusedCall('store'), parts, true, new AbortController().signal);
     await flushMicrotasks();
     expect(sink.outputs).toMatchObject([
-      { kind: 'final', mode: 'chunk', prompts: [{ audio: undefined, text: TEST_SETTINGS.transfer }], next: { kind: 'transfer' } },
+      { kind: 'final', mode: 'chunk', prompts: [{ audio: undefined, text: TEST_SETTINGS.lines.transfer }], next: { kind: 'transfer' } },
     ]);
   });
 

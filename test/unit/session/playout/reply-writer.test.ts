@@ -40,6 +40,7 @@ function writing({ mode = 'chunk', voice = new Voice() }: { readonly mode?: Deli
   const writer = new ReplyWriter({
     turn: lone.turn,
     conversation: { mode, playout, leaving: undefined },
+    speaks: {},
     voice,
     clock,
     settings: { slowReaderMs: 10_000, maxFarewellMs: 30_000 },

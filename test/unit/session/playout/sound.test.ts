@@ -51,7 +51,7 @@ describe('a sound in pieces', () => {
 describe('after a late text', () => {
   it('no further text is made, and recordings are played as ever', () => {
     const voice = new Asked();
-    const sounds = new TurnSounds(voice, new FakeClock());
+    const sounds = new TurnSounds(voice, new FakeClock(), {});
     sounds.giveUp(TEXT);
     void sounds.ask([TEXT, RECORDING], wanted);
     expect(voice.made).toEqual([
@@ -71,7 +71,7 @@ describe('after a late text', () => {
         },
       }),
     };
-    const sounds = new TurnSounds(new FakeVoice(), new FakeClock());
+    const sounds = new TurnSounds(new FakeVoice(), new FakeClock(), {});
     sounds.giveUp(TEXT);
     expect([await sounds.ready(TEXT, maker, wanted), isClosed]).toEqual([undefined, true]);
   });
@@ -80,7 +80,7 @@ describe('after a late text', () => {
 describe('after a late recording', () => {
   it('one that is missing is no late one', async () => {
     const voice = new FakeVoice();
-    const sounds = new TurnSounds(voice, new FakeClock());
+    const sounds = new TurnSounds(voice, new FakeClock(), {});
     sounds.giveUp(RECORDING);
     expect(await sounds.ready(RECORDING, undefined, wanted)).toBeUndefined();
     expect(voice.givenUp).toHaveLength(1);

@@ -176,6 +176,6 @@ describe('a forwarded turn that comes again because its home has died', () => {
     await begun(all);
     await forwarded(all.a.sessions, 'turn-1', '1');
     const again = await forwarded(all.b.sessions, 'turn-1', '1', all.left);
-    expect([again.texts, again.next, answers]).toMatchObject([[TEST_SETTINGS.apology], { kind: 'listen', digits: 4 }, 1]);
+    expect([again.texts, again.next, answers]).toMatchObject([[TEST_SETTINGS.lines.apology], { kind: 'listen', digits: 4 }, 1]);
   });
 });

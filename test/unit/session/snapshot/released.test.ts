@@ -164,7 +164,7 @@ describe('a process that stops while others can go on with its calls', () => {
     await clock.advanceAsync(1990);
     expect(sink.kinds).toEqual([]);
     expect(await after(clock, 1010, closing)).toEqual({ turns: 1, calls: 0 });
-    expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.transfer], { kind: 'transfer', metadata: { reason: 'shutdown' } }]);
+    expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.lines.transfer], { kind: 'transfer', metadata: { reason: 'shutdown' } }]);
   });
 
   it('transfers the caller of a call that lives and dies with its wire', async () => {
@@ -173,7 +173,7 @@ describe('a process that stops while others can go on with its calls', () => {
     await call.start();
     const { sink } = await call.open();
     await after(clock, 3000, a.sessions.close(2000));
-    expect([sink.texts, sink.next?.kind]).toEqual([[TEST_SETTINGS.transfer], 'transfer']);
+    expect([sink.texts, sink.next?.kind]).toEqual([[TEST_SETTINGS.lines.transfer], 'transfer']);
     expect(left.asked).not.toContain('release call-1');
   });
 

@@ -155,7 +155,7 @@ describe('a call whose home is gone', () => {
     const all = await homes({}, [1, 1], card);
     await begun(all);
     const sink = await all.next().press('4111');
-    expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.apology], { kind: 'listen', digits: 16, sensitive: true }]);
+    expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.lines.apology], { kind: 'listen', digits: 16, sensitive: true }]);
   });
 
   it('has turns of which no two have the same id, whichever home they came to', async () => {

@@ -85,6 +85,16 @@ describe('HttpRecognizer', () => {
     expect(['language', 'prompt'].map((name) => fields.get(name)?.content.toString())).toEqual(['de', 'Grüße, Parley']);
   });
 
+  it('names the language of the caller before the configured one, without its region', async () => {
+    const { recognizer, service } = await open(json({ text: 'hola' }), { language: 'de' });
+    await recognizer.recognize(UTTERANCE, never(), 'es-MX');
+    expect(
+      fieldsOf(await service.arrived(1))
+        .get('language')
+        ?.content.toString(),
+    ).toBe('es');
+  });
+
   it.each([
     ['no JSON', body('CANARY', 'application/json')],
     ['a page', body('<html>CANARY</html>', 'text/html')],

@@ -2,10 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { CreateResampler } from '../../../../src/speech/resample.ts';
 import {
   findSynthesizer,
-  soundName,
+  soundNames,
   type SynthesizerChoice,
   type SynthesizerParts,
 } from '../../../../src/voice/synthesizers/find-synthesizer.ts';
+import type { VoiceChoice } from '../../../../src/dialog/reply.ts';
 import { FliteSynthesizer } from '../../../../src/voice/synthesizers/flite.ts';
 import { HttpSynthesizer } from '../../../../src/voice/synthesizers/http.ts';
 import { recordingLog } from '../../../support/engine.ts';
@@ -28,19 +29,19 @@ const http: SynthesizerChoice & { engine: 'http' } = {
 describe('findSynthesizer', () => {
   it('finds nothing when nothing is wanted', () => {
     expect(findSynthesizer({ engine: 'none' }, parts())).toBeUndefined();
-    expect(soundName({ engine: 'none' })).toBeUndefined();
+    expect(soundNames({ engine: 'none' })).toBeUndefined();
   });
 
   it('finds the embedded synthesizer and starts no thread for it', () => {
     const found = findSynthesizer(flite, parts());
-    expect(found?.name).toBe(soundName(flite));
+    expect(soundNames(flite)?.({ text: 'x' })).toMatch(/^flite-awb-/u);
     expect(found instanceof FliteSynthesizer && found.isAwake).toBe(false);
   });
 
   it('finds a service', async () => {
     const found = findSynthesizer(http, parts());
     expect(found).toBeInstanceOf(HttpSynthesizer);
-    expect(found?.name).toBe(soundName(http));
+    expect(soundNames(http)?.({ text: 'x' })).toMatch(/^http-/u);
     await found?.close();
   });
 
@@ -51,7 +52,10 @@ describe('findSynthesizer', () => {
   });
 });
 
-describe('soundName', () => {
+describe('soundNames', () => {
+  const nameOf = (choice: SynthesizerChoice, speech: VoiceChoice = {}): string | undefined =>
+    soundNames(choice)?.({ text: 'x', ...speech });
+
   it('changes with everything that changes the sound of a service, and not with its key or its time', () => {
     const changes: Partial<typeof http>[] = [
       { url: 'https://other.example.com' },
@@ -62,9 +66,30 @@ describe('soundName', () => {
       { rateHz: 16_000 },
       { speedPercent: 90 },
     ];
-    const names = [http, ...changes.map((change) => ({ ...http, ...change }))].map(soundName);
+    const names = [http, ...changes.map((change) => ({ ...http, ...change }))].map((choice) => nameOf(choice));
     expect(new Set(names).size).toBe(names.length);
-    expect(soundName({ ...http, key: 'OTHER', timeoutMs: 2, firstByteMs: 2 })).toBe(soundName(http));
+    expect(nameOf({ ...http, key: 'OTHER', timeoutMs: 2, firstByteMs: 2 })).toBe(nameOf(http));
     expect(names.join(' ')).not.toContain('speech.example.com');
+  });
+
+  it('changes with the voice of a text, its own or the one for its language, and with its SSML where that is spoken', () => {
+    const voices = new Map([['es', 'lola']]);
+    const names = [{}, { voice: 'w' }, { language: 'es-MX' }].map((speech) => nameOf({ ...http, voices }, speech));
+    expect(new Set(names).size).toBe(names.length);
+    expect(nameOf({ ...http, voices }, { voice: 'w', language: 'es' })).toBe(names[1]);
+    expect(nameOf({ ...http, voices }, { language: 'de' })).toBe(names[0]);
+    const tagged = { text: 'x', ssml: '<speak>x</speak>' };
+    expect([soundNames(http)?.(tagged), soundNames({ ...http, ssml: true })?.(tagged)]).toEqual([
+      nameOf(http),
+      expect.not.stringMatching(nameOf(http) ?? ''),
+    ]);
+  });
+
+  it('knows of the embedded synthesizer only its own voices', () => {
+    expect([{}, { voice: 'kal' }, { voice: 'nova' }].map((speech) => nameOf(flite, speech))).toEqual([
+      'flite-awb-2',
+      'flite-kal-2',
+      'flite-awb-2',
+    ]);
   });
 });

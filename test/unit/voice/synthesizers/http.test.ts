@@ -68,7 +68,7 @@ synthesizerSuite('HttpSynthesizer', () => open([SPOKEN], { firstByteMs: 1000 }))
 describe('HttpSynthesizer', () => {
   it('asks /audio/speech for samples of the text in the voice, and for an answer that nobody packs', async () => {
     const { synthesizer, service } = await open([SPOKEN]);
-    await synthesizer.speak('Grüß dich.', never());
+    await synthesizer.speak({ text: 'Grüß dich.' }, never());
     const { method, path, headers, body: sent } = await service.arrived(1);
     expect([method, path]).toEqual(['POST', '/v1/audio/speech']);
     expect(headers).toMatchObject({
@@ -79,7 +79,7 @@ describe('HttpSynthesizer', () => {
 
   it('names a speed only when it is not the usual one, and a voice only when there is one', async () => {
     const { synthesizer, service } = await open([SPOKEN], { voice: undefined, format: 'wav', speedPercent: 90 });
-    await synthesizer.speak('Hello.', never());
+    await synthesizer.speak({ text: 'Hello.' }, never());
     const { body: sent } = await service.arrived(1);
     expect(JSON.parse(sent.toString())).toEqual({ model: 'mouth-1', input: 'Hello.', response_format: 'wav', speed: 0.9 });
   });
@@ -94,7 +94,7 @@ describe('HttpSynthesizer', () => {
     ['samples in odd pieces', pieces(inPieces(pcmBytes(SPEECH), 4097))],
   ])('understands %s', async (_, way) => {
     const { synthesizer } = await open([way]);
-    const mulaw = await synthesizer.speak('Hello.', never());
+    const mulaw = await synthesizer.speak({ text: 'Hello.' }, never());
     expect(mulaw.length / 8000).toBeGreaterThan(3);
     expect(mulaw.length / 8000).toBeLessThan(3.3);
     expect(loudnessOf(mulaw).rms).toBeGreaterThan(0.06);
@@ -111,20 +111,20 @@ describe('HttpSynthesizer', () => {
     ['a WAV file in µ-law at a rate of 1 Hz', body(slow(), 'audio/wav')],
   ])('refuses %s and quotes nothing of it', async (_, way) => {
     const { synthesizer, service } = await open([way]);
-    expect(await failureOf(synthesizer.speak('TEXT-CANARY', never()))).toMatchObject({ details: { outcome: 'bad_answer' } });
+    expect(await failureOf(synthesizer.speak({ text: 'TEXT-CANARY' }, never()))).toMatchObject({ details: { outcome: 'bad_answer' } });
     expect(service.received).toHaveLength(1);
   });
 
   it('stops after five minutes of an answer that does not end', async () => {
     const { synthesizer, service } = await open([endless('audio/pcm')]);
-    expect(await failureOf(synthesizer.speak('Hello.', never()))).toMatchObject({ details: { outcome: 'bad_answer' } });
+    expect(await failureOf(synthesizer.speak({ text: 'Hello.' }, never()))).toMatchObject({ details: { outcome: 'bad_answer' } });
     await until('the service is let go', () => service.received[0]?.isAbandoned === true);
   });
 
   it('passes pieces on while the service is still speaking', async () => {
     const { synthesizer, service, clock } = await open([stall(pcmBytes(SPEECH).subarray(0, 48_000), 'audio/pcm')]);
     const passedOn: Uint8Array[] = [];
-    const asked = synthesizer.speak('Hello.', never(), (piece) => passedOn.push(piece));
+    const asked = synthesizer.speak({ text: 'Hello.' }, never(), (piece) => passedOn.push(piece));
     await until('a piece is passed on', () => passedOn.length > 0);
     const { response } = await service.arrived(1);
     expect(response.writableEnded).toBe(false);
@@ -135,7 +135,7 @@ describe('HttpSynthesizer', () => {
 
   it('asks once more when nothing was passed on yet', async () => {
     const { synthesizer, service, clock } = await open([cut(new Uint8Array(4000)), SPOKEN]);
-    const asked = synthesizer.speak('Hello.', never(), () => undefined);
+    const asked = synthesizer.speak({ text: 'Hello.' }, never(), () => undefined);
     await until('the pause begins', () => clock.nextTimerInMs === 150);
     await clock.advanceAsync(150);
     expect((await asked).length).toBeGreaterThan(24_000);
@@ -145,7 +145,7 @@ describe('HttpSynthesizer', () => {
   it('does not say the beginning twice: a connection that breaks after the first piece is the end', async () => {
     const { synthesizer, service } = await open([cut(pcmBytes(SPEECH).subarray(0, 60_000)), SPOKEN]);
     const passedOn: Uint8Array[] = [];
-    expect(await failureOf(synthesizer.speak('TEXT-CANARY', never(), (piece) => passedOn.push(piece)))).toMatchObject({
+    expect(await failureOf(synthesizer.speak({ text: 'TEXT-CANARY' }, never(), (piece) => passedOn.push(piece)))).toMatchObject({
       message: 'the speech service broke off its answer',
     });
     expect([passedOn.length > 0, service.received.length]).toEqual([true, 1]);
@@ -153,7 +153,7 @@ describe('HttpSynthesizer', () => {
 
   it('asks once more after a break when nobody hears the pieces', async () => {
     const { synthesizer, service, clock } = await open([cut(pcmBytes(SPEECH).subarray(0, 60_000)), SPOKEN]);
-    const asked = synthesizer.speak('Hello.', never());
+    const asked = synthesizer.speak({ text: 'Hello.' }, never());
     await until('the pause begins', () => clock.nextTimerInMs === 150);
     await clock.advanceAsync(150);
     expect((await asked).length).toBeGreaterThan(24_000);
@@ -165,7 +165,7 @@ describe('HttpSynthesizer', () => {
     ['no more than the head of an answer', stall('', 'audio/pcm')],
   ])('waits so long for the first sound and no longer: %s', async (_, way) => {
     const { synthesizer, service, clock } = await open([way]);
-    const asked = failureOf(synthesizer.speak('TEXT-CANARY', never()));
+    const asked = failureOf(synthesizer.speak({ text: 'TEXT-CANARY' }, never()));
     await service.arrived(1);
     await clock.advanceAsync(500);
     expect(await asked).toMatchObject({ message: 'the speech service sent nothing within 500 ms', details: { outcome: 'timeout' } });
@@ -174,7 +174,7 @@ describe('HttpSynthesizer', () => {
   it('cuts a service that speaks slower than it is heard, at its time limit', async () => {
     const { synthesizer, service, clock } = await open([stall(pcmBytes(SPEECH).subarray(0, 24_000), 'audio/pcm')], { firstByteMs: 5000 });
     const passedOn: Uint8Array[] = [];
-    const asked = failureOf(synthesizer.speak('TEXT-CANARY', never(), (piece) => passedOn.push(piece)));
+    const asked = failureOf(synthesizer.speak({ text: 'TEXT-CANARY' }, never(), (piece) => passedOn.push(piece)));
     await service.arrived(1);
     await until('speech has arrived', () => passedOn.length > 0);
     await clock.advanceAsync(2000);
@@ -190,7 +190,7 @@ describe('HttpSynthesizer', () => {
     const limits = { timeoutMs: 10_000, firstByteMs: 3000, observer };
     const { synthesizer, service, clock } = await open([hang], limits);
     for (const time of [1, 2, 3, 4, 5]) {
-      const asked = failureOf(synthesizer.speak('TEXT-CANARY', never()));
+      const asked = failureOf(synthesizer.speak({ text: 'TEXT-CANARY' }, never()));
       const { response } = await service.arrived(time);
       await clock.advanceAsync(1000);
       response.writeHead(200, { 'content-type': 'audio/wav' }).write(beginning);
@@ -206,7 +206,7 @@ describe('HttpSynthesizer', () => {
   it('lets a service take longer that speaks at least as fast as it is heard', async () => {
     const { synthesizer, service, clock } = await open([stall(pcmBytes(SPEECH).subarray(0, 120_000), 'audio/pcm')], { firstByteMs: 5000 });
     const passedOn: Uint8Array[] = [];
-    const asked = synthesizer.speak('Hello.', never(), (piece) => passedOn.push(piece));
+    const asked = synthesizer.speak({ text: 'Hello.' }, never(), (piece) => passedOn.push(piece));
     // 2,500 ms have arrived, 300 of them silence before the speech; the last pause may still be held back.
     await until('speech has arrived', () => Buffer.concat(passedOn).length > 1500 * 8);
     await clock.advanceAsync(2900);
@@ -216,7 +216,9 @@ describe('HttpSynthesizer', () => {
 
   it('says with which status a service refused', async () => {
     const { synthesizer } = await open([status(404)]);
-    expect(await failureOf(synthesizer.speak('TEXT-CANARY', never()))).toMatchObject({ details: { outcome: 'client_error', status: 404 } });
+    expect(await failureOf(synthesizer.speak({ text: 'TEXT-CANARY' }, never()))).toMatchObject({
+      details: { outcome: 'client_error', status: 404 },
+    });
   });
 });
 

@@ -1,0 +1,33 @@
+// German: its lines and its words.
+import { compounds, type Language } from './language.ts';
+
+const SMALL = [
+  ...['null', 'eins', 'zwei', 'drei', 'vier', 'fünf', 'sechs', 'sieben', 'acht', 'neun', 'zehn', 'elf', 'zwölf', 'dreizehn', 'vierzehn'],
+  ...['fünfzehn', 'sechzehn', 'siebzehn', 'achtzehn', 'neunzehn'],
+];
+
+/** The variants of a word with a two, which many say as `zwo` on the telephone. */
+function withZwo(word: string): readonly string[] {
+  return word.startsWith('zwei') ? [word, word.replace('zwei', 'zwo')] : [word];
+}
+
+/** German. */
+export const DE: Language = {
+  lines: {
+    filler: 'Einen Moment, bitte.',
+    apology: 'Entschuldigung, da ist etwas schiefgegangen. Bitte versuchen Sie es noch einmal.',
+    transfer: 'Entschuldigung, das funktioniert gerade nicht. Ich verbinde Sie mit einer Kollegin oder einem Kollegen.',
+  },
+  numbers: [
+    ...SMALL.map((word) => (word === 'eins' ? ['eins', 'ein', 'eine'] : withZwo(word))),
+    ...compounds(['zwanzig', 'dreißig', 'vierzig', 'fünfzig', 'sechzig', 'siebzig', 'achtzig', 'neunzig'], (ten, one) =>
+      withZwo(`${one === 1 ? 'ein' : (SMALL[one] ?? '')}und${ten}`),
+    ),
+  ],
+  signs: { '*': ['stern', 'sternchen'], '#': ['raute'] },
+  repeats: [
+    ['doppel', 2],
+    ['zweimal', 2],
+    ['dreimal', 3],
+  ],
+};
