@@ -14,8 +14,8 @@ const config: KnipConfig = {
     // Run in processes of their own.
     'test/fixtures/reload/*.ts',
     'scripts/*.mjs',
-    // Run by `npm run check -- package` in a project of its own.
-    'scripts/package/program.mjs',
+    // Run in projects of their own.
+    'scripts/package/{create,program}.mjs',
     // Loaded by the servers that `npm run bench -- engine` and `npm run soak` measure.
     'scripts/bench/**/*.mjs',
     'test/**/*.test.ts',

@@ -1,4 +1,4 @@
-// `npm run build -- --pack`: the package as users install it, one file. It is packed from a folder of its own, whose package.json
+// `npm run build -- --pack`: the package as users install it, one file, and beside it the one that `npm create` takes. Each is packed from a folder of its own, whose package.json
 // has nothing that only this repository needs: no scripts, no tools, and no way to the sources.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,6 +24,7 @@ export function pack(dist, target) {
   mkdirSync(stage, { recursive: true });
   cpSync(dist, path.join(stage, 'dist'), { recursive: true, filter: (file) => !file.endsWith('.map') });
   for (const name of KEPT) cpSync(path.join(ROOT, name), path.join(stage, name), { recursive: true });
+  cpSync(path.join(ROOT, 'docs'), path.join(stage, 'docs'), { recursive: true, filter: isRead });
   /** @type {Record<string, unknown> & { exports: Exported, dependencies: Record<string, string> }} */
   const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   const {
@@ -35,11 +36,57 @@ export function pack(dist, target) {
     ...kept
   } = manifest;
   writeFileSync(path.join(stage, 'package.json'), `${JSON.stringify({ ...kept, exports: withoutSource(manifest.exports) }, null, 2)}\n`);
+  packed(creator(path.join(target, 'create'), manifest), target);
+  return packed(stage, target);
+}
+
+/**
+ * Stages the package of `npm create parley-voice`.
+ *
+ * @param {string} stage
+ * @param {Record<string, unknown>} manifest - of the package that it creates projects for
+ */
+function creator(stage, { name, version, license, type, engines }) {
+  rmSync(stage, { recursive: true, force: true });
+  mkdirSync(stage);
+  cpSync(path.join(ROOT, 'LICENSE'), path.join(stage, 'LICENSE'));
+  cpSync(path.join(import.meta.dirname, 'package', 'create.mjs'), path.join(stage, 'create.mjs'));
+  const created = String(name);
+  const own = {
+    ...{ name: `create-${created}`, version, license, type, engines },
+    description: `Begins a project of voice bots: npm create ${created} my-bots`,
+    bin: 'create.mjs',
+    files: ['create.mjs'],
+    dependencies: { [created]: version },
+  };
+  writeFileSync(path.join(stage, 'package.json'), `${JSON.stringify(own, null, 2)}\n`);
+  writeFileSync(
+    path.join(stage, 'README.md'),
+    `# create-${created}\n\n\`npm create ${created} my-bots\` begins a project of voice bots.\n`,
+  );
+  return stage;
+}
+
+/**
+ * @param {string} stage
+ * @param {string} target
+ */
+function packed(stage, target) {
   const { stdout, status, stderr } = spawnSync('npm', ['pack', '--json', `--pack-destination=${target}`, stage], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`npm pack failed: ${stderr}`);
   /** @type {[{ filename: string }]} */
   const [{ filename }] = JSON.parse(stdout);
   return path.join(target, filename);
+}
+
+/**
+ * Pages, and the examples that they show.
+ *
+ * @param {string} file - or a folder
+ */
+function isRead(file) {
+  const name = path.basename(file);
+  return !name.startsWith('.') && (!name.includes('.') || /(?<!\.test)\.(?:md|ts|yaml|json)$/u.test(name));
 }
 
 /**

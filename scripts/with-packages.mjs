@@ -4,7 +4,7 @@
 //   node scripts/with-packages.mjs node scripts/check.mjs      (a script of ours that needs the packages)
 //
 // Works on an empty machine with Node and npm, so it may import nothing but Node itself.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
@@ -16,17 +16,20 @@ const MODULES = path.join(ROOT, 'node_modules');
 const LOCK = path.join(ROOT, '.installing-packages');
 const LOCK_STALE_MS = 10 * 60_000;
 const LOCK_POLL_MS = 500;
+/** Pause between two lines about an install, which says nothing by itself. */
+const PROGRESS_MS = 5000;
 
 // A script that runs a tool imports `run`.
 const [, started] = process.argv;
-if (started !== undefined && realpathSync(started) === fileURLToPath(import.meta.url)) process.exitCode = main(process.argv.slice(2));
+if (started !== undefined && realpathSync(started) === fileURLToPath(import.meta.url)) process.exitCode = await main(process.argv.slice(2));
 
 /**
  * @param {readonly string[]} argv
- * @returns {number | undefined} the exit code, or undefined when the tool runs and will set it
+ * @returns {Promise<number | undefined>} the exit code, or undefined when the tool runs and will set it
  */
-function main([bin, ...args]) {
-  const problem = bin === undefined ? 'usage: node scripts/with-packages.mjs TOOL [ARGUMENT…]' : (nodeComplaint() ?? installIfNeeded());
+async function main([bin, ...args]) {
+  const problem =
+    bin === undefined ? 'usage: node scripts/with-packages.mjs TOOL [ARGUMENT…]' : (nodeComplaint() ?? (await installIfNeeded()));
   if (bin !== undefined && problem === undefined) return run(bin, args);
   process.stderr.write(`${problem ?? ''}\n`);
   return 1;
@@ -44,8 +47,8 @@ function nodeComplaint() {
   return `Parley needs Node ${floor} or newer, and this is ${process.version} (${process.execPath}). Nothing was installed or started.`;
 }
 
-/** @returns {string | undefined} what went wrong */
-function installIfNeeded() {
+/** @returns {Promise<string | undefined>} what went wrong */
+async function installIfNeeded() {
   if (packagesMatch()) return undefined;
   // npm ci empties the folder that a link points to, and that is somebody else's.
   if (lstatSync(MODULES, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
@@ -61,7 +64,7 @@ function installIfNeeded() {
   }
   try {
     // Whoever held the lock before us may have done the work.
-    return packagesMatch() ? undefined : install();
+    return packagesMatch() ? undefined : await install();
   } finally {
     rmSync(LOCK, { force: true });
   }
@@ -89,19 +92,41 @@ function packagesMatch() {
   return extra.length + wrong.length === 0;
 }
 
-/** @returns {string | undefined} what went wrong */
-function install() {
+/** @returns {Promise<string | undefined>} what went wrong */
+async function install() {
   process.stderr.write('Installing the locked packages (npm ci). This happens once and takes about a minute.\n');
   const [command, ...before] = npmCommand();
-  const result = spawnSync(command, [...before, 'ci', '--no-audit', '--no-fund'], {
+  // npm reports on stderr here: what the tool prints on stdout may be read by a program.
+  const npm = spawn(command, [...before, 'ci', '--no-audit', '--no-fund'], {
     cwd: ROOT,
-    // npm reports on stderr here: what the tool prints on stdout may be read by a program.
     stdio: ['ignore', 2, 2],
     env: installEnvironment(),
   });
-  if (result.error !== undefined) return `npm could not be started: ${result.error.message}`;
-  if (result.status !== 0) return `npm ci failed (${result.signal ?? `exit code ${String(result.status)}`}); its messages stand above.`;
+  const began = Date.now();
+  const reporting = setInterval(() => {
+    process.stderr.write(`  ${String(Math.round((Date.now() - began) / 1000)).padStart(3)} s  ${progressOfInstall()}\n`);
+  }, PROGRESS_MS);
+  /** @type {string | undefined} */
+  const problem = await new Promise((resolve) => {
+    npm.once('error', (error) => {
+      resolve(`npm could not be started: ${error.message}`);
+    });
+    npm.once('exit', (code, signal) => {
+      resolve(code === 0 ? undefined : `npm ci failed (${signal ?? `exit code ${String(code)}`}); its messages stand above.`);
+    });
+  });
+  clearInterval(reporting);
+  if (problem !== undefined) return problem;
   return packagesMatch() ? undefined : 'npm ci ended well, but node_modules is not what package-lock.json says; run `npm ci` manually.';
+}
+
+/** How many of the packages at the top of node_modules are there. npm makes their folders first and fills them later. */
+function progressOfInstall() {
+  /** @type {{ packages: Record<string, unknown> }} */
+  const { packages } = readJson(path.join(ROOT, 'package-lock.json'));
+  const top = Object.keys(packages).filter((name) => /^node_modules\/(?:@[^/]+\/)?[^/]+$/u.test(name));
+  const here = top.filter((name) => existsSync(path.join(ROOT, name, 'package.json')));
+  return `${String(here.length)} of ${String(top.length)} packages`;
 }
 
 /**

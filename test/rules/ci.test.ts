@@ -44,9 +44,12 @@ describe('CI', () => {
   it('runs on every Node line, the floor of package.json included, by the same script', () => {
     const workflow: unknown = parse(textOf('.github/workflows/check.yml'));
     expect(workflow).toMatchObject({
-      jobs: { check: { strategy: { matrix: { node: [20, 22, 24] } }, steps: expect.arrayContaining([{ run: '.ci/run' }]) as unknown } },
+      jobs: {
+        check: { strategy: { matrix: { node: ['20.19', 22, 24] } }, steps: expect.arrayContaining([{ run: '.ci/run' }]) as unknown },
+        next: { steps: expect.arrayContaining([{ run: 'npm run test:unit' }]) as unknown },
+      },
     });
     const manifest: unknown = JSON.parse(textOf('package.json'));
-    expect(manifest).toMatchObject({ engines: { node: expect.stringMatching(/^>=20\./u) as string } });
+    expect(manifest).toMatchObject({ engines: { node: expect.stringMatching(/^>=20\.19\./u) as string } });
   });
 });

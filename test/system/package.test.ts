@@ -53,6 +53,18 @@ function installPackage(): void {
   symlinkSync(stage, path.join(modules, 'parley-voice'));
 }
 
+describe('the package of npm create', () => {
+  it('begins a project with the version that it was packed with', async () => {
+    const { version } = JSON.parse(readFileSync(path.join(stage, 'package.json'), 'utf8')) as { version: string };
+    const manifest: unknown = JSON.parse(readFileSync(path.join(folder, 'create', 'package.json'), 'utf8'));
+    expect(manifest).toMatchObject({ name: 'create-parley-voice', version, dependencies: { 'parley-voice': version } });
+    expect(filesIn(path.join(folder, 'create'))).toEqual(['LICENSE', 'README.md', 'create.mjs', 'package.json']);
+    const { stdout } = await run(process.execPath, [path.join(folder, 'create', 'create.mjs'), 'my-bots'], { cwd: folder });
+    expect(stdout).toContain('npm install');
+    expect(filesIn(path.join(folder, 'my-bots'))).toContain('bots/hello.ts');
+  });
+});
+
 describe('the package', () => {
   it('holds the compiled program, and of everything else only what somebody reads', () => {
     expect(filesIn(stage).filter((file) => !file.startsWith('dist/'))).toEqual(
@@ -60,8 +72,16 @@ describe('the package', () => {
         ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bots/prompts/chime.wav', 'config/default.yaml'],
         ...['config/example.production.yaml', 'package.json'],
         ...filesIn(ROOT, 'config/platforms'),
+        ...filesIn(ROOT, 'docs').filter((file) => /(?<!\.test)\.(?:md|ts|yaml|json)$/u.test(file)),
         ...filesIn(ROOT, 'proto'),
-        ...['template/Dockerfile', 'template/README.md', 'template/bots/hello.test.ts', 'template/bots/hello.ts', 'template/dockerignore'],
+        ...[
+          'template/AGENTS.md',
+          'template/Dockerfile',
+          'template/README.md',
+          'template/bots/hello.test.ts',
+          'template/bots/hello.ts',
+          'template/dockerignore',
+        ],
         ...[
           'template/github/workflows/test.yml',
           'template/gitignore',

@@ -14,6 +14,7 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFi
 appendFileSync('npm-calls', process.argv.slice(2).join(' ') + ' NODE_ENV=' + process.env.NODE_ENV + '\\n');
 console.log('npm talks on stdout');
 if (existsSync('npm-fails')) process.exit(7);
+if (existsSync('npm-is-slow')) await new Promise((resolve) => setTimeout(resolve, 5500));
 mkdirSync('node_modules/.bin', { recursive: true });
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 delete packages[''];
@@ -98,6 +99,11 @@ describe('scripts/with-packages.mjs', () => {
     expect(outcome.stderr).toMatch(/^Installing the locked packages \(npm ci\)/u);
     // A production setting around us must not leave the tools out.
     expect(await npmCalls()).toEqual(['ci --no-audit --no-fund NODE_ENV=undefined']);
+  });
+
+  it('says every five seconds how far an install is', async () => {
+    await write('npm-is-slow', '');
+    expect((await run(['tool'])).stderr).toMatch(/^ {4}5 s {2}0 of 2 packages$/mu);
   });
 
   it('installs nothing when the packages are those of the lockfile, optional ones of other machines aside', async () => {

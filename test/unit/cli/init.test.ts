@@ -38,7 +38,7 @@ describe('parley init', () => {
     const folder = path.join(parent, 'My Bots!');
     expect((await readdir(folder)).toSorted()).toEqual(
       [
-        ...['.dockerignore', '.github', '.gitignore', 'Dockerfile', 'README.md', 'bots', 'package.json'],
+        ...['.dockerignore', '.github', '.gitignore', 'AGENTS.md', 'Dockerfile', 'README.md', 'bots', 'package.json'],
         ...['parley.production.yaml', 'parley.yaml', 'scenarios', 'tsconfig.json'],
       ].toSorted(),
     );

@@ -193,13 +193,14 @@ describe('a login', () => {
     expect(started.clock.pendingTimers).toBe(0);
   });
 
-  it('closes although a browser holds a connection that it never used', async () => {
+  it('closes although a browser holds a connection with half a request', async () => {
     const started = await begin(json(REPLY));
     const { redirectUri, clock, work } = started;
     const { connect } = await import('node:net');
     const idle = connect(Number(new URL(redirectUri).port), '127.0.0.1');
     idle.on('error', () => undefined);
     await new Promise((resolve) => idle.once('connect', resolve));
+    idle.write('GET / HTTP/1.1\r\n');
     await started.back({ code: 'c', state: stateOf(started) });
     await until('it is closing', () => clock.nextTimerInMs === 2000);
     await clock.advanceAsync(2000);
