@@ -9,7 +9,7 @@ import type { EngineParts } from '../parts.ts';
 import { MS_PER_CHARACTER } from './played-prompt.ts';
 import type { Cut } from './playout.ts';
 import type { EngineSettings } from '../settings.ts';
-import { isStreamed, Pieces, TurnSounds } from './sound.ts';
+import { isStreamed, Pieces, spokenBy, TurnSounds } from './sound.ts';
 import type { Turn } from '../turn/turn.ts';
 
 export interface ReplyWriterOptions extends Pick<EngineParts, 'voice' | 'clock' | 'hurry'> {
@@ -90,10 +90,10 @@ export class ReplyWriter {
    * @returns whether it was delivered.
    */
   interject(prompt: Prompt): boolean {
-    const { turn, voice, clock } = this.#options;
+    const { turn, voice, clock, speaks } = this.#options;
     const { mode, playout } = this.#options.conversation;
     if (mode === 'wav' || this.#hasBegun || turn.wanted.isAborted) return false;
-    const sound = voice.render(prompt, turn.wanted.signal);
+    const sound = voice.render(spokenBy(prompt, speaks), turn.wanted.signal);
     if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
     const spoken = { audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn };
     const nowMs = clock.monotonicMs();

@@ -15,9 +15,9 @@ export function isStreamed(sound: Sound): sound is AsyncIterable<PromptAudio> {
   return sound !== undefined && Symbol.asyncIterator in sound;
 }
 
-/** The choice for a text of a bot: a text in another language does not take the bot's voice. */
-function spokenAs(text: VoiceChoice, bot: VoiceChoice): VoiceChoice {
-  return text.language === undefined ? { ...bot, ...text } : { ...text };
+/** A prompt with its bot's choice of voice and language. A text in another language does not take the bot's voice. */
+export function spokenBy(prompt: Prompt, bot: VoiceChoice): Prompt {
+  return prompt.kind === 'text' && prompt.language === undefined ? { ...bot, ...prompt } : prompt;
 }
 
 /**
@@ -42,10 +42,9 @@ export class TurnSounds {
   /** Requests all sounds at once; {@link TurnSounds.ready} waits for each. */
   ask(prompts: readonly Prompt[], signal: AbortSignal): readonly (Sound | Promise<Sound>)[] {
     if (this.#asked?.prompts === prompts) return this.#asked.sounds;
-    return prompts.map((prompt) => {
-      if (prompt.kind !== 'text') return this.#voice.render(prompt, signal);
-      return this.#voice.render({ ...prompt, ...spokenAs(prompt, this.#choice) }, this.#late.has('text') ? GIVEN_UP : signal);
-    });
+    return prompts.map((prompt) =>
+      this.#voice.render(spokenBy(prompt, this.#choice), prompt.kind === 'text' && this.#late.has('text') ? GIVEN_UP : signal),
+    );
   }
 
   /** Whether none of these recordings has audio; requests them and waits for the first that has. */
