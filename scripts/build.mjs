@@ -1,4 +1,4 @@
-// `npm run build`: compiles src/ and bots/ to dist/; with `-- --pack` also makes the package. What lay there is removed first, or a
+// `npm run build`: compiles src/ and bots/ to dist/; with `-- --pack` also makes the package; `-- --site` makes the documentation instead. What lay there is removed first, or a
 // module deleted from the source would live on in the build. The native compiler does in seconds what `typescript` needs half a
 // minute for; that one stays for the linter and for scripts, which need its API.
 import { spawnSync } from 'node:child_process';
@@ -12,10 +12,14 @@ const HELP = `Compiles the program.
   npm run build                          to dist/
   npm run build -- --pack                and packs it: cache/package/parley-voice-VERSION.tgz
   npm run build -- --pack --to FOLDER    both there, and nothing here
+  npm run build -- --site                the documentation alone: cache/site/index.html; fails on a link that leads nowhere
 `;
 
-const { values } = parseArgs({ options: { pack: { type: 'boolean' }, to: { type: 'string' }, help: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { pack: { type: 'boolean' }, site: { type: 'boolean' }, to: { type: 'string' }, help: { type: 'boolean' } },
+});
 if (values.help === true) process.stdout.write(HELP);
+else if (values.site === true) await site(values.to);
 else await build(values.pack === true, values.to);
 
 /**
@@ -36,4 +40,11 @@ async function build(isPacking, folder) {
   // Loaded here, because an image is built without it.
   const { pack } = await import('./pack.mjs');
   process.stdout.write(`${pack(dist, path.resolve(folder ?? path.join(ROOT, 'cache', 'package')))}\n`);
+}
+
+/** @param {string | undefined} folder - default: the place above */
+async function site(folder) {
+  const target = path.resolve(folder ?? path.join(ROOT, 'cache', 'site'));
+  const { buildSite } = await import('./site/site.mjs');
+  process.stdout.write(`${path.join(target, 'index.html')}\n${JSON.stringify({ ok: true, ...buildSite(target) })}\n`);
 }

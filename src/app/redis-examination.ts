@@ -17,7 +17,7 @@ export interface RedisSettings {
 const LOST_AFTER_RESTART = warning(
   'store_forgets',
   'the Redis server will have lost its data after a restart: its default user may not write what the append-only file holds',
-  'define that user as `user default off ~* &* +@all`; nobody can log in as it (docs/operations.md)',
+  'define that user as `user default off ~* &* +@all`; nobody can log in as it (docs/shared-calls.md)',
 );
 
 /** @throws AppError `store_unavailable` when Redis is unreachable. */
@@ -37,6 +37,6 @@ function rightMissing(missing: readonly string[]): Found {
   return found(
     'store_right_missing',
     `the user of the Redis server lacks a right: ${missing.join(' ')}`,
-    'give the user what docs/operations.md lists, on all keys that begin with store.redis.key_prefix',
+    'give the user what docs/shared-calls.md lists, on all keys that begin with store.redis.key_prefix',
   );
 }

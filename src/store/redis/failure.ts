@@ -11,9 +11,9 @@ const REFUSAL_WORD = /^[A-Z]+(?=\s|$)/u;
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['WRONGPASS', 'the user or the password is wrong (store.redis.user, store.redis.password)'],
   ['NOAUTH', 'it wants a user or a password (store.redis.user, store.redis.password)'],
-  ['NOPERM', 'the user lacks a right (docs/operations.md lists them)'],
+  ['NOPERM', 'the user lacks a right (docs/shared-calls.md lists them)'],
   ['OOM', 'it is out of memory and takes no writes'],
-  ['MOVED', 'it belongs to a Redis Cluster, which is not supported (docs/operations.md)'],
+  ['MOVED', 'it belongs to a Redis Cluster, which is not supported (docs/shared-calls.md)'],
   ['ECONNREFUSED', 'nothing takes connections there (store.redis.url, or what the sentinels name)'],
   ['ENOTFOUND', 'its host cannot be found (store.redis.url, or what the sentinels name)'],
   ['EAI_AGAIN', 'its host cannot be found (store.redis.url, or what the sentinels name)'],

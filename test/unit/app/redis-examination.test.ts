@@ -1,4 +1,4 @@
-// What the examination finds on a real Redis server whose user has exactly what docs/operations.md lists, and where it lacks one of them.
+// What the examination finds on a real Redis server whose user has exactly what docs/shared-calls.md lists, and where it lacks one of them.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,9 +22,9 @@ const RIGHTS = documentedRights();
 
 /** What stands behind `-@all` in the document's list of users. */
 function documentedRights(): readonly string[] {
-  const text = readFileSync(path.join(packageRoot(), 'docs', 'operations.md'), 'utf8');
+  const text = readFileSync(path.join(packageRoot(), 'docs', 'shared-calls.md'), 'utf8');
   const rights = /^ +user parley .*? -@all (?<rights>.+)$/mu.exec(text)?.groups?.['rights'];
-  if (rights === undefined) throw new Error('docs/operations.md has no list of users');
+  if (rights === undefined) throw new Error('docs/shared-calls.md has no list of users');
   return rights.split(' ');
 }
 
@@ -49,7 +49,7 @@ describe('the examination of a Redis server', () => {
     const severity = right === '+info' || right === '+acl|dryrun' ? 'warning' : 'fault';
     const expected =
       right === '+ping'
-        ? 'the Redis server refused with NOPERM: the user lacks a right (docs/operations.md lists them): +ping'
+        ? 'the Redis server refused with NOPERM: the user lacks a right (docs/shared-calls.md lists them): +ping'
         : `${severity}: the user of the Redis server lacks a right: ${right}`;
     expect(await findings(RIGHTS.filter((each) => each !== right))).toEqual([expected]);
   });

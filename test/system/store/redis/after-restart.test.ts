@@ -1,4 +1,4 @@
-// What a real Redis server still has after a restart, with the list of users that docs/operations.md gives and with one that looks
+// What a real Redis server still has after a restart, with the list of users that docs/shared-calls.md gives and with one that looks
 // as safe and is not.
 import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
@@ -26,7 +26,7 @@ const USES = [callsUse('parley'), administrationUse('parley')];
 const PARLEY = { user: 'parley', password: 'secret' };
 
 function documentedUsers(): readonly string[] {
-  const text = readFileSync(path.join(packageRoot(), 'docs', 'operations.md'), 'utf8');
+  const text = readFileSync(path.join(packageRoot(), 'docs', 'shared-calls.md'), 'utf8');
   const users = [...text.matchAll(/^ +(user (?:default|parley) .+)$/gmu)].map(([, line = '']) => line.replace('>PASSWORD', '>secret'));
   expect(users.map((line) => line.split(' ')[1])).toEqual(['default', 'parley']);
   return users;

@@ -1,4 +1,4 @@
-// What the user of the Redis server may do in a deployment: all that docs/operations.md names, and nothing else, is enough for each
+// What the user of the Redis server may do in a deployment: all that docs/shared-calls.md names, and nothing else, is enough for each
 // thing that servers do there with calls, and that the administration does.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -31,9 +31,9 @@ afterAll(async () => {
 
 /** The commands that stand behind a sentence of the document, as an ACL has them. */
 function rightsAfter(sentence: string): readonly string[] {
-  const text = readFileSync(path.join(packageRoot(), 'docs', 'operations.md'), 'utf8').replaceAll(/\s+/gu, ' ');
+  const text = readFileSync(path.join(packageRoot(), 'docs', 'shared-calls.md'), 'utf8').replaceAll(/\s+/gu, ' ');
   const at = text.indexOf(sentence);
-  if (at < 0) throw new Error(`docs/operations.md does not say: ${sentence}`);
+  if (at < 0) throw new Error(`docs/shared-calls.md does not say: ${sentence}`);
   const [, rights = ''] = text.slice(at).split('`');
   return rights.split(' ');
 }
@@ -115,7 +115,7 @@ it('what it names for calls alone is not enough', async () => {
 });
 
 it('the list of users of the document gives these rights, the two that look after restarts, and no other', () => {
-  const text = readFileSync(path.join(packageRoot(), 'docs', 'operations.md'), 'utf8');
+  const text = readFileSync(path.join(packageRoot(), 'docs', 'shared-calls.md'), 'utf8');
   const rights = /^ +user parley .*? -@all (?<rights>.+)$/mu.exec(text)?.groups?.['rights']?.split(' ');
   expect(rights).toEqual([...FOR_CALLS, ...FOR_ADMINISTRATION, ...FOR_EXAMINATION]);
 });
