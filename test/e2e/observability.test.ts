@@ -60,6 +60,8 @@ describe('the timeline of a call', () => {
     (await fetch(`http://127.0.0.1:${String(server.app.ready.opsPort)}${place}`)).json();
 
   it('tells on the operations server what happened and when, a failing bot included, and none of the keys', async () => {
+    // The apology has its sound.
+    await server.app.warmed;
     const call = client.call();
     await call.turn(event('SESSION_START'));
     await call.turn(keys('8'));
