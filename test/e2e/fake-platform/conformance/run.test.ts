@@ -122,7 +122,8 @@ it('show no token and no nonce that a server echoes', async () => {
   const found = await examine(server.target, { checks: chosen('good-token-accepted', 'welcome-on-its-rpc', 'speech-as-wav'), issuer });
   expect(found.results.map(({ verdict }) => verdict)).toEqual(['not_applicable', 'not_applicable', 'fail']);
   const shown = JSON.stringify(found);
-  expect(shown).toContain('bad [redacted], expected [redacted]');
+  // A token that was issued in another second is not the one that was given, and is hidden part by part.
+  expect(shown).toMatch(/bad \[redacted\](?:\.\[redacted\])*, expected \[redacted\]/u);
   for (const secret of [head, signature.slice(0, 20), issuer.claims.nonce]) expect(shown).not.toContain(secret);
   expect(redactor(`Bearer ${token}`)(`${echo} and eyJhbGciOiJub25lIn0.e30.`)).toMatch(/^bad \[redacted\], .* and \[redacted\]$/u);
 });
