@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallFacts } from 'parley-voice';
 import { TestCall } from 'parley-voice/testing';
 import accountNumber from './account-number.ts';
+import booking from './booking.ts';
 import directory from './directory.ts';
 import flowEvents from './flow-events.ts';
 import transfer from './transfer.ts';
@@ -48,6 +49,22 @@ describe('account number', () => {
 
   it('asks again for too few digits', async () => {
     (await (await new TestCall(accountNumber).start()).press('12')).hears('six digit');
+  });
+});
+
+describe('booking', () => {
+  it('books once, also when the caller talks into the booking', async () => {
+    const call = await new TestCall(booking).start();
+    const pressed = call.press('1');
+    await call.interrupt();
+    await pressed;
+    const request = expect.stringContaining('test-conversation') as unknown;
+    expect(call.kept).toEqual([{ request }, { request, number: 1 }]);
+  });
+
+  it('knows in its next turn what it has booked', async () => {
+    const call = await new TestCall(booking, { conversationId: 'other' }).start();
+    (await call.press('1')).hears('That is booking 2').ended('booked');
   });
 });
 

@@ -46,7 +46,10 @@ export interface HomesParts extends ProcessParts {
 }
 
 const ALONE: OpenedHomes = {
-  snapshots: { isShared: false, canMove: false, save: () => undefined, release: () => Promise.resolve(), forget: () => undefined },
+  snapshots: {
+    ...{ isShared: false, canMove: false, save: () => undefined, forget: () => undefined },
+    ...{ saved: () => Promise.resolve(), release: () => Promise.resolve() },
+  },
   homes: SOLE_HOME,
   peers: undefined,
   join: () => Promise.resolve(),

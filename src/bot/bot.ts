@@ -10,7 +10,7 @@ import { LANGUAGE_TAG } from '../dialog/languages.ts';
 import type { VoiceChoice } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import { checkedPatience, DEFAULT_PATIENCE, type SpeechPatience } from '../speech/patience.ts';
-import type { Answer, Saying } from './saying.ts';
+import type { Answer, Keep, Saying } from './saying.ts';
 
 /** The call begins; the reply is the welcome. */
 export interface SessionStart {
@@ -108,8 +108,12 @@ export interface BotContext {
   readonly log: Logger;
 }
 
-/** What a replying handler may return: a result, a promise of it, or a generator that speaks while it thinks. */
-export type Handled<S> = Answer<S> | Promise<Answer<S>> | Generator<Saying, Answer<S>> | AsyncGenerator<Saying, Answer<S>>;
+/** What a replying handler may return: a result, a promise of it, or a generator that speaks while it thinks and makes checkpoints. */
+export type Handled<S> =
+  | Answer<S>
+  | Promise<Answer<S>>
+  | Generator<Saying | Keep<S>, Answer<S>>
+  | AsyncGenerator<Saying | Keep<S>, Answer<S>>;
 
 /** What a notified handler may return: a new state or nothing. */
 export type Noted<S> = S | undefined | Promise<S | undefined>;

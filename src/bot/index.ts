@@ -19,8 +19,8 @@ export type {
   TurnEnded,
   TurnStarted,
 } from './bot.ts';
-export { end, go, ladder, listen, play, say, transfer } from './saying.ts';
-export type { Answer, EndOptions, ListenOptions, PromptOptions, Saying, SayOptions, TransferOptions } from './saying.ts';
+export { end, go, keep, ladder, listen, play, say, transfer } from './saying.ts';
+export type { Answer, EndOptions, Keep, KeepOptions, ListenOptions, PromptOptions, Saying, SayOptions, TransferOptions } from './saying.ts';
 export type { CallFacts } from '../dialog/call.ts';
 export type { Heard } from '../dialog/heard.ts';
 export type { FlowEvent, Reply } from '../dialog/reply.ts';

@@ -5,7 +5,7 @@ import { throughJson, type JsonValue } from '../base/json.ts';
 import { LANGUAGE_TAG } from '../dialog/languages.ts';
 import { MAX_DIGITS, type Prompt, type Reply } from '../dialog/reply.ts';
 import { PATIENCE_LIMITS, type SpeechPatience } from '../speech/patience.ts';
-import type { Answer } from './saying.ts';
+import type { Answer, Keep } from './saying.ts';
 
 /** Most prompts in one reply. */
 const MAX_PROMPTS = 32;
@@ -131,6 +131,17 @@ export function checkState(state: unknown, maxBytes = Infinity): JsonValue {
   const bytes = Buffer.byteLength(JSON.stringify(json));
   if (bytes <= maxBytes) return json;
   throw new AppError('bot_failed', 'the bot keeps more state than a snapshot may hold', { details: { bytes, limitBytes: maxBytes } });
+}
+
+/**
+ * The validated state of a yielded checkpoint, sent through JSON; undefined for any other yield.
+ *
+ * @param maxStateBytes - limit of the state as JSON.
+ * @throws AppError `bot_failed`.
+ */
+export function checkKeep(yielded: unknown, maxStateBytes = Infinity): Keep<JsonValue> | undefined {
+  if (typeof yielded !== 'object' || yielded === null || !('keep' in yielded)) return undefined;
+  return { keep: checkState(yielded.keep, maxStateBytes), durable: 'durable' in yielded && yielded.durable === true };
 }
 
 /**

@@ -4,8 +4,8 @@ import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { Bot, BotContext, Handled, NotifyingEvent, ReplyingEvent } from './bot.ts';
-import { checkAnswer, checkSaying, checkState } from './reply-check.ts';
-import type { Answer } from './saying.ts';
+import { checkAnswer, checkKeep, checkSaying, checkState } from './reply-check.ts';
+import type { Answer, Keep } from './saying.ts';
 
 /**
  * Takes prompts that a generator wants to speak at once. The generator continues when the promise resolves, which is the only bound on
@@ -13,9 +13,13 @@ import type { Answer } from './saying.ts';
  */
 export type SpeakEarly = (prompts: readonly Prompt[]) => Promise<boolean> | boolean;
 
+/** Takes a checkpoint. False: nobody waits for this handler any more, so the generator is ended. */
+export type KeepState = (kept: Keep<JsonValue>) => Promise<boolean> | boolean;
+
 /** The arguments of a replying handler. */
 export interface HandlerOptions {
   readonly speakEarly: SpeakEarly;
+  readonly keepState: KeepState;
   /** Limit of the state as JSON, bytes. Default: the limit for every bot. */
   readonly maxStateBytes?: number;
 }
@@ -31,12 +35,12 @@ export async function runHandler(
   state: JsonValue,
   event: ReplyingEvent,
   context: BotContext,
-  { speakEarly, maxStateBytes }: HandlerOptions,
+  options: HandlerOptions,
 ): Promise<Answer<JsonValue>> {
   try {
     const handled = event.type === 'session_start' ? bot.start(event, context) : bot.reply(state, event, context);
-    const returned: unknown = isGenerator(handled) ? await drain(handled, speakEarly) : await handled;
-    return checkAnswer(returned, maxStateBytes);
+    const returned: unknown = isGenerator(handled) ? await drain(handled, options) : await handled;
+    return checkAnswer(returned, options.maxStateBytes);
   } catch (thrown) {
     throw toAppError(thrown, 'bot_failed', `the handler of ${event.type} threw`);
   }
@@ -66,7 +70,7 @@ export async function runNote(
 
 type Talk = Generator<unknown, unknown> | AsyncGenerator<unknown, unknown>;
 
-async function drain(talk: Talk, speakEarly: SpeakEarly): Promise<unknown> {
+async function drain(talk: Talk, { speakEarly, keepState, maxStateBytes }: HandlerOptions): Promise<unknown> {
   let isDone = false;
   try {
     for (;;) {
@@ -75,7 +79,9 @@ async function drain(talk: Talk, speakEarly: SpeakEarly): Promise<unknown> {
         isDone = true;
         return step.value;
       }
-      if (!(await speakEarly(checkSaying(step.value)))) throw new AppError('bot_failed', 'the reply came too late and was not waited for');
+      const kept = checkKeep(step.value, maxStateBytes);
+      const isWaitedFor = await (kept === undefined ? speakEarly(checkSaying(step.value)) : keepState(kept));
+      if (!isWaitedFor) throw new AppError('bot_failed', 'the reply came too late and was not waited for');
     }
   } finally {
     if (!isDone) leave(talk);

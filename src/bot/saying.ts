@@ -95,5 +95,29 @@ export interface Answer<S> {
   readonly reply: Reply;
 }
 
+/** A checkpoint that a generator yields: see {@link keep}. */
+export interface Keep<S> {
+  readonly keep: S;
+  readonly durable: boolean;
+}
+
+/** How a checkpoint is made. */
+export interface KeepOptions {
+  /** Goes on only when the store has the state, which costs a round trip; a store that does not answer is waited for 1 s at most. */
+  readonly durable?: boolean;
+}
+
+/**
+ * A checkpoint: `yield keep(state)` in a generator. The call goes on from this state when the handler is interrupted, fails or is late
+ * afterwards. Make one before and after anything that must not be done twice.
+ *
+ * @example
+ * yield keep({ request }, { durable: true });
+ * yield say('One moment.');
+ * const number = await book('tuesday-9', request);
+ * yield keep({ request, number });
+ */
+export const keep = <S>(state: S, { durable = false }: KeepOptions = {}): Keep<S> => ({ keep: state, durable });
+
 /** Creates a handler's result. */
 export const go = <S>(state: S, reply: Reply): Answer<S> => ({ state, reply });

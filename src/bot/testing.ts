@@ -1,4 +1,4 @@
-// `TestCall` for bot authors: `import { TestCall } from '#bot/testing'`. Runs the real handler runner without server, timers or
+// `TestCall` for bot authors: `import { TestCall } from 'parley-voice/testing'`. Runs the real handler runner without server, timers or
 // audio. After every turn the state goes through JSON and comes back frozen, as in production.
 import { AssertionError } from 'node:assert';
 import { linkForeignAbort, type LinkedAbort } from '../base/abort.ts';
@@ -10,6 +10,7 @@ import type { End, Prompt, Reply, Transfer } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { Bot, BotContext, ReplyingEvent, SpeechInput } from './bot.ts';
 import { runHandler, runNote } from './run-handler.ts';
+import type { Keep } from './saying.ts';
 
 /** About how long a voice takes for one character, ms. */
 const MS_PER_CHARACTER = 65;
@@ -46,6 +47,7 @@ export class TestCall {
   /** Set when the last reply was interrupted. */
   #heard: Heard | undefined;
   #answering: Answering | undefined;
+  readonly #kept: JsonValue[] = [];
 
   /** @param facts - the facts of the call that the bot sees; the rest has plain test values. */
   constructor(bot: Bot, facts: Partial<CallFacts> = {}) {
@@ -102,7 +104,7 @@ export class TestCall {
   /**
    * The caller acts while the last reply is still playing or being made: the bot is notified (`barge_in`), and so is its next
    * event. If a handler is running, because its step was not awaited yet, its signal aborts and this method waits for it. An error it
-   * then throws is ignored and its state stays. What it returns is kept and not heard, unless it ends the call.
+   * then throws is ignored, and its state is that of its last checkpoint. What it returns is kept and not heard, unless it ends the call.
    *
    * @param heard - what the caller heard of the reply; default nothing.
    */
@@ -161,6 +163,11 @@ export class TestCall {
     return this.#reply;
   }
 
+  /** The states of all checkpoints so far, in order. */
+  get kept(): readonly JsonValue[] {
+    return this.#kept;
+  }
+
   /** The bot's state after the last turn, as a store would return it. */
   get state(): JsonValue {
     return this.#state;
@@ -197,7 +204,12 @@ export class TestCall {
         if (yields > MAX_YIELDS) throw failure(`the handler yielded more than ${String(MAX_YIELDS)} times`, yields, MAX_YIELDS);
         return true;
       };
-      const { state, reply } = await runHandler(this.#bot, this.#state, event, this.#context(stop), { speakEarly });
+      const keepState = ({ keep: state }: Keep<JsonValue>): boolean => {
+        this.#state = state;
+        this.#kept.push(state);
+        return true;
+      };
+      const { state, reply } = await runHandler(this.#bot, this.#state, event, this.#context(stop), { speakEarly, keepState });
       this.#misses = event.type === 'no_input' ? event.count : 0;
       this.#state = state;
       this.#reply = reply;

@@ -157,6 +157,11 @@ export class CallHomes implements Snapshots {
     if (this.#keep(home, snapshot)) this.#writes.want(home);
   }
 
+  async saved(call: CallKey): Promise<void> {
+    const home = this.#homes.get(callId(call));
+    if (home !== undefined) await this.#settled(home, LEAVE_LIMIT_MS);
+  }
+
   async release(call: CallKey, snapshot?: object): Promise<void> {
     const home = this.#homes.get(callId(call));
     if (home === undefined || home.leaving !== undefined) return;

@@ -103,6 +103,12 @@ export class Conversation {
     return { ...this.snapshot, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
   }
 
+  /** Saves the call in the background, unless it has ended, moved, or cannot be gone on with elsewhere. */
+  save(parts: Pick<EngineParts, 'clock' | 'snapshots'>): void {
+    const { snapshots } = parts;
+    if (!this.isTied && !this.isEnded && snapshots.isShared) snapshots.save(this.call, this.snapshotNow(parts));
+  }
+
   /**
    * Undoes an answer that was lost before the caller heard it. @returns false when another input was answered since.
    */

@@ -46,6 +46,8 @@ export interface Snapshots {
    * directory is unavailable.
    */
   save(call: CallKey, snapshot: Snapshot): void;
+  /** Resolves when the store has what was last saved of a call, or has not answered in bounded time. Never rejects. */
+  saved(call: CallKey): Promise<void>;
   /** Releases a call to other homes; without `snapshot` the last saved one stays. Never rejects; bounded in time. */
   release(call: CallKey, snapshot?: Snapshot): Promise<void>;
   /**

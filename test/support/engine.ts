@@ -54,6 +54,7 @@ export const NO_SNAPSHOTS: Snapshots = {
   isShared: false,
   canMove: false,
   save: () => undefined,
+  saved: () => Promise.resolve(),
   release: () => Promise.resolve(),
   forget: () => undefined,
 };

@@ -22,6 +22,8 @@ export class LeftSnapshots implements Snapshots {
   canMove = true;
   /** What was asked for, as `name conversation`. */
   readonly asked: string[] = [];
+  /** What `saved` waits for. */
+  stored: Promise<void> = Promise.resolve();
   /** What `release` waits for. */
   released: Promise<void> = Promise.resolve();
   readonly #left = new Map<string, Snapshot>();
@@ -30,6 +32,11 @@ export class LeftSnapshots implements Snapshots {
   save(call: CallKey, snapshot: Snapshot): void {
     this.asked.push(`save ${call.conversationId}`);
     this.#left.set(callId(call), snapshot);
+  }
+
+  saved(call: CallKey): Promise<void> {
+    this.asked.push(`saved ${call.conversationId}`);
+    return this.stored;
   }
 
   release(call: CallKey, snapshot?: Snapshot): Promise<void> {

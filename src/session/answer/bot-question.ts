@@ -5,7 +5,7 @@ import { AppError, toAppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { BotContext, ReplyingEvent } from '../../bot/bot.ts';
 import { runHandler } from '../../bot/run-handler.ts';
-import type { Answer } from '../../bot/saying.ts';
+import type { Answer, Keep } from '../../bot/saying.ts';
 import type { Prompt } from '../../dialog/reply.ts';
 import { shownFile } from '../../dialog/shown-file.ts';
 import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
@@ -179,12 +179,23 @@ export class BotQuestion {
     try {
       const { state, reply } = await runHandler(bot, this.#snapshot.state, event, context, {
         speakEarly: (prompts) => this.#speakEarly(prepared(prompts)),
+        keepState: (kept) => this.#keep(kept),
         maxStateBytes: settings.maxStateBytes,
       });
       return { state, reply: { ...reply, prompts: prepared(reply.prompts) } };
     } finally {
       observer.botAnswered?.(call, this.#turn.id, clock.monotonicMs() - askedAtMs);
     }
+  }
+
+  /** The call goes on from this state, whatever becomes of the handler. What was lost with a forwarding server does not undo it. */
+  async #keep({ keep: state, durable }: Keep<JsonValue>): Promise<boolean> {
+    const conversation = this.#conversation;
+    if (!this.#isWaitedFor) return false;
+    conversation.snapshot = { ...conversation.snapshot, state, started: true };
+    conversation.save(this.#parts);
+    if (durable && this.#parts.snapshots.isShared) await this.#parts.snapshots.saved(conversation.call);
+    return this.#isWaitedFor;
   }
 
   async #eventOf(input: CompleteInput): Promise<ReplyingEvent | undefined> {

@@ -229,7 +229,7 @@ export class BotRunner {
     };
     if (isEnd) {
       // Saved now, because the farewell takes seconds: another home must know that the call ends.
-      this.#save(conversation);
+      conversation.save(this.#parts);
       const end = hasFailed ? 'failed' : endOf(next);
       await this.#farewell.say(delivery, prompts, { next: lastNext(next, settings, transcript), end }, hasFailed ? 'failed' : 'replied');
       return;
@@ -240,7 +240,7 @@ export class BotRunner {
       await this.#listenOn(delivery, prompts, asked, hasFailed ? 'failed' : 'replied', true);
     } finally {
       // Saved after the prompts were sent: a home that dies before has not answered.
-      this.#save(conversation);
+      conversation.save(this.#parts);
       if (before !== undefined) void this.#takeBackUnlessDelivered(delivery, before);
     }
   }
@@ -254,7 +254,7 @@ export class BotRunner {
     const isDelivered = (await turn.delivered?.()) ?? true;
     if (isDelivered || !conversation.takeBack(snapshot, before, this.#parts)) return;
     this.#listensFor(before.listen);
-    this.#save(conversation);
+    conversation.save(this.#parts);
   }
 
   /**
@@ -286,13 +286,6 @@ export class BotRunner {
     const { settings } = this.#parts;
     this.#callerAudio.expect(listeningPatience(listen, this.#conversation.bot, settings));
     this.#conversation.asked = listenSettings(listen, settings.listen);
-  }
-
-  #save(conversation: Conversation): void {
-    const { snapshots } = this.#parts;
-    const { call, isTied, isEnded } = conversation;
-    // Calls that ended or moved are not saved.
-    if (!isTied && !isEnded && snapshots.isShared) snapshots.save(call, conversation.snapshotNow(this.#parts));
   }
 
   /** The saved form of a reply; undefined when no other process could repeat it. */

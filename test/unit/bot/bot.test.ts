@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TestCall } from '../../../src/bot/testing.ts';
-import { bot, go, listen, say, type Answer, type BotDefinition } from '../../../src/bot/index.ts';
+import { bot, go, keep, listen, say, type Answer, type BotDefinition } from '../../../src/bot/index.ts';
 import { isBot } from '../../../src/bot/bot.ts';
 
 interface State {
@@ -151,6 +151,37 @@ describe('TestCall', () => {
     ]);
     expect(call.state).toEqual({ n: 200 });
     (await call.press('2')).hears('Still here.');
+  });
+
+  it('goes on from the last checkpoint of a handler that is interrupted or throws, and shows all checkpoints', async () => {
+    const shop = bot<{ readonly step: number }>({
+      id: 'shop',
+      name: 'Shop',
+      version: 1,
+      session_start: () => go({ step: 0 }, say('Hello.').listen()),
+      async *dtmf_input({ step }, { digits }, { signal }) {
+        yield keep({ step: step + 1 });
+        if (digits === '1')
+          await new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              reject(new Error('stopped'));
+            });
+          });
+        yield keep({ step: step + 2 });
+        if (digits === '2') throw new Error('broken');
+        return go({ step: step + 10 }, say('Done.').listen());
+      },
+      otherwise: (state) => go(state, say('What?').listen()),
+    });
+    const call = await new TestCall(shop).start();
+    const pressed = call.press('1');
+    await call.interrupt();
+    await pressed;
+    expect(call.state).toEqual({ step: 1 });
+    await expect(call.press('2')).rejects.toThrow('threw');
+    expect(call.state).toEqual({ step: 3 });
+    await call.press('3');
+    expect([call.state, call.kept]).toEqual([{ step: 13 }, [1, 2, 3, 4, 5].map((step) => ({ step }))]);
   });
 
   it('keeps what an interrupted handler answers all the same, and lets only a farewell be heard', async () => {
