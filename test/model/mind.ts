@@ -132,10 +132,10 @@ export class Mind {
     return this.#call.snapshot?.started === true;
   }
 
-  /** G-15: the bot gets the state in which is everything it has answered. */
+  /** G-15: the bot gets the state in which is everything it has answered, or made a checkpoint of. */
   #compareState(name: string, state: Kept): void {
     const lost = this.#inputs.find(
-      ({ id, fate, isCut, finals }) => fate === 'answered' && !isCut && finals > 0 && !state.asked.includes(id),
+      ({ id, fate, hasKept, isCut, finals }) => (hasKept || (fate === 'answered' && !isCut && finals > 0)) && !state.asked.includes(id),
     );
     if (lost !== undefined) this.#view.wrong('G-15', `the state for ${name} does not know the answer to RPC${String(lost.id)}`);
   }

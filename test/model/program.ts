@@ -34,6 +34,8 @@ export interface Behaviour {
   readonly pace: 'at_once' | 'later' | 'never' | 'obedient';
   /** Sayings a generator yields before it returns; 0: no generator. */
   readonly yields: number;
+  /** Whether the generator makes a checkpoint before each of them. */
+  readonly keeps: boolean;
   /** Prompts of the reply itself. */
   readonly prompts: number;
   readonly bargeIn: boolean;
@@ -99,6 +101,7 @@ const rareAct: fc.Arbitrary<Act> = fc.oneof(
 const behaviour: fc.Arbitrary<Behaviour> = fc.record({
   pace: fc.constantFrom('at_once', 'later', 'at_once', 'later', 'obedient', 'never'),
   yields: fc.constantFrom(0, 0, 1, 2),
+  keeps: fc.boolean(),
   prompts: fc.constantFrom(1, 0, 2),
   bargeIn: fc.constantFrom(true, true, false),
   promptMs: fc.constantFrom(1000, 5, 40, 9000),

@@ -32,6 +32,8 @@ export interface Rpc {
    * What the bot makes of the input; `resumed`: it was no input, the prompts it had cut go on.
    */
   fate: 'none' | 'asked' | 'answered' | 'failed' | 'farewell' | 'resumed';
+  /** The bot has made a checkpoint that knows it. */
+  hasKept: boolean;
   /** What the bot has said for it, and what of that the caller got. */
   readonly said: string[];
   readonly spoken: string[];
@@ -67,6 +69,7 @@ export function newRpc(id: number): Rpc {
     wasUnspoken: false,
     voiced: 0,
     fate: 'none',
+    hasKept: false,
     said: [],
     spoken: [],
     finals: 0,

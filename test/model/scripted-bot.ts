@@ -1,5 +1,5 @@
 // A bot that does what the program says and tells the reference what it was asked and what it answered.
-import { bot, go, listen, say, type Answer, type Saying } from '../../src/bot/index.ts';
+import { bot, go, keep, listen, say, type Answer, type Handled, type Keep, type Saying } from '../../src/bot/index.ts';
 import type { Bot, BotContext, NotifyingEvent, ReplyingEvent } from '../../src/bot/bot.ts';
 import type { Gates } from './gates.ts';
 import type { Behaviour } from './program.ts';
@@ -26,7 +26,7 @@ export interface BotParts {
 /** Makes the bot of one run. */
 export function scriptedBot(parts: BotParts): Bot {
   let count = 0;
-  const reply = (state: Kept, event: ReplyingEvent, context: BotContext): Promise<Answer<Kept>> | AsyncGenerator<Saying, Answer<Kept>> => {
+  const reply = (state: Kept, event: ReplyingEvent, context: BotContext): Handled<Kept> => {
     const behaviour = parts.behaviours[count % parts.behaviours.length];
     count += 1;
     if (behaviour === undefined) throw new Error('a program has a behaviour');
@@ -68,8 +68,12 @@ class Talk {
     this.#asked = asked;
   }
 
-  async *generate(): AsyncGenerator<Saying, Answer<Kept>> {
+  async *generate(): AsyncGenerator<Saying | Keep<Kept>, Answer<Kept>> {
     for (let part = 0; part < this.#behaviour.yields; part += 1) {
+      if (this.#behaviour.keeps) {
+        yield keep({ asked: this.#asked });
+        this.#rpc.hasKept = true;
+      }
       yield this.#say();
       if (this.#behaviour.pace !== 'at_once') await this.#think();
     }

@@ -123,8 +123,8 @@ describe('a conversation that begins anew (G-28)', () => {
       {
         beginning: 'none',
         behaviours: [
-          { pace: 'never', yields: 0, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' },
-          { pace: 'at_once', yields: 0, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' },
+          { pace: 'never', yields: 0, keeps: false, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' },
+          { pace: 'at_once', yields: 0, keeps: false, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' },
         ],
         acts: [
           { kind: 'open', first: 'session_start', halfClose: true, together: false },
@@ -187,7 +187,7 @@ const CALL: Program = {
   hasNotes: true,
   welcomeBargeIn: true,
   maxDurationMs: 3_600_000,
-  behaviours: [{ pace: 'at_once', yields: 0, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' }],
+  behaviours: [{ pace: 'at_once', yields: 0, keeps: false, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' }],
   beginning: 'here',
   acts: [
     { kind: 'open', first: 'speech', halfClose: false, together: false },
@@ -205,8 +205,8 @@ const EARLY_FILLER: Program = {
   hasNotes: false,
   welcomeBargeIn: false,
   behaviours: [
-    { pace: 'at_once', yields: 0, prompts: 1, bargeIn: true, promptMs: 5, deed: 'listen' },
-    { pace: 'never', yields: 0, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' },
+    { pace: 'at_once', yields: 0, keeps: false, prompts: 1, bargeIn: true, promptMs: 5, deed: 'listen' },
+    { pace: 'never', yields: 0, keeps: false, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' },
   ],
   acts: [
     { kind: 'open', first: 'dtmf', halfClose: false, together: false },
