@@ -16,7 +16,7 @@ const GROUPS = /** @type {const} */ ([
   ['Making a bot', ['bot', 'BotDefinition', 'Bot']],
   [
     'Events that want a reply',
-    ['SessionStart', 'DtmfInput', 'SpeechInput', 'NoInput', 'CustomEvent', 'CallerEvent', 'AfterReply', 'Heard', 'Utterance'],
+    ['SessionStart', 'DtmfInput', 'SpeechInput', 'NoInput', 'CustomEvent', 'CallerEvent', 'AfterReply', 'Heard', 'HeardPart', 'Utterance'],
   ],
   [
     'Replies',

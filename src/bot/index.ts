@@ -22,7 +22,7 @@ export type {
 export { end, go, keep, ladder, listen, play, say, transfer } from './saying.ts';
 export type { Answer, EndOptions, Keep, KeepOptions, ListenOptions, PromptOptions, Saying, SayOptions, TransferOptions } from './saying.ts';
 export type { CallFacts } from '../dialog/call.ts';
-export type { Heard } from '../dialog/heard.ts';
+export type { Heard, HeardPart } from '../dialog/heard.ts';
 export type { FlowEvent, Reply } from '../dialog/reply.ts';
 export type { SpeechPatience } from '../speech/patience.ts';
 export type { Utterance } from '../dialog/utterance.ts';

@@ -5,7 +5,7 @@ import { linkForeignAbort, type LinkedAbort } from '../base/abort.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import { callId, type CallFacts } from '../dialog/call.ts';
-import type { Heard } from '../dialog/heard.ts';
+import type { Heard, HeardPart } from '../dialog/heard.ts';
 import type { End, Prompt, Reply, Transfer } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { Bot, BotContext, ReplyingEvent, SpeechInput } from './bot.ts';
@@ -111,7 +111,7 @@ export class TestCall {
   async interrupt(by: 'speech' | 'keys' = 'speech', heard: Partial<Heard> = {}): Promise<this> {
     this.#mustBeOpen();
     await this.#stop('barge_in');
-    this.#heard = { complete: false, ms: 0, text: '', ...heard };
+    this.#heard = { complete: false, ms: 0, text: '', parts: partsHeard(this.#prompts, heard.text ?? ''), ...heard };
     const event = { type: 'barge_in', by, heard: this.#heard } as const;
     // A bot that has ended the call is not notified any more.
     if (this.reply.next.kind === 'listen') this.#state = await runNote(this.#bot, this.#state, event, this.#context());
@@ -229,7 +229,8 @@ export class TestCall {
 
   /** Unless it was interrupted, the caller has heard the whole reply, at the pace of a calm voice. */
   #takeHeard(): Heard {
-    const heard = this.#heard ?? { complete: true, ms: this.heard.length * MS_PER_CHARACTER, text: this.heard };
+    const text = this.heard;
+    const heard = this.#heard ?? { complete: true, ms: text.length * MS_PER_CHARACTER, text, parts: partsHeard(this.#prompts) };
     this.#heard = undefined;
     return heard;
   }
@@ -258,6 +259,17 @@ export class TestCall {
       log: quiet,
     };
   }
+}
+
+/** The parts of a reply of which these words were heard; all of them, when none are named. */
+function partsHeard(prompts: readonly Prompt[], heard?: string): readonly HeardPart[] {
+  let left = heard?.trim() ?? Infinity;
+  return prompts.map((prompt) => {
+    const text = prompt.kind === 'text' ? prompt.text : '';
+    const words = typeof left === 'number' ? text : left.slice(0, text.length);
+    if (typeof left === 'string') left = left.slice(text.length).trimStart();
+    return { text, heard: words, ms: words.length * MS_PER_CHARACTER, complete: words === text };
+  });
 }
 
 function failure(message: string, actual: unknown, expected: unknown): AssertionError {

@@ -8,9 +8,22 @@ export interface Heard {
   readonly ms: number;
   /** The words that were heard, as far as prompts have text; a prompt that was cut counts up to the word it was cut in. */
   readonly text: string;
+  /** Prompt by prompt, in their order; fillers of the engine, and prompts that were never sent, are left out. */
+  readonly parts: readonly HeardPart[];
   /** Set when the call has moved to another server since: estimated from the reply's length and the time since it began. */
   readonly estimated?: true;
 }
 
+/** How much of one prompt the caller has heard. */
+export interface HeardPart {
+  /** Its whole text; empty for a recording. */
+  readonly text: string;
+  /** The words that were heard, up to the one it was cut in. */
+  readonly heard: string;
+  /** How long the caller listened to it, whole ms. */
+  readonly ms: number;
+  readonly complete: boolean;
+}
+
 /** Nothing was said, so nothing was missed. */
-export const NOTHING_SAID: Heard = { complete: true, ms: 0, text: '' };
+export const NOTHING_SAID: Heard = { complete: true, ms: 0, text: '', parts: [] };

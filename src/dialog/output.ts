@@ -21,6 +21,8 @@ export interface SpokenPrompt {
   readonly bargeIn: boolean;
   /** How much of it was heard before `audio` begins, ms; only on a prompt that continues after it was cut. */
   readonly skippedMs?: number;
+  /** Said by the engine while the bot takes its time: no part of a reply. */
+  readonly isFiller?: true;
   /** A further piece of the previous prompt, whose text went with the first piece. */
   readonly goesOn?: true;
 }

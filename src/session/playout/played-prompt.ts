@@ -1,5 +1,6 @@
 // One prompt that was delivered to the platform: how much of its audio and text was heard at a time, and what is left
 // after a cut. Knows neither its neighbours nor its reply.
+import type { HeardPart } from '../../dialog/heard.ts';
 import type { PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
 
 /** A prompt resumes this much before the cut, ms: the middle of a word is not understood. */
@@ -40,6 +41,13 @@ export function textOf(played: Played, nowMs: number): string {
   if (nowMs >= endMs && !isUnfinished) return text;
   const lengthMs = Math.max(heardOf(played, Infinity), isUnfinished ? text.length * MS_PER_CHARACTER : 0);
   return wordsUpTo(text, lengthMs === 0 ? 0 : heardOf(played, nowMs) / lengthMs);
+}
+
+/** What a bot is told of it. */
+export function partOf(played: Played, nowMs: number): HeardPart {
+  const { prompt, endMs, isUnfinished } = played;
+  const ms = Math.floor(heardOf(played, nowMs));
+  return { text: prompt.text ?? '', heard: textOf(played, nowMs), ms, complete: nowMs >= endMs && !isUnfinished };
 }
 
 /** The joined texts of consecutive prompts. */

@@ -2,7 +2,7 @@
 // its playout; it starts with the first byte sent and never runs ahead of real time.
 import { NOTHING_SAID, type Heard } from '../../dialog/heard.ts';
 import type { PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
-import { heardOf, joined, playedBefore, restOf, textOf, type Played } from './played-prompt.ts';
+import { heardOf, joined, partOf, playedBefore, restOf, textOf, type Played } from './played-prompt.ts';
 
 const NOTHING_HEARD: Heard = { ...NOTHING_SAID, complete: false };
 
@@ -12,7 +12,7 @@ export interface Cut {
   /** The unheard rest, from a little before the cut. */
   readonly rest: readonly SpokenPrompt[];
   /** What was heard before that. */
-  readonly before: Pick<Heard, 'ms' | 'text'>;
+  readonly before: Pick<Heard, 'ms' | 'text' | 'parts'>;
 }
 
 /** What was playing when a snapshot was made, for the next home's estimate: plain JSON. */
@@ -169,13 +169,15 @@ export class Playout {
     let { ms } = this.#before;
     let complete = this.#isWhole && !this.#isStreaming;
     const texts = [this.#before.text];
+    const parts = [...this.#before.parts];
     for (const played of this.#played) {
       ms += heardOf(played, nowMs);
       complete &&= nowMs >= played.endMs;
       texts.push(textOf(played, nowMs));
+      if (played.prompt.isFiller !== true) parts.push(partOf(played, nowMs));
     }
     // Whole ms, rounded down.
-    return { complete, ms: Math.floor(ms), text: joined(texts), ...(this.#isEstimated && { estimated: true }) };
+    return { complete, ms: Math.floor(ms), text: joined(texts), parts, ...(this.#isEstimated && { estimated: true }) };
   }
 
   /** For a snapshot; undefined when nothing was sent. @param epochMs - `nowMs` as ms since the epoch. */
@@ -214,6 +216,7 @@ export class Playout {
     const before = {
       ms: done.reduce((sum, played) => sum + heardOf(played, nowMs), this.#before.ms),
       text: joined([this.#before.text, ...done.map((played) => textOf(played, nowMs))]),
+      parts: [...this.#before.parts, ...done.filter(({ prompt }) => prompt.isFiller !== true).map((played) => partOf(played, nowMs))],
     };
     this.#cutHeard = this.#heardHere(nowMs);
     this.#isWhole &&= !this.#isStreaming;

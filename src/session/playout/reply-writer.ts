@@ -95,7 +95,7 @@ export class ReplyWriter {
     if (mode === 'wav' || this.#hasBegun || turn.wanted.isAborted) return false;
     const sound = voice.render(spokenBy(prompt, speaks), turn.wanted.signal);
     if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
-    const spoken = { audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn };
+    const spoken = { audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn, isFiller: true } as const;
     const nowMs = clock.monotonicMs();
     // A reply of its own: a cut filler does not count as a cut reply.
     playout.begin(nowMs);

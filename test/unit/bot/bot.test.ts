@@ -153,6 +153,32 @@ describe('TestCall', () => {
     (await call.press('2')).hears('Still here.');
   });
 
+  it('tells the next event which of its prompts were heard, and how far', async () => {
+    const parts: unknown[] = [];
+    const talker = bot<null>({
+      id: 'talker',
+      name: 'Talker',
+      version: 1,
+      session_start: () => go(null, say('One two.').say('Three four.').say('Five.').listen()),
+      otherwise: (state, { heard }) => {
+        parts.push(heard.parts.map(({ heard: words, complete }) => [words, complete]));
+        return go(state, say('Six.').listen());
+      },
+    });
+    const call = await new TestCall(talker).start();
+    await call.interrupt('keys', { text: 'One two. Three' });
+    await call.press('1');
+    await call.press('1');
+    expect(parts).toEqual([
+      [
+        ['One two.', true],
+        ['Three', false],
+        ['', false],
+      ],
+      [['Six.', true]],
+    ]);
+  });
+
   it('goes on from the last checkpoint of a handler that is interrupted or throws, and shows all checkpoints', async () => {
     const shop = bot<{ readonly step: number }>({
       id: 'shop',

@@ -92,7 +92,7 @@ describe('G-83 the rest of a sensitive input', () => {
 describe('an input', () => {
   const record = { listen: { kind: 'listen' }, lastWasSensitive: true } as const;
   const heard = (complete: boolean, ms: number) =>
-    ({ type: 'dtmf_input', by: 'keys', digits: '1', heard: { complete, ms, text: '' } }) as const;
+    ({ type: 'dtmf_input', by: 'keys', digits: '1', heard: { complete, ms, text: '', parts: [] } }) as const;
 
   it.each([
     ['a word of the reply before it was heard', record, heard(false, 10), false],

@@ -7,8 +7,8 @@ import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { gateOf, homes } from '../../support/homes.ts';
 
-const NOTHING: Heard = { complete: false, ms: 0, text: '' };
-const WELCOME: Heard = { complete: true, ms: 80, text: 'Welcome.' };
+const NOTHING = { complete: false, ms: 0, text: '' };
+const WELCOME = { complete: true, ms: 80, text: 'Welcome.' };
 /** Longer than a handler may take when nobody waits for it. */
 const GIVEN_UP_MS = 400;
 
@@ -61,7 +61,7 @@ describe('G-16 a stream that dies', () => {
     await clock.advanceAsync(1000);
     expect(await state()).toBe(1);
     await call.press('4');
-    expect(asked).toEqual([
+    expect(asked).toMatchObject([
       { at: '1', heard: WELCOME },
       { at: '4', heard: NOTHING },
     ]);
@@ -79,7 +79,7 @@ describe('G-16 a stream that dies', () => {
     await clock.advanceAsync(3000);
     expect(await state()).toBe(kept);
     await call.press('4');
-    expect(asked.at(-1)).toEqual({ at: '4', heard: { complete: false, ms: 110, text: 'First part.' } });
+    expect(asked.at(-1)).toMatchObject({ at: '4', heard: { complete: false, ms: 110, text: 'First part.' } });
   });
 
   it('leaves nothing heard of its reply also for an input that was there before the reply', async () => {
@@ -90,7 +90,7 @@ describe('G-16 a stream that dies', () => {
     open();
     await clock.advanceAsync(1000);
     await next;
-    expect([await state(), asked.at(-1)]).toEqual([2, { at: '4', heard: NOTHING }]);
+    expect([await state(), asked.at(-1)]).toMatchObject([2, { at: '4', heard: NOTHING }]);
   });
 
   it('leaves nothing heard for the next home either', async () => {
@@ -104,7 +104,7 @@ describe('G-16 a stream that dies', () => {
     open();
     await clock.advanceAsync(1000);
     await next().press('4');
-    expect(asked.at(-1)).toEqual({ at: '4', heard: { ...NOTHING, estimated: true } });
+    expect(asked.at(-1)).toMatchObject({ at: '4', heard: { ...NOTHING, estimated: true } });
   });
 });
 
@@ -117,7 +117,7 @@ describe('G-91 a client that does not read', () => {
     await clock.advanceAsync(TEST_SETTINGS.slowReaderMs + 1000);
     expect([sink.texts, sink.end]).toMatchObject([['One.'], { code: 'slow_reader' }]);
     await opened('4');
-    expect(asked.at(-1)).toEqual({ at: '4', heard: { complete: false, ms: 40, text: 'One.' } });
+    expect(asked.at(-1)).toMatchObject({ at: '4', heard: { complete: false, ms: 40, text: 'One.' } });
   });
 
   it('has not heard it for the next home either', async () => {
@@ -130,7 +130,7 @@ describe('G-91 a client that does not read', () => {
     turn.push({ kind: 'dtmf', digits: '3' });
     await clock.advanceAsync(TEST_SETTINGS.slowReaderMs + 1000);
     await next().press('4');
-    expect(asked.at(-1)).toEqual({ at: '4', heard: { complete: false, ms: 40, text: 'One.', estimated: true } });
+    expect(asked.at(-1)).toMatchObject({ at: '4', heard: { complete: false, ms: 40, text: 'One.', estimated: true } });
   });
 });
 
@@ -142,7 +142,7 @@ describe('an answer that the caller did not wait for', () => {
     await clock.advanceAsync(GIVEN_UP_MS);
     await next;
     expect(await state()).toBe(1);
-    expect(asked).toEqual([
+    expect(asked).toMatchObject([
       { at: '1', heard: WELCOME },
       { at: '4', heard: WELCOME },
     ]);
@@ -157,7 +157,7 @@ describe('an answer that the caller did not wait for', () => {
     const next = call.press('4');
     await clock.advanceAsync(GIVEN_UP_MS);
     await next;
-    expect([await state(), asked.at(-1)]).toEqual([2, { at: '4', heard: NOTHING }]);
+    expect([await state(), asked.at(-1)]).toMatchObject([2, { at: '4', heard: NOTHING }]);
   });
 
   it('was not heard at all when it was kept, although the reply before it was still being heard', async () => {
@@ -171,7 +171,7 @@ describe('an answer that the caller did not wait for', () => {
     await clock.advanceAsync(100);
     await next;
     expect(event.sink.texts).toEqual([]);
-    expect(asked.slice(-2)).toEqual([
+    expect(asked.slice(-2)).toMatchObject([
       { at: 'custom_event', heard: { complete: false, ms: 40, text: 'The' } },
       { at: '4', heard: NOTHING },
     ]);

@@ -28,7 +28,7 @@ describe('what was heard', () => {
   it('has no words of recordings, whether they were heard whole or in part', () => {
     const played = playing(prompt(100), prompt(100, 'two'), prompt(100));
     expect([50, 250, 300].map((atMs) => played.heard(atMs).text)).toEqual(['', 'two', 'two']);
-    expect(playing(prompt(100), prompt(1000, 'two')).cut(600).before).toEqual({ ms: 100, text: '' });
+    expect(playing(prompt(100), prompt(1000, 'two')).cut(600).before).toMatchObject({ ms: 100, text: '' });
   });
 
   it('ends with a word, however the words are spaced', () => {
@@ -38,7 +38,7 @@ describe('what was heard', () => {
   it('is nothing, and not whole, of a reply whose prompts were never delivered', () => {
     const playout = new Playout();
     playout.dropped();
-    expect(playout.heard(0)).toEqual({ complete: false, ms: 0, text: '' });
+    expect(playout.heard(0)).toMatchObject({ complete: false, ms: 0, text: '' });
   });
 
   it('G-52 is nothing of a piece that comes after the cut', () => {
@@ -50,6 +50,48 @@ describe('what was heard', () => {
   });
 });
 
+describe('what was heard, prompt by prompt', () => {
+  const part = (text: string, heard: string, ms: number, complete = false) => ({ text, heard, ms, complete });
+
+  it('is each prompt in its order, with the words of the one that was cut', () => {
+    const playout = playing(prompt(1000, 'one two'), prompt(500), prompt(1000, 'three four'));
+    expect(playout.heard(1200).parts).toEqual([part('one two', 'one two', 1000, true), part('', '', 200), part('three four', '', 0)]);
+    playout.cut(1700);
+    expect(playout.heard(9000).parts).toEqual([
+      part('one two', 'one two', 1000, true),
+      part('', '', 500, true),
+      part('three four', 'three', 200),
+    ]);
+  });
+
+  it('leaves fillers out, whose words were heard all the same', () => {
+    const playout = playing({ ...prompt(400, 'One moment.'), isFiller: true });
+    playout.queued(prompt(1000, 'one two'), 400);
+    expect(playout.heard(2000)).toMatchObject({ text: 'One moment. one two', parts: [part('one two', 'one two', 1000, true)] });
+  });
+
+  it('counts prompts before a cut and after it once each when the reply goes on', () => {
+    const playout = playing(prompt(1000, 'one two'), prompt(2000, 'three four five six'));
+    const cut = playout.cut(2000);
+    playout.resume(cut, 5000);
+    for (const rest of cut.rest) playout.queued(rest, 5000);
+    expect(playout.heard(9000).parts).toEqual([
+      part('one two', 'one two', 1000, true),
+      part('three four five six', 'three four five six', 2000, true),
+    ]);
+  });
+
+  it('is one part of everything where another home goes on', () => {
+    const there = restored(playing(prompt(1000, 'one two'), prompt(1000, 'three four')), 500);
+    expect(there.heard(1500).parts).toEqual([part('one two three four', 'one two three', 1500)]);
+    expect(there.heard(2500).parts).toEqual([part('one two three four', 'one two three four', 2000, true)]);
+  });
+
+  it('is nothing of a reply that was never sent', () => {
+    expect(new Playout().heard(0).parts).toEqual([]);
+  });
+});
+
 describe('what was heard of a prompt that goes on after a cut', () => {
   it('is told so where another home goes on with it: as an estimate of all of it', () => {
     const here = playing(prompt(2000, 'one two three four five'));
@@ -57,8 +99,8 @@ describe('what was heard of a prompt that goes on after a cut', () => {
     here.resume(cut, 5000);
     for (const rest of cut.rest) here.queued(rest, 5000);
     const there = restored(here, 5200);
-    expect(there.heard(5200)).toEqual({ complete: false, ms: 1200, text: 'one two three', estimated: true });
-    expect([there.heard(6000), here.heard(6000).ms]).toEqual([
+    expect(there.heard(5200)).toMatchObject({ complete: false, ms: 1200, text: 'one two three', estimated: true });
+    expect([there.heard(6000), here.heard(6000).ms]).toMatchObject([
       { complete: true, ms: 2000, text: 'one two three four five', estimated: true },
       2000,
     ]);
@@ -77,19 +119,19 @@ describe('what was heard of a prompt that is still being made', () => {
 
   it('is measured against all of its text, not against what is made of it', () => {
     const playout = unfinished();
-    expect(playout.heard(600)).toEqual({ complete: false, ms: 600, text: 'aaaaaaaaa' });
+    expect(playout.heard(600)).toMatchObject({ complete: false, ms: 600, text: 'aaaaaaaaa' });
     playout.extended(sound(650), 600);
-    expect(playout.heard(1250)).toEqual({ complete: false, ms: 1250, text: 'aaaaaaaaa bbbbbbbbb' });
+    expect(playout.heard(1250)).toMatchObject({ complete: false, ms: 1250, text: 'aaaaaaaaa bbbbbbbbb' });
     playout.finished();
     expect(playout.heard(600).text).toBe('aaaaaaaaa bbbbbbbbb');
-    expect(playout.heard(1300)).toEqual({ complete: true, ms: 1300, text: FORTY });
+    expect(playout.heard(1300)).toMatchObject({ complete: true, ms: 1300, text: FORTY });
   });
 
   it('is not all of it, although the caller has heard all that is made', () => {
     const playout = unfinished();
-    expect(playout.heard(5000)).toEqual({ complete: false, ms: 650, text: 'aaaaaaaaa' });
+    expect(playout.heard(5000)).toMatchObject({ complete: false, ms: 650, text: 'aaaaaaaaa' });
     const { heard, before } = playout.cut(5000);
-    expect([heard, before]).toEqual([
+    expect([heard, before]).toMatchObject([
       { complete: false, ms: 650, text: 'aaaaaaaaa' },
       { ms: 650, text: 'aaaaaaaaa' },
     ]);
@@ -119,21 +161,21 @@ describe('what was heard of a prompt that is still being made', () => {
     const playout = unfinished();
     playout.begin(600);
     playout.queued(prompt(1000, 'Next.'), 600);
-    expect(playout.heard(1650)).toEqual({ complete: true, ms: 1650, text: 'aaaaaaaaa Next.' });
+    expect(playout.heard(1650)).toMatchObject({ complete: true, ms: 1650, text: 'aaaaaaaaa Next.' });
   });
 
   it('is nothing where nothing is played', () => {
     const playout = new Playout();
     playout.unfinished();
     playout.finished();
-    expect(playout.heard(0)).toEqual({ complete: true, ms: 0, text: '' });
+    expect(playout.heard(0)).toMatchObject({ complete: true, ms: 0, text: '' });
   });
 });
 
 describe('what a cut leaves', () => {
   it('begins with the next prompt at the very end of one', () => {
     const { rest, before } = playing(prompt(1000, 'a'), prompt(300, 'b')).cut(1000);
-    expect([rest.map(({ text }) => text), before]).toEqual([['b'], { ms: 1000, text: 'a' }]);
+    expect([rest.map(({ text }) => text), before]).toMatchObject([['b'], { ms: 1000, text: 'a' }]);
   });
 
   it('is the very prompt where nothing of it is left out, so that nobody encodes it anew', () => {

@@ -20,9 +20,9 @@ describe('the playout clock', () => {
   it('G-52 counts what was heard of a reply up to the cut', () => {
     const playout = new Playout();
     playout.queued(prompt(1000, true, 'Please press one now.'), 5000);
-    expect(playout.cut(5600).heard).toEqual({ complete: false, ms: 600, text: 'Please press' });
+    expect(playout.cut(5600).heard).toMatchObject({ complete: false, ms: 600, text: 'Please press' });
     expect(playout.isPlaying(5601)).toBe(false);
-    expect(playout.heard(9000)).toEqual({ complete: false, ms: 600, text: 'Please press' });
+    expect(playout.heard(9000)).toMatchObject({ complete: false, ms: 600, text: 'Please press' });
   });
 
   it('says in whole milliseconds what was heard, by a clock that has fractions, and never more than it was', () => {
@@ -38,8 +38,8 @@ describe('the playout clock', () => {
     playout.queued(prompt(1000, true, 'Hello.'), 0);
     playout.queued(prompt(500, true, 'How are you?'), 0);
     expect(playout.heard(1499)).toMatchObject({ complete: false, ms: 1499 });
-    expect(playout.heard(1500)).toEqual({ complete: true, ms: 1500, text: 'Hello. How are you?' });
-    expect(playout.heard(60_000)).toEqual({ complete: true, ms: 1500, text: 'Hello. How are you?' });
+    expect(playout.heard(1500)).toMatchObject({ complete: true, ms: 1500, text: 'Hello. How are you?' });
+    expect(playout.heard(60_000)).toMatchObject({ complete: true, ms: 1500, text: 'Hello. How are you?' });
   });
 
   it('begins anew with the next reply, behind what is still playing', () => {
@@ -48,9 +48,9 @@ describe('the playout clock', () => {
     playout.begin(400);
     playout.queued(prompt(1000, true, 'New.'), 400);
     expect([playout.isProtected(999), playout.isProtected(1000)]).toEqual([true, false]);
-    expect(playout.heard(2000)).toEqual({ complete: true, ms: 2000, text: 'Old. New.' });
+    expect(playout.heard(2000)).toMatchObject({ complete: true, ms: 2000, text: 'Old. New.' });
     playout.begin(2000);
-    expect(playout.heard(2000)).toEqual({ complete: true, ms: 0, text: '' });
+    expect(playout.heard(2000)).toMatchObject({ complete: true, ms: 0, text: '' });
   });
 
   it('forgets a cut when the next reply begins', () => {
@@ -59,7 +59,7 @@ describe('the playout clock', () => {
     playout.cut(100);
     playout.begin(200);
     playout.queued(prompt(1000, true, 'Again.'), 200);
-    expect(playout.heard(1200)).toEqual({ complete: true, ms: 1000, text: 'Again.' });
+    expect(playout.heard(1200)).toMatchObject({ complete: true, ms: 1000, text: 'Again.' });
   });
 
   it('says that a reply was not heard whole when prompts of it were dropped', () => {
@@ -76,7 +76,7 @@ describe('the playout clock', () => {
     const playout = new Playout();
     playout.cut(100);
     playout.dropped();
-    expect(playout.heard(200)).toEqual({ complete: false, ms: 0, text: '' });
+    expect(playout.heard(200)).toMatchObject({ complete: false, ms: 0, text: '' });
   });
 
   it('says that nothing was heard of a reply that was never delivered, and again what was heard of the one before it when there is none', () => {
@@ -88,16 +88,16 @@ describe('the playout clock', () => {
     ];
     playout.cut(2000);
     playout.dropped(false);
-    expect([playout.heard(2000), playout.cut(2100).heard]).toEqual([nothing, nothing]);
+    expect([playout.heard(2000), playout.cut(2100).heard]).toMatchObject([nothing, nothing]);
     playout.unspoken(false);
-    expect(playout.heard(2200)).toEqual(whole);
+    expect(playout.heard(2200)).toMatchObject(whole);
     playout.unspoken(true);
     playout.dropped(false);
     playout.unspoken(false);
-    expect(playout.heard(2300)).toEqual(nothing);
+    expect(playout.heard(2300)).toMatchObject(nothing);
     playout.begin(2400);
     playout.queued(prompt(1000, true, 'Hello.'), 2400);
-    expect(playout.heard(3400)).toEqual(whole);
+    expect(playout.heard(3400)).toMatchObject(whole);
   });
 
   it('counts a text without sound as heard when its turn comes', () => {
@@ -127,14 +127,14 @@ describe('the playout clock', () => {
       return playout;
     };
     expect([100, 200, 4999, 5000, 5400, 6000].map((atMs) => late().heard(atMs).ms)).toEqual([100, 200, 200, 200, 600, 1200]);
-    expect(late().heard(5400)).toEqual({ complete: false, ms: 600, text: 'one two three' });
+    expect(late().heard(5400)).toMatchObject({ complete: false, ms: 600, text: 'one two three' });
     const cut = late().cut(5400);
     // 600 ms of sound were heard, and 400 of them come again.
     expect(cut.rest[0]).toMatchObject({ skippedMs: 200, audio: { durationMs: 1000 } });
     expect(cut.rest[0]?.audio?.mulaw.every((code) => code === 1)).toBe(true);
     const next = late();
     next.queued(prompt(100, true, 'five'), 5000);
-    expect(next.cut(6050).before).toEqual({ ms: 1200, text: 'one two three four' });
+    expect(next.cut(6050).before).toMatchObject({ ms: 1200, text: 'one two three four' });
   });
 
   it('leaves of a cut prompt what was not heard, from a little before the cut', () => {
@@ -161,18 +161,18 @@ describe('the playout clock', () => {
     playout.queued(prompt(1000, true, 'Hello.'), 0);
     playout.queued(prompt(1000, true, 'one two three four five'), 0);
     const cut = playout.cut(1800);
-    expect(cut.heard).toEqual({ complete: false, ms: 1800, text: 'Hello. one two three four' });
+    expect(cut.heard).toMatchObject({ complete: false, ms: 1800, text: 'Hello. one two three four' });
     playout.resume(cut, 5000);
     for (const rest of cut.rest) playout.queued(rest, 5000);
     expect(playout.remainingMs(5000)).toBe(600);
-    expect(playout.heard(5100)).toEqual({ complete: false, ms: 1500, text: 'Hello. one two three' });
-    expect(playout.heard(5600)).toEqual({ complete: true, ms: 2000, text: 'Hello. one two three four five' });
+    expect(playout.heard(5100)).toMatchObject({ complete: false, ms: 1500, text: 'Hello. one two three' });
+    expect(playout.heard(5600)).toMatchObject({ complete: true, ms: 2000, text: 'Hello. one two three four five' });
     const again = playout.cut(5500);
     playout.resume(again, 9000);
     for (const rest of again.rest) playout.queued(rest, 9000);
-    expect(playout.heard(9500)).toEqual({ complete: true, ms: 2000, text: 'Hello. one two three four five' });
+    expect(playout.heard(9500)).toMatchObject({ complete: true, ms: 2000, text: 'Hello. one two three four five' });
     playout.begin(9500);
-    expect(playout.heard(9500)).toEqual({ complete: true, ms: 0, text: '' });
+    expect(playout.heard(9500)).toMatchObject({ complete: true, ms: 0, text: '' });
   });
 
   it('leaves of a prompt in pieces the pieces that were not heard', () => {

@@ -158,7 +158,7 @@ describe('what counts as heard', () => {
     clock.advance(5000);
     await writer.finish([text('Two.')], LISTEN, false);
     clock.advance(1000);
-    expect(playout.heard(clock.monotonicMs())).toEqual({ complete: true, ms: 80, text: 'One. Two.' });
+    expect(playout.heard(clock.monotonicMs())).toMatchObject({ complete: true, ms: 80, text: 'One. Two.' });
   });
 
   it('is nothing after a reply without prompts', async () => {
@@ -166,7 +166,7 @@ describe('what counts as heard', () => {
     playout.queued({ audio: { mulaw: new Uint8Array(80), durationMs: 10 }, text: 'Old.', bargeIn: true }, 0);
     clock.advance(10);
     await writer.finish([], LISTEN, false);
-    expect(playout.heard(10)).toEqual({ complete: true, ms: 0, text: '' });
+    expect(playout.heard(10)).toMatchObject({ complete: true, ms: 0, text: '' });
   });
 
   it.each([
@@ -194,7 +194,7 @@ describe('what counts as heard', () => {
     expect(sink.texts).toEqual(['two']);
     await writer.finish([], LISTEN, false);
     clock.advance(800);
-    expect(playout.heard(clock.monotonicMs())).toEqual({ complete: true, ms: 2000, text: 'one two' });
+    expect(playout.heard(clock.monotonicMs())).toMatchObject({ complete: true, ms: 2000, text: 'one two' });
   });
 
   it.each([

@@ -94,6 +94,6 @@ describe('acting over a reply', () => {
     const speaking = hearingTurn(9);
     const { open, playout } = playing([...haveSpoken.map((hasSpoken, index) => replying(index, hasSpoken)), speaking]);
     expect(open.cutBy('speech', speaking.turn, speaking.turn, nowMs)).toBe(true);
-    expect(playout.heard(nowMs)).toEqual(heard);
+    expect(playout.heard(nowMs)).toMatchObject(heard);
   });
 });
