@@ -8,6 +8,7 @@ import directory from './directory.ts';
 import flowEvents from './flow-events.ts';
 import transfer from './transfer.ts';
 import interrupted from './interrupted.ts';
+import modelAnswer from './model-answer.ts';
 import orderStatus from './order-status.ts';
 import recordings from './recordings.ts';
 import spanish from './spanish.ts';
@@ -49,6 +50,23 @@ describe('account number', () => {
 
   it('asks again for too few digits', async () => {
     (await (await new TestCall(accountNumber).start()).press('12')).hears('six digit');
+  });
+});
+
+describe('model answer', () => {
+  it('is spoken sentence by sentence, and the history has what was heard of it', async () => {
+    const call = await new TestCall(modelAnswer).start();
+    await call.speak('opening hours');
+    expect(call.prompts.map((prompt) => 'text' in prompt && prompt.text)).toEqual([
+      'You asked about opening hours.',
+      'We are open from nine to five, every day but Sunday.',
+      'Is there anything else?',
+    ]);
+    await call.interrupt('speech', { text: 'You asked about opening hours. We are' });
+    await call.speak('no');
+    expect(call.state).toEqual({
+      history: ['bot: What would you like to know?', 'caller: opening hours', 'bot: You asked about opening hours. We are', 'caller: no'],
+    });
   });
 });
 

@@ -1,0 +1,31 @@
+// Speaks a text while it is written, as a language model writes it.
+import { SentenceCutter, type CutOptions } from './sentence-cutter.ts';
+import { say, type SayOptions, type Saying } from './saying.ts';
+
+/** How a text is spoken while it is written. */
+export interface SpeakOptions extends Omit<SayOptions, 'ssml'>, CutOptions {}
+
+/**
+ * Speaks a text while it is written, sentence by sentence. To be used in a generator.
+ *
+ * @returns the whole text.
+ *
+ * @example
+ * yield* speak(written(text, signal), { leastChars: 20 });
+ */
+export async function* speak(
+  text: AsyncIterable<string> | Iterable<string>,
+  { leastChars, firstClauseChars, ...options }: SpeakOptions = {},
+): AsyncGenerator<Saying, string> {
+  const cutter = new SentenceCutter({
+    ...(leastChars !== undefined && { leastChars }),
+    ...(firstClauseChars !== undefined && { firstClauseChars }),
+  });
+  let whole = '';
+  for await (const part of text) {
+    whole += part;
+    for (const sentence of cutter.push(part)) yield say(sentence, options);
+  }
+  for (const sentence of cutter.rest()) yield say(sentence, options);
+  return whole;
+}
