@@ -42,7 +42,7 @@ const GROUPS = /** @type {const} */ ([
     ],
   ],
   ['Events that notify', ['TurnStarted', 'BargeIn', 'TurnEnded', 'SessionEnded', 'Noted']],
-  ['What surrounds a handler', ['BotContext', 'CallFacts', 'BotEar']],
+  ['What surrounds a handler', ['BotContext', 'CallFacts', 'BotEar', 'Live', 'LiveContext', 'LiveEnd']],
   ['Testing', ['TestCall', 'SpeakOptions']],
 ]);
 

@@ -1,6 +1,5 @@
 // Every other example does what the page says of it.
 import { describe, expect, it } from 'vitest';
-import type { CallFacts } from 'parley-voice';
 import { TestCall } from 'parley-voice/testing';
 import accountNumber from './account-number.ts';
 import booking from './booking.ts';
@@ -166,30 +165,20 @@ describe('survey', () => {
 });
 
 describe('speech to speech', () => {
-  it('reports the start and the end of speech to the engine, for each call by itself', async () => {
-    const heard: string[] = [];
-    const facts = (conversationId: string): CallFacts => ({
-      ...{ organizationId: 'o', conversationId, agentId: 'speech-to-speech', startedAtMs: 0, vendorConfig: '', parameters: {} },
-    });
+  it('reports the start and the end of speech to the engine, and answers with what was said', async () => {
+    const call = await new TestCall(speechToSpeech).start();
     const frame = (level: number) => new Int16Array(160).fill(level);
-    const push = (conversationId: string, level: number) =>
-      speechToSpeech.audioInput?.(frame(level), facts(conversationId), {
-        speechStarted: () => heard.push(`${conversationId} starts`),
-        speechEnded: () => heard.push(`${conversationId} ends`),
-      });
-    push('a', 0);
-    push('a', 9000);
-    for (let frames = 0; frames < 20; frames += 1) push('b', 0);
-    expect(heard).toEqual(['a starts']);
-    for (let frames = 0; frames < 20; frames += 1) push('a', 0);
-    expect(heard).toEqual(['a starts', 'a ends']);
-
-    const call = await new TestCall(speechToSpeech, facts('a')).start();
+    call.audio(frame(0)).audio(frame(9000));
+    expect(call.reported).toEqual(['speech_started']);
+    for (let frames = 0; frames < 20; frames += 1) call.audio(frame(0));
+    expect(call.reported).toEqual(['speech_started', 'speech_ended']);
     (await call.speak()).hears('You said: [audio]');
+    // Elsewhere the model is another one, which starts from nothing.
+    call.audio(frame(9000));
+    await call.move();
+    call.audio(frame(9000));
+    expect(call.reported.slice(2)).toEqual(['speech_started', 'speech_started']);
     await call.hangUp();
-    // The connection is gone with the call: the next one starts from nothing.
-    push('a', 9000);
-    expect(heard.at(-1)).toBe('a starts');
   });
 });
 

@@ -9,7 +9,9 @@ import type { Heard } from '../dialog/heard.ts';
 import { LANGUAGE_TAG } from '../dialog/languages.ts';
 import type { VoiceChoice } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import type { BotEar, Live } from './live.ts';
 import { checkedPatience, DEFAULT_PATIENCE, type SpeechPatience } from '../speech/patience.ts';
+import type { MustTravel } from './must-travel.ts';
 import type { Answer, Keep, Saying } from './saying.ts';
 
 /** The call begins; the reply is the welcome. */
@@ -94,8 +96,10 @@ export interface SessionEnded {
 export type NotifyingEvent = TurnStarted | BargeIn | TurnEnded | SessionEnded;
 
 /** What a handler gets beside state and event. */
-export interface BotContext {
+export interface BotContext<L = undefined> {
   readonly call: CallFacts;
+  /** What {@link BotDefinition.live} has opened for this call. */
+  readonly live: L;
   /** Names this turn in logs; unique within the call. */
   readonly turnId: string;
   /**
@@ -118,11 +122,11 @@ export type Handled<S> =
 /** What a notified handler may return: a new state or nothing. */
 export type Noted<S> = S | undefined | Promise<S | undefined>;
 
-type Replies<S, E> = (state: S, event: E, context: BotContext) => Handled<S>;
-type Notes<S, E> = (state: S, event: E, context: BotContext) => Noted<S>;
+type Replies<S, E, L> = (state: S, event: E, context: BotContext<L>) => Handled<S>;
+type Notes<S, E, L> = (state: S, event: E, context: BotContext<L>) => Noted<S>;
 
 /** What a bot author writes. Handlers are named after the platform's events. */
-export interface BotDefinition<S> {
+export interface BotDefinition<S, L = undefined> {
   /** Must never change: the platform stores it in its flows (G-06). Lower-case letters, digits and dashes. */
   readonly id: string;
   /** The name that administrators see. */
@@ -157,60 +161,26 @@ export interface BotDefinition<S> {
   readonly speech?: Partial<SpeechPatience>;
   /** Texts this bot says word for word. They are synthesized before the first call. Never caller data. */
   readonly prompts?: readonly string[];
-  readonly session_start: (event: SessionStart, context: BotContext) => Handled<S>;
-  readonly dtmf_input?: Replies<S, DtmfInput>;
-  readonly speech_input?: Replies<S, SpeechInput>;
-  readonly no_input?: Replies<S, NoInput>;
-  readonly custom_event?: Replies<S, CustomEvent>;
+  /** What this bot opens for each call, for example a connection to a model; handlers get it as `context.live`. */
+  readonly live?: Live<S, L>;
+  readonly session_start: (event: SessionStart, context: BotContext<L>) => Handled<S>;
+  readonly dtmf_input?: Replies<S, DtmfInput, L>;
+  readonly speech_input?: Replies<S, SpeechInput, L>;
+  readonly no_input?: Replies<S, NoInput, L>;
+  readonly custom_event?: Replies<S, CustomEvent, L>;
   /** Replies to every event without a handler of its own, so that none ends in silence. */
-  readonly otherwise: Replies<S, CallerEvent>;
-  readonly turn_started?: Notes<S, TurnStarted>;
-  readonly barge_in?: Notes<S, BargeIn>;
-  readonly turn_ended?: Notes<S, TurnEnded>;
-  readonly session_end?: Notes<S, SessionEnded>;
+  readonly otherwise: Replies<S, CallerEvent, L>;
+  readonly turn_started?: Notes<S, TurnStarted, L>;
+  readonly barge_in?: Notes<S, BargeIn, L>;
+  readonly turn_ended?: Notes<S, TurnEnded, L>;
+  readonly session_end?: Notes<S, SessionEnded, L>;
   /**
    * Called every 20 ms with caller audio: 160 samples, 16 bit, 8 kHz. Synchronous, on the audio path: copy what you keep, because the
-   * array is reused for the next frame. `ear` is the same object for the whole session, and may be used later, too.
+   * array is reused for the next frame. `ear` is the same object for the whole session, and may be used later, too. `live` is that of
+   * the call.
    */
-  readonly audio_input?: (pcm: Int16Array, call: CallFacts, ear: BotEar) => void;
+  readonly audio_input?: (pcm: Int16Array, call: CallFacts, ear: BotEar, live: L) => void;
 }
-
-/**
- * Reports start and end of speech for a bot with `endpointing: 'bot'`. Has no effect for other bots, after the session, and
- * out of order (a second start, an end without a start).
- */
-export interface BotEar {
-  /** The caller began to speak: stops a prompt that allows barge-in. */
-  speechStarted(): void;
-  /** The caller has finished: `speech_input` follows. */
-  speechEnded(): void;
-}
-
-/** The JSON form of a state's type; `never` wherever JSON would lose something. */
-type Travelling<S> = S extends null | undefined | boolean | number | string
-  ? S
-  : S extends Unfit
-    ? never
-    : S extends object
-      ? { [K in keyof S]: Travelling<S[K]> }
-      : never;
-
-type Unfit =
-  | ((...args: never[]) => unknown)
-  | Date
-  | RegExp
-  | Promise<unknown>
-  | ArrayBufferView
-  | ReadonlyMap<unknown, unknown>
-  | ReadonlySet<unknown>;
-
-/**
- * A state that cannot travel between machines does not compile: functions, symbols, BigInt, Map, Set, Date, typed arrays
- * and objects with methods require a member that nobody can give, whose name is the explanation.
- */
-export type MustTravel<S> = [S] extends [Travelling<S>]
-  ? unknown
-  : { readonly 'a bot state must survive JSON: no functions, Map, Set, Date or typed arrays': never };
 
 /** The same in every copy of this package: the bots may come from another copy than the server. */
 const MARK: unique symbol = Symbol.for('parley.bot');
@@ -224,16 +194,18 @@ export interface Bot {
   readonly name: string;
   readonly version: number;
   readonly prompts: readonly string[];
-  start(event: SessionStart, context: BotContext): Handled<JsonValue>;
-  reply(state: JsonValue, event: CallerEvent, context: BotContext): Handled<JsonValue>;
+  start(event: SessionStart, context: BotContext<unknown>): Handled<JsonValue>;
+  reply(state: JsonValue, event: CallerEvent, context: BotContext<unknown>): Handled<JsonValue>;
   /** Every event that this bot has a handler for, including `otherwise`, in the order of the API. */
   readonly handlers: readonly string[];
   /** The notifying events this bot has handlers for; others are not sent to it. */
   readonly notes: ReadonlySet<NotifyingEvent['type']>;
   /** Undefined when the bot keeps its state. */
-  note(state: JsonValue, event: NotifyingEvent, context: BotContext): Noted<JsonValue>;
+  note(state: JsonValue, event: NotifyingEvent, context: BotContext<unknown>): Noted<JsonValue>;
   /** Present only when the bot wants audio, so that other bots cost nothing per frame. */
-  readonly audioInput: ((pcm: Int16Array, call: CallFacts, ear: BotEar) => void) | undefined;
+  readonly audioInput: ((pcm: Int16Array, call: CallFacts, ear: BotEar, live: unknown) => void) | undefined;
+  /** See {@link BotDefinition.live}; undefined when the bot opens nothing. */
+  readonly live: Live<JsonValue, unknown> | undefined;
   readonly endpointing: 'engine' | 'bot';
   readonly recognition: 'engine' | 'none';
   /** Of all texts that name none themselves; undefined in bots of a package that had no choice. */
@@ -259,7 +231,7 @@ const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
  *
  * @throws TypeError when id, name, version, language, speech or endpointing are invalid; nothing else that compiles is checked at run time.
  */
-export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
+export function bot<S, L = undefined>(definition: BotDefinition<S, L> & MustTravel<S>): Bot {
   const { id, name, version } = definition;
   if (!BOT_ID.test(id))
     throw new TypeError(`bot id "${id}" must be 1 to 64 lower-case letters, digits and dashes, not starting with a dash`);
@@ -273,8 +245,9 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   demandPatience(id, definition.speech ?? {});
 
   // The engine keeps states as JSON. Every state it passes back came from this very bot's handlers (the snapshot names id and
-  // version), went through JSON, and Travelling<S> allows only shapes that JSON keeps: so it is an S again.
-  const handlers = definition as unknown as BotDefinition<JsonValue>;
+  // version), went through JSON, and Travelling<S> allows only shapes that JSON keeps: so it is an S again. What `live` is comes from this
+  // very definition.
+  const handlers = definition as unknown as BotDefinition<JsonValue, unknown>;
 
   return {
     [MARK]: BOT_API,
@@ -287,7 +260,8 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
     start: (event, context) => handlers.session_start(event, context),
     reply: (state, event, context) => replyOf(handlers, state, event, context),
     note: (state, event, context) => noteOf(handlers, state, event, context),
-    audioInput: definition.audio_input,
+    audioInput: handlers.audio_input,
+    live: handlers.live,
     endpointing: definition.endpointing ?? 'engine',
     recognition: definition.recognition ?? (definition.endpointing === 'bot' ? 'none' : 'engine'),
     speaks: { ...(voice !== undefined && { voice }), ...(language !== undefined && { language }) },
@@ -305,7 +279,12 @@ function demandPatience(id: string, speech: Partial<SpeechPatience>): void {
   }
 }
 
-function replyOf(definition: BotDefinition<JsonValue>, state: JsonValue, event: CallerEvent, context: BotContext): Handled<JsonValue> {
+function replyOf(
+  definition: BotDefinition<JsonValue, unknown>,
+  state: JsonValue,
+  event: CallerEvent,
+  context: BotContext<unknown>,
+): Handled<JsonValue> {
   switch (event.type) {
     case 'dtmf_input':
       return (definition.dtmf_input ?? definition.otherwise)(state, event, context);
@@ -318,7 +297,12 @@ function replyOf(definition: BotDefinition<JsonValue>, state: JsonValue, event: 
   }
 }
 
-function noteOf(definition: BotDefinition<JsonValue>, state: JsonValue, event: NotifyingEvent, context: BotContext): Noted<JsonValue> {
+function noteOf(
+  definition: BotDefinition<JsonValue, unknown>,
+  state: JsonValue,
+  event: NotifyingEvent,
+  context: BotContext<unknown>,
+): Noted<JsonValue> {
   switch (event.type) {
     case 'turn_started':
       return definition.turn_started?.(state, event, context);

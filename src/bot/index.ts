@@ -6,7 +6,6 @@ export type {
   Bot,
   BotContext,
   BotDefinition,
-  BotEar,
   CallerEvent,
   CustomEvent,
   DtmfInput,
@@ -19,6 +18,7 @@ export type {
   TurnEnded,
   TurnStarted,
 } from './bot.ts';
+export type { BotEar, Live, LiveContext, LiveEnd } from './live.ts';
 export { end, go, keep, ladder, listen, play, say, transfer } from './saying.ts';
 export { SentenceCutter, type CutOptions } from './sentence-cutter.ts';
 export { speak, type SpeakOptions } from './speak.ts';

@@ -34,7 +34,7 @@ export async function runHandler(
   bot: Bot,
   state: JsonValue,
   event: ReplyingEvent,
-  context: BotContext,
+  context: BotContext<unknown>,
   options: HandlerOptions,
 ): Promise<Answer<JsonValue>> {
   try {
@@ -57,7 +57,7 @@ export async function runNote(
   bot: Bot,
   state: JsonValue,
   event: NotifyingEvent,
-  context: BotContext,
+  context: BotContext<unknown>,
   maxStateBytes?: number,
 ): Promise<JsonValue> {
   try {

@@ -2,6 +2,7 @@
 // audio. After every turn the state goes through JSON and comes back frozen, as in production.
 import { AssertionError } from 'node:assert';
 import { linkForeignAbort, type LinkedAbort } from '../base/abort.ts';
+import { systemClock } from '../base/clock.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import { callId, type CallFacts } from '../dialog/call.ts';
@@ -9,6 +10,7 @@ import type { Heard, HeardPart } from '../dialog/heard.ts';
 import type { End, Prompt, Reply, Transfer } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { Bot, BotContext, ReplyingEvent, SpeechInput } from './bot.ts';
+import type { BotEar, LiveEnd } from './live.ts';
 import { runHandler, runNote } from './run-handler.ts';
 import type { Keep } from './saying.ts';
 
@@ -48,6 +50,12 @@ export class TestCall {
   #heard: Heard | undefined;
   #answering: Answering | undefined;
   readonly #kept: JsonValue[] = [];
+  readonly #reported: ('speech_started' | 'speech_ended')[] = [];
+  readonly #ear: BotEar = {
+    speechStarted: () => this.#reported.push('speech_started'),
+    speechEnded: () => this.#reported.push('speech_ended'),
+  };
+  #live: { readonly value: unknown; readonly abort: LinkedAbort } | undefined;
 
   /** @param facts - the facts of the call that the bot sees; the rest has plain test values. */
   constructor(bot: Bot, facts: Partial<CallFacts> = {}) {
@@ -91,6 +99,13 @@ export class TestCall {
     return this.#turn({ type: 'speech_input', text, understood, utterance, heard: this.#takeHeard() });
   }
 
+  /** Caller audio reaches the bot's `audio_input`: 20 ms, 160 samples, 8 kHz. */
+  audio(pcm: Int16Array): this {
+    this.#mustBeOpen();
+    this.#bot.audioInput?.(pcm, this.#facts, this.#ear, this.#liveNow());
+    return this;
+  }
+
   /** The caller does nothing until the platform reports it. */
   silence(): Promise<this> {
     return this.#turn({ type: 'no_input', count: this.#misses + 1, heard: this.#takeHeard() });
@@ -124,6 +139,14 @@ export class TestCall {
     await this.#stop('hang_up');
     this.#state = await runNote(this.#bot, this.#state, { type: 'session_end', by: 'caller' }, this.#context());
     this.#reply = { prompts: [], next: { kind: 'end', outcome: 'hung up' } };
+    await this.#closeLive('ended');
+    return this;
+  }
+
+  /** The call goes on in another process: what the bot keeps for it is closed as `moved`, and opened again with the next step. */
+  async move(): Promise<this> {
+    this.#mustBeOpen();
+    await this.#closeLive('moved');
     return this;
   }
 
@@ -161,6 +184,11 @@ export class TestCall {
   get reply(): Reply {
     if (this.#reply === undefined) throw new Error('the call has not started; call start() first');
     return this.#reply;
+  }
+
+  /** What the bot has reported through its {@link BotEar}, in order. */
+  get reported(): readonly ('speech_started' | 'speech_ended')[] {
+    return this.#reported;
   }
 
   /** The states of all checkpoints so far, in order. */
@@ -213,6 +241,7 @@ export class TestCall {
       this.#misses = event.type === 'no_input' ? event.count : 0;
       this.#state = state;
       this.#reply = reply;
+      if (reply.next.kind !== 'listen') await this.#closeLive('ended');
       // A farewell is heard also by a caller who talked over what came before (G-55).
       if (!stop.isAborted || reply.next.kind !== 'listen') this.#prompts = [...early, ...reply.prompts];
     } catch (failed) {
@@ -246,13 +275,35 @@ export class TestCall {
     return this;
   }
 
+  /** What the bot has opened for this call, in this process. */
+  #liveNow(): unknown {
+    if (this.#live !== undefined) return this.#live.value;
+    const abort = linkForeignAbort();
+    const value = this.#bot.live?.open({
+      ...{ call: this.#facts, signal: abort.signal, log: quiet, clock: systemClock },
+      state: this.#reply === undefined ? undefined : this.#state,
+      ear: this.#ear,
+    });
+    this.#live = { value, abort };
+    return value;
+  }
+
+  async #closeLive(why: LiveEnd): Promise<void> {
+    const live = this.#live;
+    this.#live = undefined;
+    if (live === undefined) return;
+    await this.#bot.live?.close?.(live.value, why);
+    live.abort.abort('hang_up');
+  }
+
   #mustBeOpen(): void {
     if (this.reply.next.kind !== 'listen') throw new Error('the call is over');
   }
 
-  #context(stop = linkForeignAbort()): BotContext {
+  #context(stop = linkForeignAbort()): BotContext<unknown> {
     return {
       call: this.#facts,
+      live: this.#liveNow(),
       turnId: `${callId(this.#facts)}/${String(this.#turns)}`,
       signal: stop.signal,
       clock: { nowMs: () => this.#facts.startedAtMs },

@@ -4,6 +4,7 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext, ListenSettings } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
+import type { LiveResource } from './live-resource.ts';
 import type { EngineParts } from './parts.ts';
 import { Playout } from './playout/playout.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -20,6 +21,7 @@ export interface PendingEnd {
 
 export interface ConversationStart {
   readonly bot: Bot;
+  readonly live: LiveResource;
   readonly snapshot: Snapshot;
   /** Whether the call ends with its connection. */
   readonly isTied: boolean;
@@ -33,6 +35,7 @@ export interface ConversationStart {
 export class Conversation {
   readonly call: CallFacts;
   readonly bot: Bot;
+  readonly live: LiveResource;
   readonly mode: DeliveryMode;
   /** Whether the call ends with its connection: no other process can go on with it. */
   readonly isTied: boolean;
@@ -60,12 +63,13 @@ export class Conversation {
   #hasMoved = false;
 
   /** @param onEnd - called once; `moved`: the call goes on in another process. */
-  constructor({ bot, snapshot, isTied, pendingEnd, asked }: ConversationStart, onEnd: (end: SessionEnd | 'moved') => void) {
+  constructor({ bot, live, snapshot, isTied, pendingEnd, asked }: ConversationStart, onEnd: (end: SessionEnd | 'moved') => void) {
     this.snapshot = snapshot;
     this.call = snapshot.call;
     this.mode = snapshot.mode;
     this.hasBegun = snapshot.started;
     this.bot = bot;
+    this.live = live;
     this.isTied = isTied;
     this.asked = asked;
     this.isOver = pendingEnd !== undefined;

@@ -8,12 +8,13 @@ import { BotRunner } from './answer/bot-runner.ts';
 import { pendingEndOf } from './answer/farewell.ts';
 import { listenSettings } from './answer/final-next.ts';
 import { Conversation } from './conversation.ts';
+import { LiveResource } from './live-resource.ts';
 import type { EngineParts } from './parts.ts';
 import type { TurnSink } from './ports.ts';
 import type { Playout } from './playout/playout.ts';
 import { SessionTimes } from './session-times.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
-import { frameHook } from './turn/frame-hook.ts';
+import { earOf, frameHook } from './turn/frame-hook.ts';
 import { CallerAudio, listeningPatience } from './turn/caller-audio.ts';
 import { Inputs } from './turn/inputs.ts';
 import { TurnNames } from './turn/turn-names.ts';
@@ -59,16 +60,22 @@ export class Session {
     this.names = names ?? new TurnNames(call.conversationId, snapshot.turns, generation);
     this.times = new SessionTimes(nowMs, isRestored ? Math.max(0, clock.nowMs() - call.startedAtMs) : 0);
     const [pendingEnd, asked] = [pendingEndOf(snapshot, settings), listenSettings(snapshot.listen, settings.listen)];
-    const conversation = new Conversation({ bot, snapshot, isTied, pendingEnd, asked }, (end) => {
+    const ear = earOf({
+      bot,
+      callerAudio: () => callerAudio,
+      mayStart: () => !conversation.isOver && !conversation.open.isBarred(clock.monotonicMs()),
+    });
+    const live = new LiveResource({
+      ...{ bot, snapshot, ear, clock, log: parts.log },
+      onFailed: (error) => observer.botFailed?.(call, `${call.conversationId}#live`, error),
+    });
+    const conversation: Conversation = new Conversation({ bot, live, snapshot, isTied, pendingEnd, asked }, (end) => {
       this.#ended(end);
     });
     const callerAudio: CallerAudio = new CallerAudio({
       create: parts.createListener,
       onFrame: frameHook({
-        bot,
-        call,
-        callerAudio: () => callerAudio,
-        mayStart: () => !conversation.isOver && !conversation.open.isBarred(clock.monotonicMs()),
+        ...{ bot, call, ear, live },
         onFailed: (error) => observer.botFailed?.(call, `${call.conversationId}#audio`, error),
       }),
       isSelfEndpointing: bot.endpointing === 'bot',
@@ -243,7 +250,10 @@ export class Session {
     this.times.ended(this.#parts.clock.monotonicMs());
     this.#parts.onEnded(call);
     this.#parts.observer.sessionEnded?.(call, end);
-    if (end === 'moved') return;
+    if (end === 'moved') {
+      this.#runner.moved();
+      return;
+    }
     // A restarted conversation stays in the directory (G-28).
     if (end !== 'restarted') this.#parts.snapshots.forget(call);
     if (this.openTurns === 0) this.#callerAudio.close();

@@ -20,6 +20,11 @@ export class SpeechModel {
     this.#ears = ears;
   }
 
+  /** In earnest: closes the socket. */
+  close(): void {
+    this.#isSpeaking = false;
+  }
+
   /** Takes 20 ms of audio. It reads `pcm` at once: the array is used again for the next frame. */
   push(pcm: Int16Array): void {
     const isLoud = pcm.some((sample) => Math.abs(sample) > LOUD);

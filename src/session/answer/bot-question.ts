@@ -268,7 +268,12 @@ export class BotQuestion {
   }
 }
 
-/** The context of a handler. */
-export function botContext({ clock, log }: EngineParts, { call, bot }: Conversation, turn: NamedTurn, signal: AbortSignal): BotContext {
-  return { call, turnId: turn.id, signal, clock, log: log.child({ bot: bot.id, ...turn.logIds }) };
+/** The context of a handler. @throws AppError `bot_failed` when the bot could not open what it keeps for the call. */
+export function botContext(
+  { clock, log }: EngineParts,
+  { call, bot, live }: Conversation,
+  turn: NamedTurn,
+  signal: AbortSignal,
+): BotContext<unknown> {
+  return { call, live: live.value, turnId: turn.id, signal, clock, log: log.child({ bot: bot.id, ...turn.logIds }) };
 }

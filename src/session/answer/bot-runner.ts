@@ -94,7 +94,12 @@ export class BotRunner {
     });
   }
 
-  /** Sends the bot its last event and drops its state. */
+  /** The call goes on in another process: closes what the bot keeps for it here. */
+  moved(): void {
+    this.#add(() => this.#conversation.live.close('moved'));
+  }
+
+  /** Sends the bot its last event, closes what it keeps for the call, and drops its state. */
   end(by: SessionEnd): void {
     const conversation = this.#conversation;
     const { call, bot } = conversation;
@@ -102,6 +107,7 @@ export class BotRunner {
     this.#add(async () => {
       if (bot.notes.has('session_end'))
         await notify(this.#parts, conversation, { type: 'session_end', by }, { id, logIds: logIds(call, { id }) });
+      await conversation.live.close(by === 'failed' ? 'failed' : 'ended');
       conversation.snapshot = { ...conversation.snapshot, state: null };
     });
   }

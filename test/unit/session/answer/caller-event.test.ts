@@ -1,7 +1,8 @@
 // What a bot is told of its caller: how calls start, who pressed or said digits, and what is said of words that nobody knows.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../../src/bot/index.ts';
-import type { BotDefinition, BotEar, ReplyingEvent } from '../../../../src/bot/bot.ts';
+import type { BotDefinition, ReplyingEvent } from '../../../../src/bot/bot.ts';
+import type { BotEar } from '../../../../src/bot/live.ts';
 import { NOTHING_SAID } from '../../../../src/dialog/heard.ts';
 import { startEvent } from '../../../../src/session/answer/caller-event.ts';
 import type { Recognizer } from '../../../../src/session/ports.ts';

@@ -1,0 +1,42 @@
+// What belongs to one call in one process: what a bot opens for it, and how it reports what it hears.
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { CallFacts } from '../dialog/call.ts';
+
+/** Why a resource is closed; `moved`: the call goes on in another process, from its state. */
+export type LiveEnd = 'ended' | 'moved' | 'failed';
+
+/** What belongs to one call in one process: a connection, a cache, work in progress. Never part of the state. */
+export interface Live<S, L> {
+  /**
+   * Called once per call and process, before the first handler or frame. Synchronous: connect inside, and queue until connected. A call for
+   * which it throws is excused and transferred.
+   */
+  readonly open: (context: LiveContext<S>) => L;
+  /** Called once, after `session_end`. Waited for 2 s at most. */
+  readonly close?: (live: L, why: LiveEnd) => void | Promise<void>;
+}
+
+/** What {@link Live.open} gets. */
+export interface LiveContext<S> {
+  readonly call: CallFacts;
+  /** Undefined for a new call; the state it goes on from, when it has moved here. */
+  readonly state: S | undefined;
+  readonly ear: BotEar;
+  /** Aborts when the resource has been closed. */
+  readonly signal: AbortSignal;
+  readonly clock: Pick<Clock, 'nowMs' | 'after'>;
+  /** As in the context of a handler. */
+  readonly log: Logger;
+}
+
+/**
+ * Reports start and end of speech for a bot with `endpointing: 'bot'`. Has no effect for other bots, after the session, and
+ * out of order (a second start, an end without a start).
+ */
+export interface BotEar {
+  /** The caller began to speak: stops a prompt that allows barge-in. */
+  speechStarted(): void;
+  /** The caller has finished: `speech_input` follows. */
+  speechEnded(): void;
+}
