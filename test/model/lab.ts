@@ -19,7 +19,7 @@ import { scriptedPorts, type Ports } from './ports.ts';
 import type { Act, Program } from './program.ts';
 import { Reference } from './reference.ts';
 import type { Rpc } from './rpc.ts';
-import { BOT_NAME, scriptedBot } from './scripted-bot.ts';
+import { BOT_NAME, scriptedBot, type ModelLine } from './scripted-bot.ts';
 import { MODEL_PATIENCE, scriptedEngines } from './sounds.ts';
 import { WireInspector } from './wire-inspector.ts';
 
@@ -73,6 +73,7 @@ class Lab {
   readonly #sessions: Sessions;
   readonly #lines: Line[] = [];
   readonly #signals = new Set<AbortSignal>();
+  readonly #opened: ModelLine[] = [];
   readonly #detectors = scriptedEngines();
   #closing: Promise<unknown> | undefined;
   #isDraining = false;
@@ -98,6 +99,7 @@ class Lab {
     const shared = {
       gates: this.#gates,
       reference,
+      opened: this.#opened,
       keepSignal: (signal: AbortSignal): void => {
         this.#signals.add(signal);
       },
@@ -241,6 +243,7 @@ class Lab {
     const isStopped = this.#closing !== undefined;
     if (size + openTurns !== 0) this.#wrong('G-93', `${String(size)} sessions and ${String(openTurns)} turns are left`);
     // The sweep goes on until the server stops.
+    if (this.#opened.some(({ isOpen }) => isOpen)) this.#wrong('G-93', 'something that the bot keeps for a session is left');
     const timers = this.#clock.pendingTimers;
     if (timers !== (isStopped ? 0 : 1)) this.#wrong('G-93', `${String(timers)} timers are left`);
     const detectors = this.#detectors.unclosed();

@@ -11,6 +11,11 @@ import { voicedFrames } from './sounds.ts';
 /** The bot of every run. */
 export const BOT_NAME = { id: 'scripted', name: 'Scripted', version: 1 } as const;
 
+/** What the bot keeps for a session. */
+export interface ModelLine {
+  isOpen: boolean;
+}
+
 /** What a bot is made of. */
 export interface BotParts {
   readonly behaviours: readonly Behaviour[];
@@ -19,6 +24,8 @@ export interface BotParts {
   readonly reference: Reference;
   readonly rpcOf: (turnId: string) => Rpc | undefined;
   readonly keepSignal: (signal: AbortSignal) => void;
+  /** All that were opened. */
+  readonly opened: ModelLine[];
   readonly note: (line: () => string) => void;
   readonly wrong: (rule: string, what: string) => void;
 }
@@ -26,7 +33,8 @@ export interface BotParts {
 /** Makes the bot of one run. */
 export function scriptedBot(parts: BotParts): Bot {
   let count = 0;
-  const reply = (state: Kept, event: ReplyingEvent, context: BotContext): Handled<Kept> => {
+  const reply = (state: Kept, event: ReplyingEvent, context: BotContext<ModelLine>): Handled<Kept> => {
+    if (!context.live.isOpen) parts.wrong('G-16', `the handler of ${event.type} got what is closed`);
     const behaviour = parts.behaviours[count % parts.behaviours.length];
     count += 1;
     if (behaviour === undefined) throw new Error('a program has a behaviour');
@@ -39,12 +47,24 @@ export function scriptedBot(parts: BotParts): Bot {
     const talk = new Talk(parts, rpc, behaviour, context.signal, [...state.asked, rpc.id]);
     return behaviour.yields > 0 ? talk.generate() : talk.answer();
   };
-  const told = (_state: Kept, event: NotifyingEvent): undefined => {
+  const told = (_state: Kept, event: NotifyingEvent, { live }: BotContext<ModelLine>): undefined => {
+    if (!live.isOpen) parts.wrong('G-16', `the bot was told of ${event.type} with what is closed`);
     parts.note(() => `the bot is told: ${event.type}`);
     parts.reference.mind.told(event);
   };
-  return bot<Kept>({
+  return bot<Kept, ModelLine>({
     ...BOT_NAME,
+    live: {
+      open: () => {
+        const line = { isOpen: true };
+        parts.opened.push(line);
+        return line;
+      },
+      close: (line) => {
+        if (!line.isOpen) parts.wrong('G-16', 'what the bot keeps for a session was closed twice');
+        line.isOpen = false;
+      },
+    },
     session_start: (event, context) => reply({ asked: [] }, event, context),
     otherwise: reply,
     ...(parts.hasNotes ? { turn_started: told, barge_in: told, turn_ended: told, session_end: told } : {}),
