@@ -13,7 +13,7 @@ const ENTRY_POINTS = ['src/bot/index.ts', 'src/bot/testing.ts'];
 
 /** Where each export is explained. Every export stands in exactly one group. */
 const GROUPS = /** @type {const} */ ([
-  ['Making a bot', ['bot', 'BotDefinition', 'Bot']],
+  ['Making a bot', ['bot', 'BotDefinition', 'Bot', 'Fillers']],
   [
     'Events that want a reply',
     ['SessionStart', 'DtmfInput', 'SpeechInput', 'NoInput', 'CustomEvent', 'CallerEvent', 'AfterReply', 'Heard', 'HeardPart', 'Utterance'],

@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.ts';
 import type { Catalog } from '../bot/catalog.ts';
 import type { Speech } from '../dialog/reply.ts';
 import type { Recognizer } from '../session/ports.ts';
-import { linesOf } from '../session/settings.ts';
+import { fillersOf, linesOf } from '../session/settings.ts';
 import type { SignalEngines } from '../speech/engines.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
@@ -57,12 +57,11 @@ export class Voices {
 
   /** As {@link Voices.warm}, with the server's own prompts. A filler without audio is not played at all. */
   warmAll(catalog: Catalog): Promise<void> {
-    const { turns, media } = this.#settings;
     const engine = engineSettings(this.#settings);
-    const hasFiller = turns.fillerAfterMs > 0 && media.mode === 'chunk';
     const spoken = catalog.bots.flatMap((bot) => {
-      const { apology, transfer, filler } = linesOf(engine, bot);
-      return [apology, transfer, ...(hasFiller ? [filler] : [])].map((text) => ({ text, ...bot.speaks }));
+      const [{ apology, transfer }, fillers] = [linesOf(engine, bot), fillersOf(engine, bot)];
+      const isFilling = fillers.afterMs > 0 && engine.mode === 'chunk';
+      return [apology, transfer, ...(isFilling ? fillers.say : [])].map((text) => ({ text, ...bot.speaks }));
     });
     // A call that is refused has no bot.
     return this.warm(catalog, [{ text: engine.lines.transfer }, ...spoken]);

@@ -9,6 +9,7 @@ import type { Heard } from '../dialog/heard.ts';
 import { LANGUAGE_TAG } from '../dialog/languages.ts';
 import type { VoiceChoice } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import { demandFillers, type Fillers } from './fillers.ts';
 import type { BotEar, Live } from './live.ts';
 import { checkedPatience, DEFAULT_PATIENCE, type SpeechPatience } from '../speech/patience.ts';
 import type { MustTravel } from './must-travel.ts';
@@ -159,6 +160,8 @@ export interface BotDefinition<S, L = undefined> {
   readonly language?: string;
   /** How patiently this bot listens. Default: the operator's settings. `listen` can override it for one input. */
   readonly speech?: Partial<SpeechPatience>;
+  /** What callers hear while this bot takes its time (only in chunk mode, G-40). Default: the operator's filler. */
+  readonly filler?: Fillers;
   /** Texts this bot says word for word. They are synthesized before the first call. Never caller data. */
   readonly prompts?: readonly string[];
   /** What this bot opens for each call, for example a connection to a model; handlers get it as `context.live`. */
@@ -211,6 +214,8 @@ export interface Bot {
   /** Of all texts that name none themselves; undefined in bots of a package that had no choice. */
   readonly speaks: VoiceChoice | undefined;
   readonly speech: Partial<SpeechPatience>;
+  /** Undefined: the operator's. */
+  readonly filler: Fillers | undefined;
   /** See {@link BotDefinition.migrate}; undefined when old states cannot be used. */
   migrate(state: JsonValue, fromVersion: number): JsonValue | undefined;
 }
@@ -229,7 +234,7 @@ const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /**
  * Creates a bot module's default export.
  *
- * @throws TypeError when id, name, version, language, speech or endpointing are invalid; nothing else that compiles is checked at run time.
+ * @throws TypeError when id, name, version, language, speech, filler or endpointing are invalid; nothing else that compiles is checked at run time.
  */
 export function bot<S, L = undefined>(definition: BotDefinition<S, L> & MustTravel<S>): Bot {
   const { id, name, version } = definition;
@@ -243,6 +248,7 @@ export function bot<S, L = undefined>(definition: BotDefinition<S, L> & MustTrav
   if (language !== undefined && !LANGUAGE_TAG.test(language))
     throw new TypeError(`bot "${id}" speaks "${language}", which is no BCP 47 tag such as es or es-MX`);
   demandPatience(id, definition.speech ?? {});
+  if (definition.filler !== undefined) demandFillers(id, definition.filler);
 
   // The engine keeps states as JSON. Every state it passes back came from this very bot's handlers (the snapshot names id and
   // version), went through JSON, and Travelling<S> allows only shapes that JSON keeps: so it is an S again. What `live` is comes from this
@@ -266,6 +272,7 @@ export function bot<S, L = undefined>(definition: BotDefinition<S, L> & MustTrav
     recognition: definition.recognition ?? (definition.endpointing === 'bot' ? 'none' : 'engine'),
     speaks: { ...(voice !== undefined && { voice }), ...(language !== undefined && { language }) },
     speech: definition.speech ?? {},
+    filler: definition.filler,
     migrate: (state, fromVersion) => handlers.migrate?.(state, fromVersion),
   };
 }

@@ -18,6 +18,7 @@ export type {
   TurnEnded,
   TurnStarted,
 } from './bot.ts';
+export type { Fillers } from './fillers.ts';
 export type { BotEar, Live, LiveContext, LiveEnd } from './live.ts';
 export { end, go, keep, ladder, listen, play, say, transfer } from './saying.ts';
 export { SentenceCutter, type CutOptions } from './sentence-cutter.ts';

@@ -1,6 +1,7 @@
 // The operator's settings of the engine, compiled once at startup. Times are ms.
 import type { SpeechPatience } from '../speech/patience.ts';
 import type { Bot } from '../bot/bot.ts';
+import type { Fillers } from '../bot/fillers.ts';
 import { inLanguage } from '../dialog/languages.ts';
 import type { Lines } from '../dialog/languages/language.ts';
 import type { DeliveryMode, ListenSettings } from '../dialog/output.ts';
@@ -57,6 +58,11 @@ export interface EngineSettings {
 /** What the engine says to a bot's callers. */
 export function linesOf({ language, lines, linesByLanguage }: LineSettings, { speaks }: Pick<Bot, 'speaks'>): Lines {
   return inLanguage(linesByLanguage, speaks?.language ?? language) ?? lines;
+}
+
+/** What a bot's callers hear while it takes its time; `afterMs` 0: nothing. */
+export function fillersOf(settings: LineSettings & Pick<EngineSettings, 'fillerAfterMs'>, bot: Pick<Bot, 'speaks' | 'filler'>): Fillers {
+  return bot.filler ?? { afterMs: settings.fillerAfterMs, say: [linesOf(settings, bot).filler] };
 }
 
 type LineSettings = Pick<EngineSettings, 'language' | 'lines' | 'linesByLanguage'>;

@@ -15,7 +15,7 @@ import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
-import { linesOf } from '../settings.ts';
+import { fillersOf } from '../settings.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** Time for an interrupted handler to finish its state, ms; the next input waits for it. */
@@ -118,7 +118,7 @@ export class BotQuestion {
       };
     });
     this.#unneeded.addEventListener('abort', giveUp);
-    const cancelFiller = this.#fillerLater();
+    const cancelFillers = this.#fillersLater();
     this.#onHandlerBegun = giveUp;
     try {
       const outcome = await Promise.race([this.#think(input), stopped]);
@@ -138,7 +138,7 @@ export class BotQuestion {
     } finally {
       this.#isWaitedFor = false;
       cancelGrace();
-      cancelFiller();
+      cancelFillers();
       deadline.cancel();
       this.#unneeded.removeEventListener('abort', giveUp);
       for (const signal of [this.#thinking, this.#listening, this.#speaking]) {
@@ -204,16 +204,24 @@ export class BotQuestion {
     return callerEvent(input, { parts: this.#parts, conversation: this.#conversation, turn: this.#turn, signal });
   }
 
-  /** Plays the filler after a while, so that the line does not seem dead. @returns a function that cancels it. */
-  #fillerLater(): () => void {
+  /** Plays the fillers one after the other, so that the line does not seem dead. @returns a function that cancels them. */
+  #fillersLater(): () => void {
     const { clock, observer, settings } = this.#parts;
-    if (settings.fillerAfterMs === 0) return () => undefined;
-    return clock.after(settings.fillerAfterMs, () => {
-      const isSaid =
-        this.#isWaitedFor &&
-        this.#writer.interject({ kind: 'text', text: linesOf(settings, this.#conversation.bot).filler, bargeIn: true });
-      if (isSaid) observer.fillerSpoken?.(this.#conversation.call, this.#turn.id);
-    });
+    const { call, bot, playout } = this.#conversation;
+    const { afterMs, say, everyMs } = fillersOf(settings, bot);
+    const [left, timer] = [[...say], { cancel: (): void => undefined }];
+    const nextIn = (ms: number): void => {
+      timer.cancel = clock.after(ms, () => {
+        const text = left.shift();
+        if (text === undefined || !this.#isWaitedFor || !this.#writer.interject({ kind: 'text', text, bargeIn: true })) return;
+        observer.fillerSpoken?.(call, this.#turn.id);
+        if (everyMs !== undefined && left.length > 0) nextIn(playout.remainingMs(clock.monotonicMs()) + everyMs);
+      });
+    };
+    if (afterMs > 0) nextIn(afterMs);
+    return () => {
+      timer.cancel();
+    };
   }
 
   // While the caller hears something, waits for the synthesizer and the client do not count against the bot's

@@ -153,6 +153,22 @@ describe('TestCall', () => {
     (await call.press('2')).hears('Still here.');
   });
 
+  it.each([
+    [{ afterMs: 0, say: ['Hm.'] }, 'whole milliseconds'],
+    [{ afterMs: 800.5, say: ['Hm.'] }, 'whole milliseconds'],
+    [{ afterMs: 800, say: ['Hm.'], everyMs: -1 }, 'whole milliseconds'],
+    [{ afterMs: 800, say: [] }, 'need words'],
+    [{ afterMs: 800, say: [' '] }, 'need words'],
+  ])('refuses the fillers %j', (filler, problem) => {
+    const make = () =>
+      bot<null>({
+        ...{ id: 'filling', name: 'Filling', version: 1, filler },
+        session_start: () => go(null, say('Hi.').listen()),
+        otherwise: (state) => go(state, listen()),
+      });
+    expect(make).toThrow(problem);
+  });
+
   it('tells the next event which of its prompts were heard, and how far', async () => {
     const parts: unknown[] = [];
     const talker = bot<null>({

@@ -48,6 +48,40 @@ describe('a bot that takes its time', () => {
     expect(sink.texts).toEqual([filler, 'Found it.']);
   });
 
+  it('says its own fillers one after the other, and each once', async () => {
+    const answers: (() => void)[] = [];
+    const patient = bot<null>({
+      id: 'patient',
+      name: 'Patient',
+      version: 1,
+      filler: { afterMs: 800, say: ['Let me see.', 'Still looking.'], everyMs: 3000 },
+      session_start: () => go(null, say('Hi.').listen()),
+      otherwise: async () => {
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return go(null, say('Found it.').listen());
+      },
+    });
+    // The operator's filler gives way to the bot's.
+    const { sessions, clock } = await testEngine([patient], { settings: { fillerAfterMs: 100, turnDeadlineMs: 60_000 } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(5000);
+    const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
+    await clock.advanceAsync(799);
+    expect(sink.texts).toEqual([]);
+    await clock.advanceAsync(1);
+    expect(sink.texts).toEqual(['Let me see.']);
+    // 110 ms of speech, then 3 s of silence.
+    await clock.advanceAsync(3109);
+    expect(sink.texts).toHaveLength(1);
+    await clock.advanceAsync(1);
+    expect(sink.texts).toEqual(['Let me see.', 'Still looking.']);
+    await clock.advanceAsync(20_000);
+    for (const answer of answers) answer();
+    await sink.ended();
+    expect(sink.texts).toEqual(['Let me see.', 'Still looking.', 'Found it.']);
+  });
+
   it('says no filler when it has answered, has spoken, or the setting is off', async () => {
     for (const [digits, settings] of [
       ['2', {}],
