@@ -107,10 +107,9 @@ export class Conversation {
     return { ...this.snapshot, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
   }
 
-  /** Saves the call in the background, unless it has ended, moved, or cannot be gone on with elsewhere. */
+  /** Saves the call in the background, unless it has ended, moved, or ends with its connection. */
   save(parts: Pick<EngineParts, 'clock' | 'snapshots'>): void {
-    const { snapshots } = parts;
-    if (!this.isTied && !this.isEnded && snapshots.isShared) snapshots.save(this.call, this.snapshotNow(parts));
+    if (!this.isTied && !this.isEnded) parts.snapshots.save(this.call, this.snapshotNow(parts));
   }
 
   /**

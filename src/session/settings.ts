@@ -60,7 +60,7 @@ export function linesOf({ language, lines, linesByLanguage }: LineSettings, { sp
   return inLanguage(linesByLanguage, speaks?.language ?? language) ?? lines;
 }
 
-/** What a bot's callers hear while it takes its time; `afterMs` 0: nothing. */
+/** What a bot's callers hear while it takes its time: its own fillers, else the operator's. */
 export function fillersOf(settings: LineSettings & Pick<EngineSettings, 'fillerAfterMs'>, bot: Pick<Bot, 'speaks' | 'filler'>): Fillers {
   return bot.filler ?? { afterMs: settings.fillerAfterMs, say: [linesOf(settings, bot).filler] };
 }

@@ -22,8 +22,8 @@ const MAX_KEPT = 64;
 const ENTRY_BYTES = 300;
 
 export interface PromptCacheOptions {
-  /** Names the sound of a text, even if the synthesizer's package is missing; part of every key. */
-  readonly soundName: (speech: Speech) => string;
+  /** Names the sound of a text, even if the synthesizer's package is missing; part of every key. Undefined without a synthesizer. */
+  readonly soundName: ((speech: Speech) => string) | undefined;
   /** Undefined: only prompts stored on disk can be played. */
   readonly synthesizer: Synthesizer | undefined;
   /** Undefined: nothing is stored on disk. */
@@ -212,7 +212,7 @@ export class PromptCache {
 
   #keyOf(speech: Speech): string {
     return createHash('sha256')
-      .update(JSON.stringify([this.#options.soundName(speech), LINE_RATE_HZ, speech.text]))
+      .update(JSON.stringify([this.#options.soundName?.(speech) ?? 'none', LINE_RATE_HZ, speech.text]))
       .digest('hex');
   }
 }

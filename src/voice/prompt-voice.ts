@@ -188,7 +188,7 @@ export function openPromptVoice(settings: VoiceSettings, parts: SynthesizerParts
   // Without a configured voice no stored prompt can match.
   const disk =
     cacheFolder === undefined || soundName === undefined ? undefined : new PromptDiskCache({ folder: cacheFolder, maxBytes, clock, log });
-  const cache = new PromptCache({ soundName: soundName ?? (() => 'none'), synthesizer, disk, maxBytes, clock, log });
+  const cache = new PromptCache({ soundName, synthesizer, disk, maxBytes, clock, log });
   const files = new PromptFiles({ folder: settings.promptsFolder, createResampler, clock });
   return new CachingPromptVoice({ cache, files, synthesizer, clock, log, ...(observer === undefined ? {} : { observer }) });
 }

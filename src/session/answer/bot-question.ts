@@ -193,8 +193,9 @@ export class BotQuestion {
     const conversation = this.#conversation;
     if (!this.#isWaitedFor) return false;
     conversation.snapshot = { ...conversation.snapshot, state, started: true };
-    conversation.save(this.#parts);
-    if (durable && this.#parts.snapshots.isShared) await this.#parts.snapshots.saved(conversation.call);
+    const { snapshots } = this.#parts;
+    if (snapshots.isShared) conversation.save(this.#parts);
+    if (snapshots.isShared && durable) await snapshots.saved(conversation.call);
     return this.#isWaitedFor;
   }
 
@@ -208,6 +209,7 @@ export class BotQuestion {
   #fillersLater(): () => void {
     const { clock, observer, settings } = this.#parts;
     const { call, bot, playout } = this.#conversation;
+    if (bot.filler === undefined && settings.fillerAfterMs === 0) return () => undefined;
     const { afterMs, say, everyMs } = fillersOf(settings, bot);
     const [left, timer] = [[...say], { cancel: (): void => undefined }];
     const nextIn = (ms: number): void => {
@@ -218,7 +220,7 @@ export class BotQuestion {
         if (everyMs !== undefined && left.length > 0) nextIn(playout.remainingMs(clock.monotonicMs()) + everyMs);
       });
     };
-    if (afterMs > 0) nextIn(afterMs);
+    nextIn(afterMs);
     return () => {
       timer.cancel();
     };
@@ -283,5 +285,12 @@ export function botContext(
   turn: NamedTurn,
   signal: AbortSignal,
 ): BotContext<unknown> {
-  return { call, live: live.value, turnId: turn.id, signal, clock, log: log.child({ bot: bot.id, ...turn.logIds }) };
+  return {
+    call,
+    live: bot.live === undefined ? undefined : live.value,
+    turnId: turn.id,
+    signal,
+    clock,
+    log: log.child({ bot: bot.id, ...turn.logIds }),
+  };
 }

@@ -235,7 +235,7 @@ export class BotRunner {
     };
     if (isEnd) {
       // Saved now, because the farewell takes seconds: another home must know that the call ends.
-      conversation.save(this.#parts);
+      this.#save(conversation);
       const end = hasFailed ? 'failed' : endOf(next);
       await this.#farewell.say(delivery, prompts, { next: lastNext(next, settings, transcript), end }, hasFailed ? 'failed' : 'replied');
       return;
@@ -246,7 +246,7 @@ export class BotRunner {
       await this.#listenOn(delivery, prompts, asked, hasFailed ? 'failed' : 'replied', true);
     } finally {
       // Saved after the prompts were sent: a home that dies before has not answered.
-      conversation.save(this.#parts);
+      this.#save(conversation);
       if (before !== undefined) void this.#takeBackUnlessDelivered(delivery, before);
     }
   }
@@ -260,7 +260,7 @@ export class BotRunner {
     const isDelivered = (await turn.delivered?.()) ?? true;
     if (isDelivered || !conversation.takeBack(snapshot, before, this.#parts)) return;
     this.#listensFor(before.listen);
-    conversation.save(this.#parts);
+    this.#save(conversation);
   }
 
   /**
@@ -292,6 +292,10 @@ export class BotRunner {
     const { settings } = this.#parts;
     this.#callerAudio.expect(listeningPatience(listen, this.#conversation.bot, settings));
     this.#conversation.asked = listenSettings(listen, settings.listen);
+  }
+
+  #save(conversation: Conversation): void {
+    if (this.#parts.snapshots.isShared) conversation.save(this.#parts);
   }
 
   /** The saved form of a reply; undefined when no other process could repeat it. */
