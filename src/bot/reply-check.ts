@@ -82,6 +82,7 @@ const next = z.discriminatedUnion('kind', [
     noInputMs: timeMs.exactOptional(),
     sensitive: z.boolean().exactOptional(),
     language,
+    hints: z.array(z.string().min(1).max(100)).max(50).exactOptional(),
     event: z.strictObject({ name: z.string().min(1).max(200), metadata: fields.exactOptional() }).exactOptional(),
     speech: patience.exactOptional(),
   }),

@@ -50,6 +50,8 @@ export interface Listen {
   readonly sensitive?: boolean;
   /** What the caller speaks, BCP 47. Default: the bot's language. */
   readonly language?: string;
+  /** Words that are likely to be said, such as names: a hint for the recognizer. 50 at most. */
+  readonly hints?: readonly string[];
   /** How patiently to listen to this input. Default: the bot's setting, then the operator's. */
   readonly speech?: Partial<SpeechPatience>;
   /** Data or control for the platform's flow, sent with this reply (G-73). */

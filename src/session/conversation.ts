@@ -6,6 +6,7 @@ import type { DeliveryMode, FinalNext, ListenSettings } from '../dialog/output.t
 import type { Prompt } from '../dialog/reply.ts';
 import type { LiveResource } from './live-resource.ts';
 import type { EngineParts } from './parts.ts';
+import type { Expected } from './ports.ts';
 import { Playout } from './playout/playout.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import { OpenTurns } from './turn/open-turns.ts';
@@ -90,6 +91,11 @@ export class Conversation {
   /** What the caller speaks, BCP 47; undefined: nobody said. */
   get callerLanguage(): string | undefined {
     return this.snapshot.listen.language ?? this.bot.speaks?.language;
+  }
+
+  /** What the recognizer is told of the caller's answer. */
+  get expected(): Expected {
+    return { language: this.callerLanguage, hints: this.snapshot.listen.hints };
   }
 
   /** Whether a farewell was begun. */

@@ -80,11 +80,18 @@ export type Sound = PromptAudio | AsyncIterable<PromptAudio> | undefined;
 /** Turns an utterance into text. */
 export interface Recognizer {
   /**
-   * @param language - what the caller speaks, BCP 47; undefined: nobody said.
    * @returns the text, or undefined when nothing was understood.
    * @throws AppError `recognition_failed`.
    */
-  recognize(utterance: Utterance, signal: AbortSignal, language?: string): Promise<string | undefined>;
+  recognize(utterance: Utterance, signal: AbortSignal, expected?: Expected): Promise<string | undefined>;
+}
+
+/** What a recognizer is told of an utterance before it hears it. */
+export interface Expected {
+  /** What the caller speaks, BCP 47; undefined: nobody said. */
+  readonly language?: string | undefined;
+  /** Words that are likely to be said. */
+  readonly hints?: readonly string[] | undefined;
 }
 
 /**

@@ -118,7 +118,11 @@ describe('a server with speech services', () => {
     ears.answer(json({ text: 'neuf' }));
     expect((await call.turn(...spoken)).audio.length).toBeGreaterThan(8000);
     await call.turn(event('NO_INPUT'));
-    expect(ears.received.map((one) => fieldsOf(one).get('language')?.content.toString())).toEqual(['es', 'fr']);
+    const asked = (name: string) => ears.received.map((one) => fieldsOf(one).get(name)?.content.toString());
+    expect([asked('language'), asked('prompt')]).toEqual([
+      ['es', 'fr'],
+      ['cuatro, cinco', undefined],
+    ]);
     // The apology after the 9 was spoken before the call.
     expect(voicesOf(mouth).slice(known.length)).toEqual(['pepa: Tengo 234.', 'nova: <speak>Hi, <break/> bye.</speak>']);
     await call.turn(event('SESSION_END'));

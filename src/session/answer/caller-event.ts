@@ -104,7 +104,7 @@ async function recognize(
 ): Promise<Recognized> {
   if (parts.recognizer === undefined || conversation.bot.recognition === 'none') return { text: undefined, understood: 'not_asked' };
   try {
-    const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal, conversation.callerLanguage));
+    const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal, conversation.expected));
     return text === undefined || text.trim() === '' ? { text: undefined, understood: 'nothing' } : { text, understood: 'words' };
   } catch (thrown) {
     // Cancelled with the turn, not failed.

@@ -2,7 +2,7 @@
 // goes on.
 import { linkAbort } from '../../base/abort.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
-import type { Recognizer } from '../ports.ts';
+import type { Expected, Recognizer } from '../ports.ts';
 
 /** Most starts per utterance: a caller with many pauses must not occupy the recognizer. */
 const MAX_BEGINNINGS = 3;
@@ -31,11 +31,11 @@ export class EarlyRecognition {
   }
 
   /** Starts recognition at the suspected end. */
-  begin(utterance: Utterance, language: string | undefined): void {
+  begin(utterance: Utterance, expected: Expected): void {
     if (this.#running !== undefined || this.#beginnings >= MAX_BEGINNINGS) return;
     this.#beginnings += 1;
     const work = linkAbort();
-    const text = this.#recognizer.recognize(utterance, work.signal, language);
+    const text = this.#recognizer.recognize(utterance, work.signal, expected);
     // Handled even if the text is never used.
     text.catch(() => undefined);
     this.#stop = () => {

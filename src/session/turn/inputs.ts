@@ -68,7 +68,7 @@ export class Inputs implements TurnListener {
         this.#parts.observer.speechStarted?.(this.#conversation.call, turn.id);
         return;
       case 'end_suspected':
-        if (fact.isSuspected) this.#early?.begin(this.#callerAudio.utteranceSoFar(), this.#conversation.callerLanguage);
+        if (fact.isSuspected) this.#early?.begin(this.#callerAudio.utteranceSoFar(), this.#conversation.expected);
         else this.#early?.drop();
         return;
       case 'key_started':

@@ -4,7 +4,7 @@ import { PLAIN_ENVIRONMENT, runProgram, type ChildProgram, type RunningProgram }
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
-import type { Recognizer } from '../../session/ports.ts';
+import type { Expected, Recognizer } from '../../session/ports.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
 import { mulawWav, pcmWav } from '../../speech/wav.ts';
@@ -51,7 +51,7 @@ export class CommandRecognizer implements Recognizer {
    * @returns the trimmed output, or undefined when it is empty or `signal` aborts (which kills the program).
    * @throws AppError `recognition_failed`, without the program's output.
    */
-  recognize(utterance: Utterance, signal: AbortSignal, language?: string): Promise<string | undefined> {
+  recognize(utterance: Utterance, signal: AbortSignal, { language }: Expected = {}): Promise<string | undefined> {
     const { clock, limitMs, maxRunning, maxWaiting } = this.#options;
     if (this.#isClosed) return Promise.reject(failure('the recognizer is closed'));
     if (signal.aborted) return Promise.resolve(undefined);

@@ -4,7 +4,7 @@ import { RequestFailure } from '../../base/http-exchange.ts';
 import { HttpService, type HttpServiceOptions, type ServiceAnswer } from '../../base/http-service.ts';
 import { parseJson } from '../../base/json.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
-import type { Recognizer } from '../../session/ports.ts';
+import type { Expected, Recognizer } from '../../session/ports.ts';
 import { primarySubtag } from '../../dialog/languages.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
@@ -27,6 +27,7 @@ export interface HttpRecognizerOptions extends Pick<HttpServiceOptions, 'url' | 
 export class HttpRecognizer implements Recognizer {
   readonly #service: HttpService;
   readonly #language: string | undefined;
+  readonly #prompt: string | undefined;
   readonly #fields: readonly (readonly [name: string, value: string])[];
 
   constructor({ model, language, prompt, ...service }: HttpRecognizerOptions) {
@@ -39,19 +40,25 @@ export class HttpRecognizer implements Recognizer {
       maxAnswerBytes: MAX_ANSWER_BYTES,
     });
     this.#language = language;
-    this.#fields = [['model', model], ['response_format', 'json'], ...(prompt === undefined ? [] : [['prompt', prompt] as const])];
+    this.#prompt = prompt;
+    this.#fields = [
+      ['model', model],
+      ['response_format', 'json'],
+    ];
   }
 
   /**
    * @returns the trimmed text, or undefined when it is empty or `signal` aborts (which ends the request).
    * @throws AppError `recognition_failed`, without the service's response.
    */
-  async recognize(utterance: Utterance, signal: AbortSignal, tag?: string): Promise<string | undefined> {
+  async recognize(utterance: Utterance, signal: AbortSignal, { language: tag, hints = [] }: Expected = {}): Promise<string | undefined> {
     if (signal.aborted) return undefined;
     const form = new FormData();
     // These services know languages without regions.
     const language = tag === undefined ? this.#language : primarySubtag(tag);
     if (language !== undefined) form.append('language', language);
+    const prompt = [...hints, ...(this.#prompt === undefined ? [] : [this.#prompt])].join(', ');
+    if (prompt !== '') form.append('prompt', prompt);
     for (const [name, value] of this.#fields) form.append(name, value);
     form.append('file', new Blob([pcmWav([decodeMulaw(utterance.mulaw)], LINE_RATE_HZ)], { type: 'audio/wav' }), 'utterance.wav');
     try {

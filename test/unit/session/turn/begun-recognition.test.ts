@@ -20,14 +20,14 @@ function recognizing(answer?: string) {
     },
   });
   early.reset();
-  early.begin(UTTERANCE, undefined);
+  early.begin(UTTERANCE, {});
   return { early, signals };
 }
 
 describe('a recognition that began on suspicion', () => {
   it('is begun once while it runs', () => {
     const { early, signals } = recognizing();
-    early.begin(UTTERANCE, undefined);
+    early.begin(UTTERANCE, {});
     expect(signals).toHaveLength(1);
   });
 

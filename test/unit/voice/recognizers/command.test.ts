@@ -80,7 +80,7 @@ describe('CommandRecognizer', { timeout: 120_000 }, () => {
     const bare = new CommandRecognizer({ command: [process.execPath, PROGRAM, 'environment'], clock: new FakeClock() });
     onTestFinished(() => bare.close());
     expect(await bare.recognize(UTTERANCE, never())).toBe('LANG PATH');
-    expect(await bare.recognize(UTTERANCE, never(), 'es-MX')).toBe('CALLER_LANGUAGE LANG PATH');
+    expect(await bare.recognize(UTTERANCE, never(), { language: 'es-MX' })).toBe('CALLER_LANGUAGE LANG PATH');
   });
 
   it('shows the program only the environment it was given', async () => {

@@ -85,9 +85,19 @@ describe('HttpRecognizer', () => {
     expect(['language', 'prompt'].map((name) => fields.get(name)?.content.toString())).toEqual(['de', 'Grüße, Parley']);
   });
 
+  it('names what is likely to be said here before what is likely everywhere', async () => {
+    const { recognizer, service } = await open(json({ text: 'Miller' }), { prompt: 'Parley' });
+    await recognizer.recognize(UTTERANCE, never(), { hints: ['Miller', 'Jones'] });
+    expect(
+      fieldsOf(await service.arrived(1))
+        .get('prompt')
+        ?.content.toString(),
+    ).toBe('Miller, Jones, Parley');
+  });
+
   it('names the language of the caller before the configured one, without its region', async () => {
     const { recognizer, service } = await open(json({ text: 'hola' }), { language: 'de' });
-    await recognizer.recognize(UTTERANCE, never(), 'es-MX');
+    await recognizer.recognize(UTTERANCE, never(), { language: 'es-MX' });
     expect(
       fieldsOf(await service.arrived(1))
         .get('language')
