@@ -7,7 +7,7 @@ import path from 'node:path';
 const ROOT = path.resolve(import.meta.dirname, '..');
 /** Condition under which `exports` lead to the sources; see tsconfig.json. */
 const SOURCE = '@parley/source';
-const KEPT = ['LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'config', 'proto', 'bots/prompts', 'template'];
+const KEPT = ['LICENSE', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'config', 'proto', 'bots/prompts', 'template'];
 
 /** @typedef {string | { [condition: string]: Exported }} Exported */
 
@@ -86,7 +86,7 @@ function packed(stage, target) {
  */
 function isRead(file) {
   const name = path.basename(file);
-  return !name.startsWith('.') && name !== 'generated' && (!name.includes('.') || /(?<!\.test)\.(?:md|ts|yaml|json)$/u.test(name));
+  return !name.startsWith('.') && name !== 'generated' && (!name.includes('.') || /\.(?:md|ts|yaml|json)$/u.test(name));
 }
 
 /**

@@ -13,7 +13,7 @@ export const ERROR_MENDS = {
   bad_message:
     'The client broke the contract; the message says how. Compare what it sends with the files in proto/ or, over WebSocket, with docs/protocol.md.',
   bot_failed: 'The bot module threw or returned something that is no reply; read the logged cause and mend the bot.',
-  bot_invalid: 'The module in the bots folder is no bot; its default export must come from bot({...}).',
+  bot_invalid: 'Mend what the message names: the modules, or bots.folder. The default export of a module comes from bot({...}).',
   bot_outdated:
     'Another server has a newer version of this bot and has begun the call with it. Finish the deployment; when you go back to an older version, let its `migrate` read the newer state.',
   bot_timeout: 'The bot took longer than turns.deadline_ms; make it faster or raise the setting.',

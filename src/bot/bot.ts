@@ -234,7 +234,7 @@ const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /**
  * Creates a bot module's default export.
  *
- * @throws TypeError when id, name, version, language, speech, filler or endpointing are invalid; nothing else that compiles is checked at run time.
+ * @throws TypeError when session_start or otherwise are missing, or id, name, version, language, speech, filler or endpointing are invalid; nothing else that compiles is checked at run time.
  */
 export function bot<S, L = undefined>(definition: BotDefinition<S, L> & MustTravel<S>): Bot {
   const { id, name, version } = definition;
@@ -243,6 +243,9 @@ export function bot<S, L = undefined>(definition: BotDefinition<S, L> & MustTrav
   if (name.trim() === '') throw new TypeError(`bot "${id}" needs a name that administrators can read`);
   if (definition.endpointing === 'bot' && definition.audio_input === undefined)
     throw new TypeError(`bot "${id}" finds the end of speech itself, so it needs audio_input to hear the caller`);
+  const { session_start: start, otherwise } = definition as Partial<typeof definition>;
+  if (start === undefined || otherwise === undefined)
+    throw new TypeError(`bot "${id}" needs session_start and otherwise, so that no event ends in silence`);
   if (!Number.isInteger(version) || version < 1) throw new TypeError(`bot "${id}" needs a whole version number from 1`);
   const { voice, language } = definition;
   if (language !== undefined && !LANGUAGE_TAG.test(language))

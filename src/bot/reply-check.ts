@@ -164,6 +164,13 @@ function problemsOf(error: z.ZodError): string {
     .join('; ');
 }
 
+/** What authors forget, and what they should write. */
+const MISSING: Readonly<Record<string, string>> = {
+  'reply.next': 'is missing: end the reply with .listen(), .transfer() or .end()',
+  reply: 'is missing: return go(state, reply)',
+  state: 'is missing: return go(state, reply)',
+};
+
 function problemOf(issue: z.ZodError['issues'][number]): string {
   switch (issue.code) {
     case 'custom':
@@ -172,7 +179,7 @@ function problemOf(issue: z.ZodError['issues'][number]): string {
       // The message of the pattern, if it has one.
       return issue.message;
     case 'invalid_type':
-      return `must be of type ${issue.expected}`;
+      return MISSING[issue.path.map(String).join('.')] ?? `must be of type ${issue.expected}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'too_big':

@@ -78,11 +78,13 @@ export class TestCall {
 
   /** The caller presses keys, without the terminator, which bots never see (G-67). */
   press(digits: string): Promise<this> {
+    demandKeys(digits);
     return this.#turn({ type: 'dtmf_input', by: 'keys', digits, heard: this.#takeHeard() });
   }
 
   /** The caller says digits, and a recognizer understands them, where the bot has asked for digits. */
   speakDigits(digits: string): Promise<this> {
+    demandKeys(digits);
     return this.#turn({ type: 'dtmf_input', by: 'speech', digits, heard: this.#takeHeard() });
   }
 
@@ -150,7 +152,7 @@ export class TestCall {
     return this;
   }
 
-  /** Asserts that the last turn said something that matches. */
+  /** Asserts that the last turn said something that matches; capital and small letters differ. */
   hears(pattern: RegExp | string): this {
     const heard = this.heard;
     const matches = typeof pattern === 'string' ? heard.includes(pattern) : pattern.test(heard);
@@ -310,6 +312,10 @@ export class TestCall {
       log: quiet,
     };
   }
+}
+
+function demandKeys(digits: string): void {
+  if (!/^[0-9A-D*#]*$/u.test(digits)) throw new TypeError(`"${digits}" cannot be pressed: keys are 0 to 9, A to D, * and #`);
 }
 
 /** The parts of a reply of which these words were heard; all of them, when none are named. */

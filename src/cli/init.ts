@@ -42,7 +42,7 @@ export async function writeProject(target: string): Promise<void> {
       .toLowerCase()
       .replace(NOT_IN_NAMES, '-')
       .replace(/^-+|-+$/gu, '') || 'my-bots';
-  for (const file of ['package.json', 'README.md']) {
+  for (const file of ['package.json', 'README.md', 'Dockerfile']) {
     const text = await readFile(path.join(target, file), 'utf8');
     await writeFile(path.join(target, file), text.replaceAll('my-bots', name));
   }
@@ -50,7 +50,7 @@ export async function writeProject(target: string): Promise<void> {
 
 async function isFree(folder: string): Promise<boolean> {
   try {
-    return (await readdir(folder)).length === 0;
+    return (await readdir(folder)).every((name) => name === '.git');
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return true;
     throw thrown;
@@ -59,7 +59,7 @@ async function isFree(folder: string): Promise<boolean> {
 
 function nextSteps(folder: string): string {
   const rows = alignedRows([
-    [`  cd ${folder === '' ? '.' : folder}`, ''],
+    ...(folder === '' ? [] : [[`  cd ${/\s/u.test(folder) ? `'${folder}'` : folder}`, ''] as const]),
     ['  npm install', ''],
     ['  npm test', 'the test of bots/hello.ts'],
     ['  npm run dev', 'a server on this machine that takes up every change of a bot'],

@@ -1,11 +1,12 @@
 // What all commands with settings share: the flags of the configuration, passed on unchanged.
 import type { Command } from 'commander';
+import { projectFile } from '../app/config/sources.ts';
 import { EXIT } from '../base/terminal/failure.ts';
 
 /** Adds `--config FILE` and any `--section.key value`; the settings room interprets them. */
 export function acceptSettings(command: Command): Command {
   return command
-    .option('--config <file>', 'configuration file, YAML or JSON (default: the variable PARLEY_CONFIG)')
+    .option('--config <file>', 'configuration file, YAML or JSON (default: the variable PARLEY_CONFIG, else parley.yaml in this folder)')
     .allowUnknownOption()
     .allowExcessArguments()
     .addHelpText(
@@ -30,9 +31,15 @@ export function neededOperand(command: Command): string {
   return id ?? command.error('error: the id is missing; it stands before the flags of settings', { exitCode: EXIT.usage });
 }
 
-/** The arguments for `loadSettings`, without the command's own operands. */
+/** The arguments for `loadSettings`, without the command's own operands. Says on stderr when it takes the file of the project. */
 export function settingsArguments(command: Command): readonly string[] {
-  const file: unknown = command.getOptionValue('config');
+  const file: unknown = command.getOptionValue('config') ?? takenFile(command);
   const flags = command.args.slice(operandsOf(command).length);
   return typeof file === 'string' ? [...flags, `--config=${file}`] : flags;
+}
+
+function takenFile(command: Command): string | undefined {
+  const file = projectFile();
+  if (file !== undefined) command.configureOutput().writeErr?.(`using ${file}\n`);
+  return file;
 }

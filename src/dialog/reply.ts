@@ -46,7 +46,10 @@ export interface Listen {
   readonly terminator?: TerminatorKey;
   /** Silence after which the platform reports no input, ms; 0: never (G-82). */
   readonly noInputMs?: number;
-  /** The next input is a card number, a PIN or the like: kept out of logs, snapshots and recordings (G-83). */
+  /**
+   * The next input is a card number, a PIN or the like: kept out of logs, snapshots and recordings (G-83). From here on the transcript leaves
+   * out what the bot says, so it may be read back. What a state or the `fields` of a transfer hold of it goes where those go.
+   */
   readonly sensitive?: boolean;
   /** What the caller speaks, BCP 47. Default: the bot's language. */
   readonly language?: string;

@@ -69,10 +69,10 @@ describe('the package', () => {
   it('holds the compiled program, and of everything else only what somebody reads', () => {
     expect(filesIn(stage).filter((file) => !file.startsWith('dist/'))).toEqual(
       [
-        ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bots/prompts/chime.wav', 'config/default.yaml'],
+        ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bots/prompts/chime.wav', 'config/default.yaml'],
         ...['config/example.production.yaml', 'package.json'],
         ...filesIn(ROOT, 'config/platforms'),
-        ...filesIn(ROOT, 'docs').filter((file) => !file.startsWith('docs/generated/') && /(?<!\.test)\.(?:md|ts|yaml|json)$/u.test(file)),
+        ...filesIn(ROOT, 'docs').filter((file) => !file.startsWith('docs/generated/') && /\.(?:md|ts|yaml|json)$/u.test(file)),
         ...filesIn(ROOT, 'proto'),
         ...[
           'template/AGENTS.md',

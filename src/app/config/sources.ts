@@ -1,5 +1,6 @@
 // The sources of settings in order of precedence: the default file, then the operator's file, variables and flags, or what an embedding
 // program gives. Each yields the same shape, with the origin of every value. The schema validates the values.
+import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { closest } from './naming.ts';
 import type { Problem } from './problems.ts';
@@ -12,6 +13,11 @@ export type Origin =
   | { readonly kind: 'default' | 'file'; readonly file: string; readonly line: number }
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'flag'; readonly flag: string };
+
+/** The file that `parley init` writes, which somebody means who stands in a project and names no other; undefined: it is not here. */
+export function projectFile(): string | undefined {
+  return process.env['PARLEY_CONFIG'] === undefined && existsSync(resolve(process.cwd(), 'parley.yaml')) ? 'parley.yaml' : undefined;
+}
 
 export interface Given {
   readonly key: string;

@@ -61,13 +61,17 @@ const LIBRARY_STATUSES: ReadonlySet<number> = new Set([status.UNAVAILABLE, statu
 
 // The library's messages when it, not the server, made the status. Node's own error names, so they are stable.
 const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
-  [/ECONNREFUSED/u, 'refused', 'nothing listens at the address'],
+  [/ECONNREFUSED/u, 'refused', 'nothing listens at the address: is the server running?'],
   [/ENOTFOUND|EAI_AGAIN|Name resolution/u, 'host_unknown', 'the host name has no address'],
   [/without (?:gRPC|sending) status|without status/u, 'closed_early', 'the server ended the turn without a status'],
   // The second is what a proxy says when its server is full.
   [/Stream refused|HTTP status (?:code )?(?:429|503)\b/u, 'overloaded', 'the server has no room for this call'],
   [/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/u, 'connect_timeout', 'the address cannot be reached'],
-  [/certificate|altnames|self.signed|CERT_|ERR_TLS|SSL|TLS|EPROTO|ALPN/iu, 'tls_failed', 'the secure connection could not be made'],
+  [
+    /certificate|altnames|self.signed|CERT_|ERR_TLS|SSL|TLS|EPROTO|ALPN/iu,
+    'tls_failed',
+    'the secure connection could not be made (a server without TLS is called by grpc:// or ws://)',
+  ],
   [
     /Protocol error|parsing error|NGHTTP2|ERR_HTTP2|content-type|HTTP status|decompress|Parse Error|frame/iu,
     'garbage',

@@ -169,6 +169,26 @@ describe('TestCall', () => {
     expect(make).toThrow(problem);
   });
 
+  it.each([
+    ['session_start', { otherwise: () => go(null, listen()) }],
+    ['otherwise', { session_start: () => go(null, listen()) }],
+  ])('refuses a module without %s, which only the compiler would have refused', (_what, handlers) => {
+    const definition = { id: 'half', name: 'Half', version: 1, ...handlers } as unknown as BotDefinition<null>;
+    expect(() => bot<null>(definition)).toThrow('needs session_start and otherwise');
+  });
+
+  it('presses only what a telephone has', async () => {
+    const plain = bot<null>({
+      ...{ id: 'plain', name: 'Plain', version: 1 },
+      session_start: () => go(null, say('Hi.').listen()),
+      otherwise: (state) => go(state, say('Yes.').listen()),
+    });
+    const call = await new TestCall(plain).start();
+    expect(() => call.press('x')).toThrow('cannot be pressed');
+    expect(() => call.speakDigits('one')).toThrow('cannot be pressed');
+    (await call.press('12A*#')).hears('Yes.');
+  });
+
   it('tells the next event which of its prompts were heard, and how far', async () => {
     const parts: unknown[] = [];
     const talker = bot<null>({

@@ -92,4 +92,11 @@ describe('data for the platform', () => {
       expect(problemOf(reply(nested(MAX_STRUCT_DEPTH, wrap)))).toMatch(/^reply\.next\..* must not nest deeper than 31 levels$/u);
     },
   );
+
+  it.each([
+    [{ state: null, reply: { prompts: [] } }, 'reply.next is missing: end the reply with .listen(), .transfer() or .end()'],
+    [{ prompts: [], next: { kind: 'listen' } }, 'return go(state, reply)'],
+  ])('says what %j lacks in the words of the API', (returned, problem) => {
+    expect(() => checkAnswer(returned)).toThrow(problem);
+  });
 });

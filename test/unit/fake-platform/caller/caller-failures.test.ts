@@ -260,7 +260,7 @@ describe('a failure of the wire', () => {
   it("leaves out what the library writes around the system's words", () => {
     const details = 'No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1. Resolution note:';
     expect(failureOf({ code: status.UNAVAILABLE, details }).message).toBe(
-      'nothing listens at the address (UNAVAILABLE: connect ECONNREFUSED 127.0.0.1:1)',
+      'nothing listens at the address: is the server running? (UNAVAILABLE: connect ECONNREFUSED 127.0.0.1:1)',
     );
   });
 

@@ -87,7 +87,7 @@ describe('the checks of sockets', () => {
   it('are not run on a server that nobody can talk to: that is a finding by name', async () => {
     expect(await examineSocket('ws://127.0.0.1:1', { checks: QUICK })).toMatchObject({
       ok: false,
-      finding: { code: 'refused', message: 'nothing listens at the address (connect ECONNREFUSED 127.0.0.1:1)' },
+      finding: { code: 'refused', message: 'nothing listens at the address: is the server running? (connect ECONNREFUSED 127.0.0.1:1)' },
       results: [],
     });
   });
