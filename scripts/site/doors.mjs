@@ -10,7 +10,15 @@ export const DOORS = [
   {
     name: 'I write bots',
     for: 'From an empty folder to a bot that is tested and called, without a phone.',
-    pages: ['docs/bot-api.md', 'docs/voice.md', 'docs/speech.md', 'docs/scenarios.md', 'docs/fake-platform.md', 'docs/library.md'],
+    pages: [
+      'docs/bot-api.md',
+      'docs/assistants.md',
+      'docs/voice.md',
+      'docs/speech.md',
+      'docs/scenarios.md',
+      'docs/fake-platform.md',
+      'docs/library.md',
+    ],
   },
   {
     name: 'I run servers',
@@ -35,6 +43,7 @@ export const DOORS = [
       ...['docs/decisions/003-voice-detection.md', 'docs/decisions/004-prompt-audio.md', 'docs/decisions/005-turn-engine.md'],
       ...['docs/decisions/006-bots-that-change.md', 'docs/decisions/007-forwarded-turns.md', 'docs/decisions/008-workers.md'],
       'docs/decisions/009-a-call-has-a-home.md',
+      'docs/decisions/010-models-without-a-framework.md',
     ],
   },
 ];

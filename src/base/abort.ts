@@ -140,7 +140,7 @@ export type Waited<T> = { readonly kind: 'value'; readonly value: T } | { readon
  *
  * @throws what `work` rejects with, when it rejects in time.
  */
-export function waitAtMost<T>(work: Promise<T>, limitMs: number, clock: Clock, signal?: AbortSignal): Promise<Waited<T>> {
+export function waitAtMost<T>(work: Promise<T>, limitMs: number, clock: Pick<Clock, 'after'>, signal?: AbortSignal): Promise<Waited<T>> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       cancelTimer();

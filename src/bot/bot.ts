@@ -108,7 +108,7 @@ export interface BotContext<L = undefined> {
    * `DOMException` named AbortError, as `fetch` expects it, with the reason in its `cause`. An error thrown afterwards is ignored.
    */
   readonly signal: AbortSignal;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Clock;
   /** Log lines carry the call's ids. Never log what the caller said or typed. */
   readonly log: Logger;
 }

@@ -1,7 +1,8 @@
 // Which types a bot's state may have: those that survive JSON. Types alone.
+import type { JsonValue } from '../base/json.ts';
 
 /** The JSON form of a state's type; `never` wherever JSON would lose something. */
-type Travelling<S> = S extends null | undefined | boolean | number | string
+type Travelling<S> = S extends JsonValue | undefined
   ? S
   : S extends Unfit
     ? never

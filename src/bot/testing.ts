@@ -308,7 +308,7 @@ export class TestCall {
       live: this.#liveNow(),
       turnId: `${callId(this.#facts)}/${String(this.#turns)}`,
       signal: stop.signal,
-      clock: { nowMs: () => this.#facts.startedAtMs },
+      clock: { ...systemClock, nowMs: () => this.#facts.startedAtMs },
       log: quiet,
     };
   }

@@ -21,6 +21,8 @@ describe('the bundled bots', () => {
 
   it('are listed with the default one marked (G-05, G-07)', async () => {
     expect((await client.list()).virtual_agents).toEqual([
+      { virtual_agent_id: 'appointments', virtual_agent_name: 'Appointments', is_default: false },
+      { virtual_agent_id: 'clinic', virtual_agent_name: 'Clinic', is_default: false },
       { virtual_agent_id: 'code-line', virtual_agent_name: 'Code line', is_default: false },
       { virtual_agent_id: 'echo', virtual_agent_name: 'Echo', is_default: false },
       { virtual_agent_id: 'front-desk', virtual_agent_name: 'Front desk', is_default: true },

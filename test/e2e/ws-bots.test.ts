@@ -85,7 +85,10 @@ describe('the bundled bots over WebSocket', () => {
 
   it('W-50, W-52 are listed', async () => {
     const { code, out } = await run(server, callCommand, targetOf(server), '--list');
-    expect([code, out]).toEqual([0, ['code-line  Code line', 'echo  Echo', 'front-desk  Front desk']]);
+    expect([code, out]).toEqual([
+      0,
+      ['appointments  Appointments', 'clinic  Clinic', 'code-line  Code line', 'echo  Echo', 'front-desk  Front desk'],
+    ]);
   });
 
   it('do what their scenarios expect', async () => {

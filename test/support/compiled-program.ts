@@ -67,13 +67,7 @@ function find(): string {
   const making = mkdtempSync(path.join(PLACE, 'making-'));
   compile(making);
   for (const name of BESIDE) symlinkSync(path.join(ROOT, name), path.join(making, name));
-  const manifest = {
-    name: 'parley-voice',
-    type: 'module',
-    version: versionOf(),
-    exports: { '.': './src/bot/index.js', './testing': './src/bot/testing.js' },
-  };
-  writeFileSync(path.join(making, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(path.join(making, 'package.json'), manifestOf());
   try {
     renameSync(making, program);
   } catch (error) {
@@ -99,7 +93,9 @@ function compile(target: string): void {
 }
 
 function contentHash(): string {
-  const hash = createHash('sha256').update(readFileSync(path.join(ROOT, 'tsconfig.json')));
+  const hash = createHash('sha256')
+    .update(readFileSync(path.join(ROOT, 'tsconfig.json')))
+    .update(manifestOf());
   for (const folder of COMPILED) {
     for (const name of readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).sort()) {
       if (!/\.m?[tj]s$/u.test(name)) continue;
@@ -121,7 +117,9 @@ function botsFolder(name: string): readonly string[] {
   return /(?:^|-)bots$/u.test(name) ? [path.join('test', 'fixtures', name)] : [];
 }
 
-function versionOf(): unknown {
-  const manifest: unknown = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : undefined;
+/** The package's own manifest, whose exports lead to what was compiled here. */
+function manifestOf(): string {
+  return readFileSync(path.join(ROOT, 'package.json'), 'utf8')
+    .replaceAll(/^\s*"@parley\/source": .*\n/gmu, '')
+    .replaceAll('"./dist/src/', '"./src/');
 }

@@ -230,7 +230,7 @@ describe('the image', () => {
       () => `the server is ready; it says ${output}`,
       () => /^ready {2}127\.0\.0\.1:\d+ /mu.test(output) || server.exitCode !== null || server.signalCode !== null,
     );
-    expect(output).toMatch(/^ready .*code-line, echo, front-desk/mu);
+    expect(output).toMatch(/^ready .*appointments, clinic, code-line, echo, front-desk/mu);
     expect(await outcome(start(image.healthCommand, settings))).toMatchObject({
       code: 0,
       output: expect.stringMatching(/^ready/u) as string,

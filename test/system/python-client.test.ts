@@ -88,6 +88,8 @@ describe.each(['wav', 'chunk'] as const)("a client of Python's grpcio, in %s mod
     expect(rpcs.get('health')).toMatchObject({ serving: 'SERVING' });
     expect(rpcs.get('list')).toMatchObject({
       agents: [
+        ['appointments', 'Appointments', false],
+        ['clinic', 'Clinic', false],
         ['code-line', 'Code line', false],
         ['echo', 'Echo', false],
         ['front-desk', 'Front desk', false],

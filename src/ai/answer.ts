@@ -1,0 +1,95 @@
+// One answer of the model, spoken while it is written: sentence by sentence into the turn. Asks the second model when the first one fails
+// before its first word. Runs no tools.
+import type { JsonObject } from '../base/json.ts';
+import type { Saying } from '../bot/saying.ts';
+import { SentenceCutter } from '../bot/sentence-cutter.ts';
+import type { Draft } from './draft.ts';
+import { promptOf, shortened } from './history.ts';
+import { askModel, type LanguageModel, type ModelFailure, type ModelPart } from './model.ts';
+
+/** A tool that the model asks for. */
+export type Use = Extract<ModelPart, { readonly kind: 'use' }>;
+
+/** What became of an answer. `failed`: also when a part of it was spoken. */
+export interface Answered {
+  readonly uses: readonly Use[];
+  readonly failed?: ModelFailure | 'refused';
+}
+
+/** Told with every prompt, behind what the author says. */
+const TELEPHONE = [
+  'You are talking with a caller on the telephone. What you write is spoken: short sentences, no lists, no markup, no emoji.',
+  'A dash at the end of your words means that the caller interrupted you there and has heard no more.',
+  'Never say that something was done unless the result of a tool says so.',
+].join(' ');
+
+/** Asks and speaks. */
+export async function* answer<D extends JsonObject>(draft: Draft<D>): AsyncGenerator<Saying, Answered> {
+  const { models } = draft.rules;
+  let answered: Answered = { uses: [], failed: 'error' };
+  for (const [index, model] of models.entries()) {
+    const attempt = yield* attemptWith(draft, model, index > 0);
+    answered = attempt;
+    const { failed } = attempt;
+    if (failed === undefined || failed === 'refused' || failed === 'aborted') return attempt;
+    draft.noteFailure(failed);
+    // The second model would say again what the caller has heard of the first.
+    if (attempt.hasBegun) return attempt;
+  }
+  return answered;
+}
+
+async function* attemptWith<D extends JsonObject>(
+  draft: Draft<D>,
+  model: LanguageModel,
+  isFallback: boolean,
+): AsyncGenerator<Saying, Answered & { readonly hasBegun: boolean }> {
+  const { rules, context } = draft;
+  const cutter = new SentenceCutter();
+  const uses: Use[] = [];
+  let hasBegun = false;
+  for await (const part of askModel(model, requestOf(draft), rules.limits, context.clock, context.signal)) {
+    switch (part.kind) {
+      case 'use':
+        draft.noteToken(model.modelId, isFallback);
+        uses.push(part);
+        break;
+      case 'text':
+        draft.noteToken(model.modelId, isFallback);
+        for (const sentence of cutter.push(part.text)) {
+          hasBegun = true;
+          if (!(yield* speak(draft, sentence))) return { uses: [], failed: 'refused', hasBegun };
+        }
+        break;
+      case 'end':
+        draft.noteTokens(part.tokensIn, part.tokensOut);
+        break;
+      case 'failed':
+        // What was written last is no whole sentence, and a tool of half an answer may be a wrong one.
+        return { uses: [], failed: part.why, hasBegun };
+    }
+  }
+  for (const sentence of cutter.rest()) if (!(yield* speak(draft, sentence))) return { uses: [], failed: 'refused', hasBegun };
+  return { uses, hasBegun: true };
+}
+
+/** @returns false when the sentence must not be said. */
+async function* speak<D extends JsonObject>(draft: Draft<D>, sentence: string): AsyncGenerator<Saying, boolean> {
+  const { check } = draft.rules;
+  const checked = check === undefined ? sentence : await check(sentence);
+  if (checked === undefined) return false;
+  // Markup that slips through would be read aloud.
+  const text = checked.replace(/[*_`#]+/gu, '').trim();
+  if (text === '') return true;
+  draft.noteSentence();
+  yield draft.say(text);
+  return true;
+}
+
+function requestOf<D extends JsonObject>({ rules, context, state }: Draft<D>): Parameters<typeof askModel>[1] {
+  const { instructions, settings = {}, shown, limits } = rules;
+  const language = state.language ?? rules.language;
+  const own = typeof instructions === 'string' ? instructions : instructions({ call: context.call, data: state.data, language });
+  const spoken = language === undefined ? '' : ` Speak the language with the tag ${language}.`;
+  return { prompt: promptOf(`${own}\n\n${TELEPHONE}${spoken}`, shortened(state.messages, limits.historyChars)), tools: shown, settings };
+}

@@ -1,0 +1,162 @@
+// An assistant as a step of a hand-written bot: one turn of it, made of the public bot API alone. The bot around it holds its state, gives it
+// the caller's events, and follows its exits.
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { CallerEvent } from '../bot/bot.ts';
+import { keep, say, type Keep, type Saying } from '../bot/saying.ts';
+import type { CallFacts } from '../dialog/call.ts';
+import type { Reply } from '../dialog/reply.ts';
+import { answer } from './answer.ts';
+import { Draft, type AnyContext } from './draft.ts';
+import { settled } from './history.ts';
+import type { AssistantOptions, AssistantState, AssistantTurn } from './options.ts';
+import { rulesOf } from './rules.ts';
+import { takeDigits, useTool, type At } from './use-tool.ts';
+
+/** How a turn of an assistant goes on: sayings and checkpoints, and its end. */
+export type AssistantTalk<D extends JsonObject, S> = AsyncGenerator<Saying | Keep<S>, AssistantTurn<D>>;
+
+/** See {@link assistantStep}. */
+export interface AssistantStep<D extends JsonObject = JsonObject> {
+  /** The first state, with a greeting that is part of the history. */
+  begin(call: CallFacts): { readonly state: AssistantState<D>; readonly reply: Reply };
+  /**
+   * Answers one event. To be used with `yield*` in a generator of the bot around it.
+   *
+   * @param at - makes a state of that bot, for checkpoints.
+   */
+  turn<S>(state: AssistantState<D>, event: CallerEvent, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
+  /** Goes on after an exit: its outcome is what the model reads. */
+  resume<S>(state: AssistantState<D>, outcome: JsonValue, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
+}
+
+/** How long a turn waits for a tool of the turn before, ms. */
+const RUNNING_TOOL_MS = 1500;
+/** Failures of the model in a row, and turns in a row without a recognizer, that transfer the caller. */
+const MOST_FAILURES = 2;
+/** Silences in a row that end the call. */
+const MOST_SILENCES = 3;
+
+/**
+ * Makes an assistant for a bot that does more than that.
+ *
+ * @throws TypeError for options that cannot work: a model that is none, names of tools that no model can use.
+ *
+ * @example
+ * const { state, reply, exit } = yield* desk.turn(before, event, context, (desk) => ({ at: 'desk', desk }));
+ */
+export function assistantStep<D extends JsonObject = JsonObject>(options: AssistantOptions<D>): AssistantStep<D> {
+  const rules = rulesOf(options);
+  return {
+    begin(call) {
+      const text = typeof rules.greeting === 'string' ? rules.greeting : rules.greeting(call);
+      const messages = [{ by: 'assistant', text, prompts: [text] }] as const;
+      // Data that an author leaves out is empty: then D is JsonObject.
+      const data = rules.data ?? ({} as D);
+      return { state: { messages, data, turns: 0, tokens: 0, uses: 0, failures: 0, unheard: 0 }, reply: say(text).listen(rules.listen) };
+    },
+    turn: (state, event, context, at) => reported(new Draft(rules, state, context), (draft) => turn(draft, event, at)),
+    resume: (state, outcome, context, at) => reported(new Draft(rules, state, context), (draft) => resume(draft, outcome, at)),
+  };
+}
+
+async function* reported<D extends JsonObject, S>(draft: Draft<D>, talk: (draft: Draft<D>) => AssistantTalk<D, S>): AssistantTalk<D, S> {
+  const { rules, context } = draft;
+  try {
+    return yield* talk(draft);
+  } finally {
+    const report = draft.report();
+    if (report.model !== '' || report.failures.length > 0) {
+      context.log.info({ ...report }, 'a turn of the assistant');
+      try {
+        rules.onTurn?.(report);
+      } catch (thrown) {
+        context.log.warn({ error: thrown instanceof Error ? thrown.name : typeof thrown }, 'onTurn of the assistant threw');
+      }
+    }
+  }
+}
+
+async function* turn<D extends JsonObject, S>(draft: Draft<D>, event: CallerEvent, at: At<D, S>): AssistantTalk<D, S> {
+  draft.change({ messages: settled(draft.state.messages, event.heard), turns: draft.state.turns + 1 });
+  if (draft.state.keying !== undefined) {
+    const digits = event.type === 'dtmf_input' ? event.digits : undefined;
+    const over = yield* takeDigits(draft, digits, at);
+    return over ?? (yield* rounds(draft, at));
+  }
+  const known = withoutModel(draft, event);
+  if (known !== undefined) return known;
+  yield keep(at(draft.state));
+  return yield* rounds(draft, at);
+}
+
+async function* resume<D extends JsonObject, S>(draft: Draft<D>, value: JsonValue, at: At<D, S>): AssistantTalk<D, S> {
+  const exit = draft.state.messages.findLast((message) => message.by === 'tool' && message.outcome === undefined);
+  if (exit?.by === 'tool') draft.end(exit.id, { outcome: { value } });
+  return yield* rounds(draft, at);
+}
+
+/** What is answered without the model; undefined: the caller's words are in the history now. */
+function withoutModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent): AssistantTurn<D> | undefined {
+  const { rules, phrases, state } = draft;
+  switch (event.type) {
+    case 'no_input':
+      if (event.count < MOST_SILENCES) return draft.ask(phrases.stillThere);
+      return draft.reply(draft.say(phrases.goodbye).end('no_input'));
+    case 'dtmf_input':
+      if (event.by === 'keys' && rules.keys === 'off') return draft.ask(phrases.noKeys);
+      if (event.digits === '') return draft.ask(phrases.notUnderstood);
+      draft.add({ by: 'caller', text: event.by === 'keys' ? `[keys pressed: ${event.digits}]` : event.digits });
+      break;
+    case 'custom_event':
+      draft.add({ by: 'caller', text: `[event ${event.name}: ${JSON.stringify(event.parameters).slice(0, 2000)}]` });
+      break;
+    case 'speech_input':
+      if (event.understood === 'nothing') return draft.ask(phrases.notUnderstood);
+      if (event.text === undefined) {
+        draft.change({ unheard: state.unheard + 1 });
+        return state.unheard + 1 < MOST_FAILURES ? draft.ask(phrases.notHeard) : giveUp(draft, 'the caller could not be heard');
+      }
+      draft.add({ by: 'caller', text: rules.redact?.(event.text) ?? event.text });
+  }
+  draft.change({ unheard: 0 });
+  const used = usedUp(draft);
+  return used === undefined ? undefined : giveUp(draft, used);
+}
+
+function usedUp<D extends JsonObject>({ rules: { limits }, state, context }: Draft<D>): string | undefined {
+  if (state.turns > limits.turns) return 'the call took too many turns';
+  if (state.tokens > limits.tokens) return 'the call took too many tokens';
+  return context.clock.nowMs() - context.call.startedAtMs > limits.seconds * 1000 ? 'the call took too long' : undefined;
+}
+
+function giveUp<D extends JsonObject>(draft: Draft<D>, reason: string): AssistantTurn<D> {
+  return draft.reply(draft.say(draft.phrases.givingUp).transfer({ reason }));
+}
+
+/** The model answers, uses tools, and answers again, until it is the caller's turn. */
+async function* rounds<D extends JsonObject, S>(draft: Draft<D>, at: At<D, S>): AssistantTalk<D, S> {
+  const { context, rules, runs } = draft;
+  await runs.ended(RUNNING_TOOL_MS, context.clock, context.signal);
+  draft.collect();
+  for (let round = 0; round < rules.limits.rounds; round += 1) {
+    const { uses, failed } = yield* answer(draft);
+    if (draft.isInterrupted()) return draft.listen();
+    if (failed !== undefined) return excuse(draft);
+    if (uses.length === 0) {
+      draft.change({ failures: 0 });
+      return draft.listen();
+    }
+    for (const [index, use] of uses.entries()) {
+      const over = yield* useTool(draft, use, index > 0, at);
+      if (over !== undefined) return over;
+    }
+  }
+  context.log.warn({ rounds: rules.limits.rounds }, 'the model uses tools without end');
+  return excuse(draft);
+}
+
+function excuse<D extends JsonObject>(draft: Draft<D>): AssistantTurn<D> {
+  const failures = draft.state.failures + 1;
+  draft.change({ failures });
+  return failures < MOST_FAILURES ? draft.ask(draft.phrases.lost) : giveUp(draft, 'the model failed');
+}

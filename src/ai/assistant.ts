@@ -1,0 +1,100 @@
+// An assistant as a whole bot: greeting, turns, and what is kept of the call at its end.
+import type { JsonObject } from '../base/json.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { bot, type Bot, type BotDefinition } from '../bot/bot.ts';
+import { go, type Answer, type Keep, type Saying } from '../bot/saying.ts';
+import type { CallFacts } from '../dialog/call.ts';
+import type { SessionEnd } from '../dialog/ending.ts';
+import { assistantStep, type AssistantStep, type AssistantTalk } from './assistant-step.ts';
+import type { AssistantOptions, AssistantState } from './options.ts';
+import { phrasesIn } from './phrases.ts';
+import { ToolRuns } from './tool-runs.ts';
+
+/** What a whole bot may set beside its assistant. */
+export interface AssistantBotOptions<D extends JsonObject = JsonObject>
+  extends Omit<AssistantOptions<D>, 'exits'>, Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler'> {
+  /** See {@link BotDefinition.version}. Default 1. */
+  readonly version?: number;
+}
+
+interface LiveCall {
+  readonly call: CallFacts;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly log: Logger;
+  end?: { readonly state: AssistantState; readonly by: SessionEnd };
+}
+
+/** Time for the tools of a call that has ended, ms. */
+const LAST_TOOLS_MS = 1800;
+
+/**
+ * Makes a bot of a language model: it greets, listens, answers while the model writes, and uses tools. A tool runs once, whatever the caller
+ * does meanwhile; the history holds what the caller heard.
+ *
+ * @throws TypeError for options that cannot work.
+ *
+ * @example
+ * export default assistant({ id: 'desk', name: 'Desk', model, instructions: 'You book appointments.', greeting: 'Hello.', tools: { book } });
+ */
+export function assistant<D extends JsonObject = JsonObject>(options: AssistantBotOptions<D>): Bot {
+  const { id, name, version = 1, voice, language, speech, filler, greeting } = options;
+  // What the state holds as data came from these very options and went through JSON.
+  const step = assistantStep<D>(options) as unknown as AssistantStep;
+  const onEnd = options.onEnd as unknown as AssistantOptions['onEnd'];
+  const phrases = Object.values({ ...phrasesIn(language), ...options.phrases });
+  return bot<AssistantState, LiveCall>({
+    ...{ id, name, version },
+    ...(voice !== undefined && { voice }),
+    ...(language !== undefined && { language }),
+    ...(speech !== undefined && { speech }),
+    ...(filler !== undefined && { filler }),
+    prompts: [...(typeof greeting === 'string' ? [greeting] : []), ...phrases],
+    live: {
+      open: ({ call, clock, log }) => ({ call, clock, log }),
+      async close({ call, clock, log, end }) {
+        if (end === undefined || onEnd === undefined) return;
+        const runs = ToolRuns.of(call);
+        await runs.ended(LAST_TOOLS_MS, clock);
+        const { messages, data, tokens } = withLastTools(end.state, runs);
+        try {
+          onEnd({ messages, data, tokens, by: end.by });
+        } catch (thrown) {
+          log.warn({ error: thrown instanceof Error ? thrown.name : typeof thrown }, 'onEnd of the assistant threw');
+        }
+      },
+    },
+    session_start(_, { call }) {
+      const { state, reply } = step.begin(call);
+      return go(state, reply);
+    },
+    // Named beside the rest, so that a server without a recognizer can say at its start whose words nobody will hear.
+    speech_input: (state, event, context) => answered(step.turn(state, event, context, (next) => next)),
+    otherwise: (state, event, context) => answered(step.turn(state, event, context, (next) => next)),
+    session_end(state, { by }, { live }) {
+      live.end = { state, by };
+      return undefined;
+    },
+  });
+}
+
+async function* answered(
+  talk: AssistantTalk<JsonObject, AssistantState>,
+): AsyncGenerator<Saying | Keep<AssistantState>, Answer<AssistantState>> {
+  const done = yield* talk;
+  // A bot without exits has none to leave by.
+  if (done.exit !== undefined) throw new AppError('internal', 'an assistant without exits left through one');
+  return go(done.state, done.reply);
+}
+
+function withLastTools(state: AssistantState, runs: ToolRuns): AssistantState {
+  let data = state.data;
+  const messages = state.messages.map((message) => {
+    const end = message.by === 'tool' && message.outcome === undefined ? runs.take(message.id) : undefined;
+    if (end === undefined || end === 'running') return message;
+    data = { ...data, ...end.data };
+    return { ...message, outcome: end.outcome };
+  });
+  return { ...state, messages, data };
+}

@@ -1,0 +1,174 @@
+// One turn of an assistant while it is made: the state it began with and what was added to it. What is said goes through here, so that the
+// history holds it.
+import type { JsonObject } from '../base/json.ts';
+import type { BotContext } from '../bot/bot.ts';
+import { Saying, say } from '../bot/saying.ts';
+import type { Reply } from '../dialog/reply.ts';
+import { shortened, type Message, type ToolMessage, type ToolOutcome } from './history.ts';
+import type { ModelFailure } from './model.ts';
+import type { AssistantState, AssistantTurn, TurnReport } from './options.ts';
+import { phrasesOf, type AssistantRules } from './rules.ts';
+import type { Phrases } from './phrases.ts';
+import { ToolRuns, type RunEnd } from './tool-runs.ts';
+
+/** What a context of any bot has. */
+export type AnyContext = BotContext<unknown>;
+
+/** Longest history as JSON, characters: the snapshot of a call holds 64 KB. */
+const MAX_STATE_CHARS = 48_000;
+
+/** One for each turn. */
+export class Draft<D extends JsonObject> {
+  readonly rules: AssistantRules<D>;
+  readonly context: AnyContext;
+  readonly runs: ToolRuns;
+  #state: AssistantState<D>;
+  /** Whether anything was said in this turn. */
+  hasSpoken = false;
+  readonly #beganAtMs: number;
+  readonly #report = { firstTokenMs: 0, firstSentenceMs: 0, tokensIn: 0, tokensOut: 0, model: '', isFallback: false };
+  readonly #tools: TurnReport['tools'][number][] = [];
+  readonly #failures: ModelFailure[] = [];
+
+  constructor(rules: AssistantRules<D>, state: AssistantState<D>, context: AnyContext) {
+    this.rules = rules;
+    this.context = context;
+    this.runs = ToolRuns.of(context.call);
+    this.#state = state;
+    this.#beganAtMs = context.clock.monotonicMs();
+  }
+
+  /** As it would be kept now. */
+  get state(): AssistantState<D> {
+    return { ...this.#state, messages: shortened(this.#state.messages, MAX_STATE_CHARS) };
+  }
+
+  get phrases(): Phrases {
+    return phrasesOf(this.rules, this.#state.language);
+  }
+
+  /** Whether nobody waits for this turn any more. */
+  isInterrupted(): boolean {
+    return this.context.signal.aborted;
+  }
+
+  change(changes: Partial<AssistantState<D>>): void {
+    this.#state = { ...this.#state, ...changes };
+  }
+
+  add(message: Message): void {
+    this.change({ messages: [...this.#state.messages, message] });
+  }
+
+  /** Says something, which enters the history. */
+  say(text: string): Saying {
+    this.hasSpoken = true;
+    const { messages, language } = this.#state;
+    const last = messages.at(-1);
+    const open = last?.by === 'assistant' ? last.prompts : undefined;
+    const prompts = [...(open ?? []), text];
+    const message = { by: 'assistant', text: prompts.join(' '), prompts } as const;
+    this.change({ messages: [...(open === undefined ? messages : messages.slice(0, -1)), message] });
+    const voice = language === undefined ? undefined : this.rules.languages?.[language]?.voice;
+    return say(text, { ...(language !== undefined && { language }), ...(voice !== undefined && { voice }) });
+  }
+
+  /** A reply without words; what was said before it stands. */
+  readonly silent = new Saying([]);
+
+  /** Ends the turn and listens. */
+  listen(): AssistantTurn<D> {
+    return this.reply(this.silent.listen(this.#listenOptions()));
+  }
+
+  /** Says something, ends the turn and listens. */
+  ask(text: string): AssistantTurn<D> {
+    return this.reply(this.say(text).listen(this.#listenOptions()));
+  }
+
+  reply(reply: Reply): AssistantTurn<D> {
+    return { state: this.state, reply };
+  }
+
+  #listenOptions(): NonNullable<AssistantRules<D>['listen']> {
+    const { language } = this.#state;
+    return { ...this.rules.listen, ...(language !== undefined && { language }) };
+  }
+
+  /** Adds a use of a tool, which has begun from now on. @returns its message. */
+  begin(tool: string, input: ToolMessage['input'], rest: Pick<ToolMessage, 'metadata' | 'isWithLast'>): ToolMessage {
+    const uses = this.#state.uses + 1;
+    const message = { by: 'tool', id: `${this.context.call.conversationId}-${String(uses)}`, tool, input, ...rest } as const;
+    this.change({ uses });
+    this.add(message);
+    return message;
+  }
+
+  /** Notes what came of a use. */
+  end(useId: string, { outcome, data }: { readonly outcome: ToolOutcome; readonly data?: JsonObject }): void {
+    const messages = this.#state.messages.map((message) =>
+      message.by === 'tool' && message.id === useId ? { ...message, outcome } : message,
+    );
+    this.change({ messages, data: { ...this.#state.data, ...data } });
+  }
+
+  /** Fetches what has come of earlier uses. A use that no run here belongs to began in another process. */
+  collect(): void {
+    for (const message of this.#state.messages) {
+      if (message.by !== 'tool' || message.outcome !== undefined) continue;
+      const end: RunEnd | 'running' | undefined = this.runs.take(message.id);
+      if (end !== undefined && end !== 'running') this.end(message.id, end);
+    }
+  }
+
+  /** What came of a use; undefined while it is not known. */
+  outcomeOf(useId: string): ToolOutcome | undefined {
+    const message = this.#state.messages.find((entry) => entry.by === 'tool' && entry.id === useId);
+    return message?.by === 'tool' ? message.outcome : undefined;
+  }
+
+  /** The caller is not asked for digits any more. */
+  forgetKeying(): void {
+    const { keying: _, ...state } = this.#state;
+    this.#state = state;
+  }
+
+  noteToken(model: string, isFallback: boolean): void {
+    Object.assign(this.#report, { model, isFallback });
+    this.#report.firstTokenMs ||= this.#sinceMs();
+  }
+
+  noteSentence(): void {
+    this.#report.firstSentenceMs ||= this.#sinceMs();
+  }
+
+  noteTokens(tokensIn: number, tokensOut: number): void {
+    this.#report.tokensIn += tokensIn;
+    this.#report.tokensOut += tokensOut;
+    this.change({ tokens: this.#state.tokens + tokensIn + tokensOut });
+  }
+
+  noteFailure(why: ModelFailure): void {
+    this.#failures.push(why);
+  }
+
+  noteTool(name: string, ms: number, ok: boolean): void {
+    this.#tools.push({ name, ms: Math.round(ms), ok });
+  }
+
+  report(): TurnReport {
+    const { firstTokenMs, firstSentenceMs, ...rest } = this.#report;
+    return {
+      ...(firstTokenMs > 0 && { firstTokenMs }),
+      ...(firstSentenceMs > 0 && { firstSentenceMs }),
+      ...rest,
+      tools: this.#tools,
+      failures: this.#failures,
+      isInterrupted: this.isInterrupted(),
+    };
+  }
+
+  #sinceMs(): number {
+    return Math.round(this.context.clock.monotonicMs() - this.#beganAtMs) || 1;
+  }
+}

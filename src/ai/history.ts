@@ -1,0 +1,152 @@
+// What was said and done in a call, as an assistant's state keeps it: what the caller heard and not what was written, tools with what came
+// of them. Turns into a prompt. Plain JSON; knows no model and no tools.
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Heard } from '../dialog/heard.ts';
+import type { ModelMessage } from './model.ts';
+
+/** One entry of a history. */
+export type Message = CallerMessage | AssistantMessage | ToolMessage;
+
+/** What the caller said or did. */
+export interface CallerMessage {
+  readonly by: 'caller';
+  readonly text: string;
+}
+
+/** What the caller heard; a dash ends what was cut. */
+export interface AssistantMessage {
+  readonly by: 'assistant';
+  readonly text: string;
+  /** The prompts it was said in, while it is not known how much of them was heard. */
+  readonly prompts?: readonly string[];
+}
+
+/** A use of a tool. */
+export interface ToolMessage {
+  readonly by: 'tool';
+  readonly id: string;
+  readonly tool: string;
+  readonly input: JsonValue;
+  /** Undefined: it has begun, and what came of it is not known yet. */
+  readonly outcome?: ToolOutcome;
+  /** What the provider sent along; it goes back with the next prompt. */
+  readonly metadata?: JsonObject;
+  /** Asked for in one answer with the entry before. */
+  readonly isWithLast?: true;
+}
+
+/** What came of a use. */
+export interface ToolOutcome {
+  readonly value: JsonValue;
+  readonly isError?: true;
+}
+
+/** Ends the words that a caller cut. */
+const CUT = ' —';
+
+/** The history with what was heard of its last reply in place of what was to be said. */
+export function settled(messages: readonly Message[], heard: Heard): readonly Message[] {
+  const walk = heard.estimated === true && !heard.complete ? estimatedWalk(heard.text) : partsWalk(heard);
+  const known = messages.map((message) => {
+    if (message.by !== 'assistant' || message.prompts === undefined) return message;
+    return { by: 'assistant', text: joined(message.prompts.map(walk.heardOf)) } as const;
+  });
+  const rest = joined(walk.rest());
+  return [...known, { by: 'assistant', text: rest } as const].filter((message) => message.by !== 'assistant' || message.text !== '');
+}
+
+interface HeardPiece {
+  readonly words: string;
+  readonly isCut: boolean;
+}
+
+/** Finds the prompts one after the other among the parts of the reply; the bot around an assistant may have said more. */
+function partsWalk({ parts }: Heard): { heardOf: (prompt: string) => HeardPiece; rest: () => readonly HeardPiece[] } {
+  let next = 0;
+  const piece = (part: Heard['parts'][number]): HeardPiece => ({ words: part.heard, isCut: !part.complete });
+  return {
+    heardOf(prompt) {
+      const at = parts.findIndex(({ text }, index) => index >= next && text === prompt);
+      const part = parts[at];
+      if (part === undefined) return { words: '', isCut: false };
+      next = at + 1;
+      return piece(part);
+    },
+    // Said after the last checkpoint of a handler that was left.
+    rest: () => parts.slice(next).map(piece),
+  };
+}
+
+/** After a crash there is one text, up to where it was probably heard. */
+function estimatedWalk(text: string): { heardOf: (prompt: string) => HeardPiece; rest: () => readonly HeardPiece[] } {
+  let left = text;
+  return {
+    heardOf(prompt) {
+      const at = left.indexOf(prompt);
+      const isWhole = at >= 0;
+      const words = isWhole ? prompt : prompt.startsWith(left.trim()) ? left.trim() : '';
+      left = isWhole ? left.slice(at + prompt.length) : '';
+      return { words, isCut: !isWhole && words !== '' };
+    },
+    rest: () => [],
+  };
+}
+
+function joined(pieces: readonly HeardPiece[]): string {
+  const heard = pieces.filter(({ words }) => words !== '');
+  const text = heard.map(({ words }) => words).join(' ');
+  return heard.some(({ isCut }) => isCut) ? text + CUT : text;
+}
+
+/** Drops whole turns from the front until the rest has at most so many characters; the last turn always stays. */
+export function shortened(messages: readonly Message[], maxChars: number): readonly Message[] {
+  let left = messages;
+  while (sizeOf(left) > maxChars) {
+    const next = left.findIndex(({ by }, index) => index > 0 && by === 'caller');
+    if (next < 0) return left;
+    left = left.slice(next);
+  }
+  return left;
+}
+
+function sizeOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0);
+}
+
+/** The history as a prompt. Every use has a result, also when none is known. */
+export function promptOf(instructions: string, messages: readonly Message[]): ModelMessage[] {
+  const prompt: ModelMessage[] = [{ role: 'system', content: instructions }];
+  for (const message of messages) {
+    const last = prompt.at(-1);
+    if (message.by === 'tool') addUse(prompt, message);
+    else if (message.by === 'caller' && last?.role === 'user') last.content.push({ type: 'text', text: message.text });
+    else if (message.by === 'caller') prompt.push({ role: 'user', content: [{ type: 'text', text: message.text }] });
+    else prompt.push({ role: 'assistant', content: [{ type: 'text', text: message.text }] });
+  }
+  // A model answers somebody.
+  if (prompt.at(-1)?.role !== 'user' && prompt.at(-1)?.role !== 'tool')
+    prompt.push({ role: 'user', content: [{ type: 'text', text: '[the caller is waiting]' }] });
+  return prompt;
+}
+
+function addUse(prompt: ModelMessage[], { id, tool, input, outcome, metadata, isWithLast }: ToolMessage): void {
+  const use = {
+    ...({ type: 'tool-call', toolCallId: id, toolName: tool, input } as const),
+    ...(metadata !== undefined && { providerOptions: metadata }),
+  };
+  const value = outcome === undefined ? UNKNOWN : typeof outcome.value === 'string' ? outcome.value : JSON.stringify(outcome.value);
+  const output = { type: outcome?.isError === true ? ('error-text' as const) : ('text' as const), value };
+  const result = { type: 'tool-result' as const, toolCallId: id, toolName: tool, output };
+  const [asked, given] = [prompt.at(-2), prompt.at(-1)];
+  if (isWithLast === true && asked?.role === 'assistant' && given?.role === 'tool') {
+    asked.content.push(use);
+    given.content.push(result);
+    return;
+  }
+  // What was said before the use belongs to the same answer.
+  if (given?.role === 'assistant') given.content.push(use);
+  else prompt.push({ role: 'assistant', content: [use] });
+  prompt.push({ role: 'tool', content: [result] });
+}
+
+const UNKNOWN = 'It has begun. The outcome is not known yet: check before you try it again, and do not claim that it worked.';

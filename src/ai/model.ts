@@ -1,0 +1,227 @@
+// Asks a language model for one answer and gives it back in parts as they come. Speaks the interface of AI SDK providers directly, in its
+// versions v3 (AI SDK 6) and v4 (AI SDK 7). Knows no calls and no tools; a model that fails ends the answer and throws nothing.
+import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+
+/** A model of any AI SDK provider, for example `createOpenAICompatible({ name, baseURL, apiKey })('some-model')`. */
+export interface LanguageModel {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  /** Answers in a stream of parts. The providers' own types are narrower. */
+  doStream(options: ProviderCall): PromiseLike<{ readonly stream: object }>;
+}
+
+/** What every provider takes. */
+export interface ProviderCall {
+  prompt: object[];
+  tools?: object[];
+  temperature?: number;
+  maxOutputTokens?: number;
+  providerOptions?: object;
+  abortSignal?: AbortSignal;
+}
+
+/** What a model is asked. */
+export interface ModelRequest {
+  readonly prompt: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+  readonly settings: ModelSettings;
+}
+
+/** How a model is to answer; what is left out is the provider's choice. */
+export interface ModelSettings {
+  readonly temperature?: number;
+  readonly maxOutputTokens?: number;
+  /** By the provider's name, as its documentation says. */
+  readonly providerOptions?: JsonObject;
+}
+
+/** One message of a prompt. */
+export type ModelMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user'; readonly content: ModelText[] }
+  | { readonly role: 'assistant'; readonly content: (ModelText | ModelToolCall)[] }
+  | { readonly role: 'tool'; readonly content: ModelToolResult[] };
+
+interface ModelText {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** The model has asked for a tool. */
+export interface ModelToolCall {
+  readonly type: 'tool-call';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: JsonValue;
+  /** What the provider sent along, for example the signature of a thought; it must go back. */
+  readonly providerOptions?: JsonObject;
+}
+
+/** What the tool gave. */
+export interface ModelToolResult {
+  readonly type: 'tool-result';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly output: { readonly type: 'text' | 'error-text'; readonly value: string };
+}
+
+/** A tool as the model sees it. */
+export interface ModelTool {
+  readonly type: 'function';
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema, draft 7. */
+  readonly inputSchema: object;
+}
+
+/** A part of an answer. Exactly one `end` or `failed` is the last. */
+export type ModelPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'use'; readonly tool: string; /** JSON. */ readonly input: string; readonly metadata?: JsonObject }
+  | { readonly kind: 'end'; readonly tokensIn: number; readonly tokensOut: number }
+  | { readonly kind: 'failed'; readonly why: ModelFailure; /** Of HTTP, when there was one. */ readonly status?: number };
+
+/**
+ * Why an answer is missing or in part: the service refused or broke (`error`), said nothing in time (`late`), stopped in the middle
+ * (`stalled`), ended without a word or a tool (`empty`), or nobody wants it any more (`aborted`).
+ */
+export type ModelFailure = 'error' | 'late' | 'stalled' | 'empty' | 'aborted';
+
+/** How long a model may take. */
+export interface ModelPatience {
+  /** Until its first word or tool, ms. */
+  readonly firstTokenMs: number;
+  /** Between two parts, ms. */
+  readonly stallMs: number;
+}
+
+/** @throws TypeError for what is no model of a provider that is known here, such as the name of one. */
+export function demandModel(model: unknown): void {
+  const version = isRecord(model) && typeof model['doStream'] === 'function' ? model['specificationVersion'] : undefined;
+  if (version === 'v3' || version === 'v4') return;
+  const found = typeof version === 'string' ? `a model of specification ${version}` : typeof model;
+  throw new TypeError(`an assistant needs a model object of an AI SDK provider (specification v3 or v4), not ${found}`);
+}
+
+/** Longest answer, characters: a telephone prompt of about twenty minutes. More is cut off. */
+const MAX_ANSWER_CHARS = 20_000;
+
+const MAX_METADATA_CHARS = 8000;
+
+/** Asks once; nothing is tried again. `signal` and leaving the loop stop the request. */
+export async function* askModel(
+  model: LanguageModel,
+  { prompt, tools, settings }: ModelRequest,
+  patience: ModelPatience,
+  clock: Pick<Clock, 'after'>,
+  signal: AbortSignal,
+): AsyncGenerator<ModelPart, void> {
+  const wanted = linkForeignAbort(signal);
+  const call = { prompt: [...prompt], ...(tools.length > 0 && { tools: [...tools] }), ...settings, abortSignal: wanted.signal };
+  let parts: AsyncIterator<unknown> | undefined;
+  let hasBegun = false;
+  const inTime = async <T>(work: PromiseLike<T>): Promise<T> => {
+    const waited = await waitAtMost(Promise.resolve(work), hasBegun ? patience.stallMs : patience.firstTokenMs, clock, wanted.signal);
+    if (waited.kind !== 'value') throw new Broken(hasBegun ? 'stalled' : 'late');
+    return waited.value;
+  };
+  const cancelLimit = clock.after(patience.firstTokenMs, () => {
+    if (!hasBegun) wanted.abort('deadline');
+  });
+  try {
+    parts = iteratorOf((await inTime(model.doStream(call))).stream);
+    let left = MAX_ANSWER_CHARS;
+    for (let next = await inTime(parts.next()); next.done !== true; next = await inTime(parts.next())) {
+      const part = partOf(next.value);
+      if (part === undefined) continue;
+      if (part.kind === 'end' && !hasBegun) throw new Broken('empty');
+      hasBegun = true;
+      left -= part.kind === 'text' ? part.text.length : 0;
+      yield left < 0 ? { kind: 'end', tokensIn: 0, tokensOut: 0 } : part;
+      if (left < 0 || part.kind === 'end' || part.kind === 'failed') return;
+    }
+    throw new Broken('error');
+  } catch (thrown) {
+    yield signal.aborted ? failed('aborted') : thrown instanceof Broken ? failed(thrown.why) : errorPart(thrown);
+  } finally {
+    cancelLimit();
+    wanted.abort('superseded');
+    wanted.dispose();
+    // Not waited for: a stream that hangs would hold the call up.
+    Promise.resolve(parts?.return?.()).catch(() => undefined);
+  }
+}
+
+/** Ends an answer that cannot be read on. */
+class Broken extends Error {
+  readonly why: ModelFailure;
+
+  constructor(why: ModelFailure) {
+    super(why);
+    this.why = why;
+  }
+}
+
+function failed(why: ModelFailure): ModelPart {
+  return { kind: 'failed', why };
+}
+
+function errorPart(thrown: unknown): ModelPart {
+  const status = isRecord(thrown) ? thrown['statusCode'] : undefined;
+  // A connection that breaks later has a status as well: that of its good beginning.
+  return { kind: 'failed', why: 'error', ...(typeof status === 'number' && status >= 400 && { status }) };
+}
+
+function iteratorOf(stream: object): AsyncIterator<unknown> {
+  if (!isIterable(stream)) throw new TypeError('the model gave no stream');
+  return stream[Symbol.asyncIterator]();
+}
+
+function isIterable(stream: object): stream is AsyncIterable<unknown> {
+  return Symbol.asyncIterator in stream;
+}
+
+/** What a part of the provider's stream means here; undefined: nothing. */
+function partOf(given: unknown): ModelPart | undefined {
+  if (!isRecord(given)) return undefined;
+  switch (given['type']) {
+    case 'text-delta':
+      return typeof given['delta'] === 'string' && given['delta'] !== '' ? { kind: 'text', text: given['delta'] } : undefined;
+    case 'tool-call': {
+      const { toolName, input, providerMetadata: metadata } = given;
+      if (typeof toolName !== 'string' || given['providerExecuted'] === true) return undefined;
+      return { kind: 'use', tool: toolName, input: typeof input === 'string' ? input : '', ...metadataOf(metadata) };
+    }
+    case 'error':
+      return errorPart(given['error']);
+    case 'finish': {
+      const usage = isRecord(given['usage']) ? given['usage'] : {};
+      if (finishOf(given['finishReason']) === 'error') return failed('error');
+      return { kind: 'end', tokensIn: countOf(usage['inputTokens']), tokensOut: countOf(usage['outputTokens']) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** What providers send along is JSON; what is too large for a state is left out, and the model thinks anew. */
+function metadataOf(given: unknown): { readonly metadata?: JsonObject } {
+  const text = isRecord(given) ? JSON.stringify(given) : '';
+  return text === '' || text.length > MAX_METADATA_CHARS ? {} : { metadata: JSON.parse(text) as JsonObject };
+}
+
+function finishOf(reason: unknown): unknown {
+  return isRecord(reason) ? reason['unified'] : reason;
+}
+
+function countOf(tokens: unknown): number {
+  const count = isRecord(tokens) ? tokens['total'] : tokens;
+  return typeof count === 'number' && count > 0 ? count : 0;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
