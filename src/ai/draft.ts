@@ -60,15 +60,18 @@ export class Draft<D extends JsonObject> {
     this.change({ messages: [...this.#state.messages, message] });
   }
 
-  /** Says something, which enters the history. */
+  /** Says something, which enters the history: before a use whose outcome is still to come, because a model goes on from that. */
   say(text: string): Saying {
     this.hasSpoken = true;
     const { messages, language } = this.#state;
-    const last = messages.at(-1);
+    const end = messages.at(-1);
+    const coming = end?.by === 'tool' && end.outcome === undefined ? [end] : [];
+    const before = messages.slice(0, messages.length - coming.length);
+    const last = before.at(-1);
     const open = last?.by === 'assistant' ? last.prompts : undefined;
     const prompts = [...(open ?? []), text];
     const message = { by: 'assistant', text: prompts.join(' '), prompts } as const;
-    this.change({ messages: [...(open === undefined ? messages : messages.slice(0, -1)), message] });
+    this.change({ messages: [...(open === undefined ? before : before.slice(0, -1)), message, ...coming] });
     const voice = language === undefined ? undefined : this.rules.languages?.[language]?.voice;
     return say(text, { ...(language !== undefined && { language }), ...(voice !== undefined && { voice }) });
   }

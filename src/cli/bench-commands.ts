@@ -14,6 +14,7 @@ const LOADERS: Readonly<Record<string, LoadCommand>> = {
   conformance: async () => (await import('../fake-platform/cli/conformance.ts')).conformanceCommand(callSurroundings()),
   load: loadCommand,
   platform: async () => (await import('../fake-platform/cli/platform.ts')).platformCommand(),
+  models: async () => (await import('../fake-platform/cli/models.ts')).modelsCommand(processSurroundings()),
   demo: async () => (await import('./demo.ts')).demoCommand(),
 };
 

@@ -1,8 +1,9 @@
-// The calls of the demo: one to each bundled bot with its expected outcome, one over WebSocket, and one with a renewed
+// The calls of the demo: one to each of four bundled bots with its expected outcome, one over WebSocket, and one with a renewed
 // token.
 import { keysOf } from '../fake-platform/caller/key.ts';
 import { parseExpectation, type Expectation } from '../fake-platform/caller/expectation.ts';
 import type { Step } from '../fake-platform/caller/script.ts';
+import { APPOINTMENTS_SCRIPT } from '../fake-platform/models/script.ts';
 
 export interface DemoCall {
   /** The name of its recording. */
@@ -24,8 +25,16 @@ export interface DemoCalls {
 }
 
 export async function demoCalls(speak: Speak): Promise<DemoCalls> {
-  const sentence = 'Hello Parley, can you hear me?';
+  const sayAloud = async (label: string): Promise<Step> => ({ kind: 'say', label, mulaw: await speak(label) });
   const withFirstToken: readonly DemoCall[] = [
+    {
+      // First, because the models' script goes on with every sentence that a server hears.
+      name: 'appointments',
+      agentId: 'appointments',
+      title: 'appointments  the caller talks with a language model, which looks for a time and books it',
+      script: await Promise.all((APPOINTMENTS_SCRIPT.heard ?? []).map(sayAloud)),
+      expectations: expecting('text:/nine and eleven/', 'text:/It is booked/', 'end', 'latency<5s'),
+    },
     {
       name: 'front-desk',
       agentId: 'front-desk',
@@ -37,7 +46,7 @@ export async function demoCalls(speak: Speak): Promise<DemoCalls> {
       name: 'echo',
       agentId: 'echo',
       title: 'echo        the caller says a sentence, hears it back, and ends with a key',
-      script: [{ kind: 'say', label: sentence, mulaw: await speak(sentence) }, press('5')],
+      script: [await sayAloud('Hello Parley, can you hear me?'), press('5')],
       expectations: expecting('text:/say something/i', 'text:/goodbye/i', 'end', 'latency<5s'),
     },
     {

@@ -12,6 +12,8 @@ import { createLogger } from '../base/log.ts';
 import { agreeInBrowser } from '../fake-platform/platform/browser.ts';
 import type { DataSourceRecord } from '../fake-platform/platform/data-source-book.ts';
 import { loadProfile } from '../fake-platform/platform/profile.ts';
+import { APPOINTMENTS_SCRIPT } from '../fake-platform/models/script.ts';
+import { fakeModels, type FakeModels } from '../fake-platform/models/start-models.ts';
 import type { Transport } from '../fake-platform/lines/target.ts';
 import { freePorts } from './free-ports.ts';
 import { writeServerConfig } from '../fake-platform/cli/platform/server-config.ts';
@@ -24,6 +26,7 @@ export const DEMO_ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
 /** A fake platform with the files of its server. Call `close`. */
 export interface DemoPlatform extends FakePlatform {
   readonly settings: Settings;
+  readonly models: FakeModels;
   /** PEM text that clients of the server must trust. */
   readonly certificatePem: string;
 }
@@ -34,13 +37,21 @@ const LIMIT_MS = 30_000;
 const RENEWAL_LIMIT_MS = 60_000;
 const PAUSE_MS = 50;
 
-/** Starts the platform on free ports, and writes the server's certificate and configuration into `folder`. */
+/** Starts platform and models on free ports, and writes the server's certificate and configuration into `folder`. */
 export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
   const [grpcPort = 0, socketPort = 0, webhookPort = 0, redirectPort = 0] = await freePorts(4);
   const redirectUri = `http://127.0.0.1:${String(redirectPort)}/callback`;
   const { certificateFile, keyFile, certificatePem } = await writeThrowAwayCertificate(folder, systemClock.nowMs());
   const platform = await startPlatform({ port: 0, redirectUri });
+  const models = await fakeModels(APPOINTMENTS_SCRIPT);
+  const close = async (): Promise<void> => {
+    await models.close();
+    await platform.close();
+  };
   try {
+    // Where the bundled assistants ask for the address of their model, on every server.
+    // oxlint-disable-next-line no-restricted-properties -- it is set here, not read
+    process.env['MODEL_URL'] = models.url;
     const file = path.join(folder, 'parley.yaml');
     await writeServerConfig(file, platform, {
       ...{ grpcPort, webhookPort, redirectUri, url: `https://localhost:${String(grpcPort)}` },
@@ -48,6 +59,7 @@ export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
       more: {
         tls: { mode: 'files', certificate_file: certificateFile, key_file: keyFile },
         ops: { port: 0 },
+        recognizer: { engine: 'http', http: { url: models.url, model: 'fake' } },
         // So that a timeline can show what was said; never in production.
         media: { reveal_prompt_text: true },
         log: { level: 'warn' },
@@ -55,9 +67,9 @@ export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
       },
     });
     const { settings } = loadSettings({ argv: [`--config=${file}`], env: {} });
-    return { ...platform, settings: { ...settings, admin: withShortTokens(settings.admin) }, certificatePem };
+    return { ...platform, close, models, settings: { ...settings, admin: withShortTokens(settings.admin) }, certificatePem };
   } catch (thrown) {
-    await platform.close();
+    await close();
     throw thrown;
   }
 }

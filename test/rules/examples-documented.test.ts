@@ -9,6 +9,7 @@ const LIBRARY = readdirSync(path.join(DOCS, 'examples', 'library')).map((file) =
 
 describe.each([
   ['library.md', LIBRARY],
+  ['assistants.md', ['models.yaml']],
   ['voice.md', ['spanish.ts', 'local-speech.yaml']],
 ])('docs/%s', (name, files) => {
   it.each(files)('holds docs/examples/%s as it is', (file) => {

@@ -1,0 +1,79 @@
+// `parley models`: a language model and a recognizer of a script, for assistants on a machine without key or network. They run until
+// Ctrl-C and show what they are asked.
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError } from 'commander';
+import type { CommandSurroundings } from '../../base/terminal/surroundings.ts';
+import { APPOINTMENTS_SCRIPT, readModelScript, type ModelScript } from '../models/script.ts';
+import { fakeModels, type ModelRequestEntry } from '../models/start-models.ts';
+import { portNumber } from './platform/control-command.ts';
+
+interface Flags {
+  readonly script?: ModelScript;
+  readonly port: number;
+  readonly json?: true;
+}
+
+/** Where the bundled assistants look for a model. */
+const MODELS_PORT = 8089;
+const EXAMPLES = `
+Examples:
+  $ parley models
+  $ parley models --script models.yaml --port 0 --json`;
+
+export function modelsCommand(surroundings: Pick<CommandSurroundings, 'onInterrupt' | 'print'>): Command {
+  return new Command('models')
+    .description('run a fake language model and recognizer on this machine until Ctrl-C')
+    .option('--script <file>', 'what they hear and answer (default: what the bundled appointments bot needs)', scriptIn)
+    .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', portNumber, MODELS_PORT)
+    .option('--json', 'print JSON lines')
+    .addHelpText('after', EXAMPLES)
+    .action((flags: Flags) => runModels(flags, surroundings));
+}
+
+async function runModels(
+  { script = APPOINTMENTS_SCRIPT, port, json }: Flags,
+  { onInterrupt, print }: Pick<CommandSurroundings, 'onInterrupt' | 'print'>,
+): Promise<void> {
+  let forget: () => void = () => undefined;
+  const interrupted = new Promise<void>((resolve) => {
+    forget = onInterrupt(resolve);
+  });
+  try {
+    const onRequest = (entry: ModelRequestEntry): void => {
+      print(json === true ? JSON.stringify({ event: 'request', ...entry }) : lineOf(entry));
+    };
+    const models = await fakeModels(script, { port, onRequest });
+    print(json === true ? JSON.stringify({ event: 'ready', url: models.url }) : readyText(models.url));
+    await interrupted;
+    await models.close();
+  } finally {
+    forget();
+  }
+}
+
+function scriptIn(file: string): ModelScript {
+  try {
+    return readModelScript(readFileSync(file, 'utf8'));
+  } catch (thrown) {
+    throw new InvalidArgumentError(thrown instanceof Error ? thrown.message : 'It cannot be read.');
+  }
+}
+
+function readyText(url: string): string {
+  return [
+    `models  ${url}`,
+    '',
+    'Next, in other terminals:',
+    `  $ MODEL_URL=${url} parley serve --recognizer.engine=http --recognizer.http.url=${url} --recognizer.http.model=fake`,
+    '',
+    'Ctrl-C ends them.',
+    '',
+  ].join('\n');
+}
+
+function lineOf({ on, text, after, say, use, fault }: ModelRequestEntry): string {
+  const asked = after === undefined ? `"${text}"` : `${after} returned ${text}`;
+  const answered = [say, use === undefined ? undefined : `uses ${use}`].filter((part) => part !== undefined).join(', ');
+  const answer = on === 'recognition' ? '' : `  ->  ${answered || 'no rule answers this'}`;
+  return `${on.padEnd(11)}  ${asked}${answer}${fault === undefined ? '' : `  (${fault})`}`;
+}

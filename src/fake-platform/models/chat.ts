@@ -1,0 +1,95 @@
+// The chat completions protocol as its users see it: what a request asks, which rule answers it, and the events of the answer.
+import { z } from 'zod';
+import { textPattern } from '../caller/text-pattern.ts';
+import type { ModelRule } from './script.ts';
+
+const CONTENT = z
+  .union([z.string(), z.array(z.looseObject({ text: z.string().optional() })), z.null()])
+  .optional()
+  .transform((content) => (typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('')));
+
+const REQUEST = z.looseObject({
+  model: z.string(),
+  stream: z.literal(true, { error: 'fake models only answer with `stream: true`' }),
+  messages: z
+    .array(
+      z.looseObject({
+        role: z.string(),
+        content: CONTENT,
+        tool_call_id: z.string().optional(),
+        tool_calls: z.array(z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string() }) })).optional(),
+      }),
+    )
+    .min(1),
+  tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).optional(),
+});
+
+/** The end of a conversation, which a model has to go on from. */
+export interface Asked {
+  /** Words of the caller, or what the tool returned. */
+  readonly text: string;
+  /** The tool that has just run; undefined: the caller has just spoken. */
+  readonly after: string | undefined;
+  readonly tools: readonly string[];
+  /** Characters of all messages. */
+  readonly chars: number;
+}
+
+/** A piece of an answer, as the service sends it. */
+export interface ChatEvent {
+  readonly isToken: boolean;
+  readonly data: string;
+}
+
+/** Reads a request. @throws RangeError that says what is wrong with it. */
+export function askedOf(body: unknown): Asked {
+  const parsed = REQUEST.safeParse(body);
+  if (!parsed.success) throw new RangeError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
+  const { messages, tools = [] } = parsed.data;
+  const last = messages.at(-1);
+  const uses = messages.flatMap(({ tool_calls: calls = [] }) => calls);
+  return {
+    text: last?.content ?? '',
+    after: last?.role === 'tool' ? (uses.findLast(({ id }) => id === last.tool_call_id)?.function.name ?? '') : undefined,
+    tools: tools.map((tool) => tool.function.name),
+    chars: messages.reduce((sum, { content }) => sum + content.length, 0),
+  };
+}
+
+/** The first rule that fits; undefined: none. */
+export function answerTo({ text, after }: Pick<Asked, 'text' | 'after'>, rules: readonly ModelRule[]): ModelRule | undefined {
+  return rules.find(
+    (rule) => (rule.after === undefined ? after === undefined || isOpen(rule) : rule.after === after) && isIn(text, rule.when),
+  );
+}
+
+/** All events of an answer in order. `id` names it, and its tool use. */
+export function eventsOf({ say, use, input = {} }: Partial<ModelRule>, { chars }: Pick<Asked, 'chars'>, id: string): readonly ChatEvent[] {
+  const words = say?.match(/\s*\S+\s*/gu) ?? [];
+  const call = { index: 0, id: `use-${id}`, type: 'function', function: { name: use, arguments: JSON.stringify(input) } };
+  const deltas = [...words.map((content) => ({ content })), ...(use === undefined ? [] : [{ tool_calls: [call] }])];
+  const usage = { prompt_tokens: Math.ceil(chars / 4), completion_tokens: deltas.length };
+  const event = (more: object): string =>
+    `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: 0, model: 'fake', ...more })}\n\n`;
+  return [
+    ...deltas.map((delta) => ({ isToken: true, data: event({ choices: [{ index: 0, delta, finish_reason: null }] }) })),
+    {
+      isToken: false,
+      data: event({ choices: [{ index: 0, delta: {}, finish_reason: use === undefined ? 'stop' : 'tool_calls' }] }),
+    },
+    {
+      isToken: false,
+      data: event({ choices: [], usage: { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens } }),
+    },
+    { isToken: false, data: 'data: [DONE]\n\n' },
+  ];
+}
+
+/** A rule without any condition answers after tools, too. */
+function isOpen({ when, after }: ModelRule): boolean {
+  return when === undefined && after === undefined;
+}
+
+function isIn(text: string, when: string | undefined): boolean {
+  return when === undefined || textPattern(when).test(text);
+}

@@ -1,0 +1,95 @@
+// What fake models do: the texts they hear, the answers they give, how long that takes, and what goes wrong.
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+/** Milliseconds: the median, and what 95 of 100 stay below. */
+const TIMES = z
+  .tuple([z.number().positive().max(60_000), z.number().positive().max(60_000)])
+  .refine(([median, p95]) => median <= p95, 'the first is the median, and the second, which 95 of 100 stay below, is no smaller');
+
+const RULE = z
+  .strictObject({
+    /** Words of the caller or, with `after`, of what the tool returned: in any case, or a pattern between slashes. Absent: any. */
+    when: z.string().min(1).optional(),
+    /** A tool that has just run; absent: the caller has just spoken. */
+    after: z.string().min(1).optional(),
+    say: z.string().min(1).optional(),
+    use: z.string().min(1).optional(),
+    /** What the tool is given. */
+    input: z.record(z.string(), z.json()).optional(),
+  })
+  .refine(({ say, use }) => say !== undefined || use !== undefined, 'needs `say`, `use` or both')
+  .refine(({ use, input }) => use !== undefined || input === undefined, '`input` is for `use`');
+
+const FAULT = z
+  .strictObject({
+    on: z.enum(['chat', 'recognition']),
+    /** Which request, from 1. */
+    nth: z.int().min(1),
+    /** `error` answers `status`; `hang` never answers; `cut` breaks off half-way; `empty` answers nothing; `torn` answers no JSON. */
+    kind: z.enum(['error', 'hang', 'cut', 'empty', 'torn']),
+    /** Default 503. */
+    status: z.int().min(400).max(599).optional(),
+  })
+  .refine(({ kind, status }) => kind === 'error' || status === undefined, '`status` is for `error`');
+
+const SCRIPT = z.strictObject({
+  /** The same seed takes the same times. Default 1. */
+  seed: z.int().optional(),
+  /** What the recognizer understands, in the order of what callers say; after the last one, nothing. */
+  heard: z.array(z.string()).max(10_000).optional(),
+  /** The first one that fits answers; no one: status 404. */
+  rules: z.array(RULE).max(1000).optional(),
+  /** Absent: at once. */
+  delays: z.strictObject({ recognition: TIMES.optional(), first_token: TIMES.optional(), token: TIMES.optional() }).optional(),
+  faults: z.array(FAULT).max(1000).optional(),
+});
+
+/** See docs/assistants.md. */
+export type ModelScript = z.input<typeof SCRIPT>;
+export type ModelRule = z.output<typeof RULE>;
+export type ModelFault = z.output<typeof FAULT>;
+
+/** What one says to the bundled assistant `appointments`. */
+export const APPOINTMENTS_SCRIPT: ModelScript = {
+  heard: ['Do you have anything on Tuesday?', 'Nine is good.', 'No, thank you. Goodbye.'],
+  rules: [
+    { when: '/bye/i', use: 'end_call', input: {} },
+    {
+      when: '/person|somebody/i',
+      use: 'transfer',
+      input: { reason: 'the caller asked', summary: 'The caller wants to talk to a person.' },
+    },
+    { when: '/nine/i', use: 'book_slot', input: { slot: 'tuesday at nine' } },
+    { when: '/eleven/i', use: 'book_slot', input: { slot: 'tuesday at eleven' } },
+    { when: '/tuesday/i', use: 'find_slots', input: { day: 'tuesday' } },
+    { when: '/friday/i', use: 'find_slots', input: { day: 'friday' } },
+    { after: 'find_slots', when: '/nine/i', say: 'On Tuesday I have nine and eleven. Which one would you like?' },
+    { after: 'find_slots', when: '/three/i', say: 'On Friday I have three in the afternoon. Shall I book it?' },
+    { after: 'find_slots', say: 'That day is full. Shall I look at another one?' },
+    { after: 'book_slot', when: '/^"?booked/i', say: 'It is booked. Is there anything else?' },
+    { after: 'book_slot', say: 'Sorry, that one has just gone. Shall I look at another day?' },
+    { say: 'I can look at Tuesday or Friday. Which day suits you?' },
+  ],
+  delays: { recognition: [150, 250], first_token: [350, 600], token: [25, 40] },
+};
+
+/** Checks a script. @throws RangeError that says what is wrong, and where. */
+export function checkModelScript(script: unknown): ModelScript {
+  const parsed = SCRIPT.safeParse(script);
+  if (parsed.success) return parsed.data;
+  throw new RangeError(
+    parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.') || 'the script'}: ${message}`).join('; '),
+  );
+}
+
+/** Reads one from a file's text, YAML or JSON. @throws RangeError as above. */
+export function readModelScript(text: string): ModelScript {
+  let data: unknown;
+  try {
+    data = parse(text, { maxAliasCount: 100, logLevel: 'error' });
+  } catch (cause) {
+    throw new RangeError(`this is no YAML or JSON: ${cause instanceof Error ? cause.message : 'it cannot be read'}`, { cause });
+  }
+  return checkModelScript(data);
+}

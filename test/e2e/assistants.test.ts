@@ -1,0 +1,89 @@
+// Assistants on a real server, called by the fake platform, with models and recognizer of a script: what callers hear, what is booked,
+// and what happens when a service fails.
+import { assistant, chatModel, tool, z } from 'parley-voice/ai';
+import { fakeModels, startPlatform, type ModelScript, type Scenario, type TestPlatform } from 'parley-voice/platform';
+import { createServer } from 'parley-voice/server';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { APPOINTMENTS_SCRIPT } from '../../src/fake-platform/models/script.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform.close());
+
+type Transport = 'grpc' | 'websocket';
+
+async function called(script: ModelScript, scenario: Scenario, transport: Transport = 'grpc') {
+  const models = await fakeModels(script);
+  onTestFinished(() => models.close());
+  const booked: string[] = [];
+  const desk = assistant({
+    ...{ id: 'desk', name: 'Desk', model: chatModel({ url: models.url, model: 'fake' }) },
+    ...{ instructions: 'You book appointments.', greeting: 'Hello.' },
+    tools: {
+      find_slots: tool({
+        description: 'Looks',
+        input: z.object({ day: z.string() }),
+        readOnly: true,
+        run: ({ day }) => [`${day} at nine`],
+      }),
+      book_slot: tool({
+        ...{ description: 'Books', input: z.object({ slot: z.string() }), says: 'One moment.' },
+        run: ({ slot }) => `booked ${String(booked.push(slot))}`,
+      }),
+    },
+  });
+  const server = await createServer(
+    {
+      ...platform.trust,
+      grpc: { host: '127.0.0.1', port: 0 },
+      websocket: { enabled: true, host: '127.0.0.1', port: 0 },
+      recognizer: { engine: 'http', http: { url: models.url, model: 'fake' } },
+      synthesizer: { cache_folder: '' },
+      tls: { mode: 'off' },
+      ops: { port: 0 },
+      media: { reveal_prompt_text: true },
+      log: { level: 'silent' },
+      shutdown: { grace_ms: 0 },
+    },
+    { bots: [desk] },
+  );
+  onTestFinished(() => server.close());
+  const target = transport === 'grpc' ? server.address.grpc : (server.address.websocket ?? '');
+  const { failures, findings } = await platform.call(target, { pace: 10, ...scenario });
+  return { booked, failures, findings, asked: models.journal.map(({ on, use, say, text }) => (on === 'chat' ? (use ?? say) : text)) };
+}
+
+const { delays: _, ...AT_ONCE } = APPOINTMENTS_SCRIPT;
+
+describe('an assistant on a server', () => {
+  it.each(['grpc', 'websocket'] as const)('looks, books and says goodbye over %s', async (transport) => {
+    const steps = [
+      { say: 'Do you have anything on Tuesday?', expect: { heard: 'I have nine and eleven' } },
+      { say: 'Nine is good.', expect: { heard: 'It is booked' } },
+      { say: 'No, thank you. Goodbye.', expect: { ends: 'ended' } },
+    ] as const;
+    expect(await called(AT_ONCE, { steps: [...steps] }, transport)).toEqual({
+      ...{ booked: ['tuesday at nine'], failures: [], findings: [] },
+      asked: [
+        ...['Do you have anything on Tuesday?', 'find_slots', 'On Tuesday I have nine and eleven. Which one would you like?'],
+        ...['Nine is good.', 'book_slot', 'It is booked. Is there anything else?'],
+        ...['No, thank you. Goodbye.', 'end_call'],
+      ],
+    });
+  });
+
+  it('says what its caller can do when the model fails, and gets a person the second time', async () => {
+    const faults = [
+      { on: 'chat', nth: 1, kind: 'error', status: 429 },
+      { on: 'chat', nth: 2, kind: 'cut' },
+    ] as const;
+    const steps = [
+      { say: 'Do you have anything on Tuesday?', expect: { heard: 'Sorry, I lost my thread.' } },
+      { say: 'Nine is good.', expect: { ends: 'transferred' } },
+    ] as const;
+    const result = await called({ ...AT_ONCE, faults: [...faults] }, { steps: [...steps] });
+    expect(result).toMatchObject({ booked: [], failures: [], findings: [] });
+  });
+});
