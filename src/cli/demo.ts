@@ -1,5 +1,5 @@
 // `parley demo`: everything on one machine, in real time. A fake platform, a login, the server with TLS and token check, an
-// organization that authorizes the app, a call to each bundled bot, one over WebSocket, a renewed token and a call
+// organization that authorizes the app, a call to each of four bundled bots, one over WebSocket, a renewed token and a call
 // with it.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';

@@ -176,9 +176,9 @@ describe('the README', () => {
   it('npm run demo goes from the login to a call with a renewed token and leaves the recordings', async () => {
     const { code, output } = await demo.ended;
     expect(code, output).toBe(0);
-    const recordings = ['code-line.wav', 'echo.wav', 'front-desk-again.wav', 'front-desk-socket.wav', 'front-desk.wav'];
+    const recordings = ['appointments.wav', 'code-line.wav', 'echo.wav', 'front-desk-again.wav', 'front-desk-socket.wav', 'front-desk.wav'];
     expect((await readdir(path.join(copy, 'demo-output'))).sort()).toEqual(recordings);
-    expect(output.match(/^ok {4}/gmu)).toHaveLength(5);
+    expect(output.match(/^ok {4}/gmu)).toHaveLength(6);
     const steps = output.match(/^(?:platform|logged in|ready|authorized|registered|renewed) {2}/gmu)?.map((step) => step.trim());
     expect(steps).toEqual(['platform', 'logged in', 'ready', 'authorized', 'registered', 'renewed']);
   }, 240_000);
