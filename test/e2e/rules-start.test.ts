@@ -42,7 +42,7 @@ describe('the list of agents', () => {
 
   it.each([
     { name: 'the default agent, which alone is marked', flags: ['--bots.default_bot=echo'], defaults: ['echo'], answers: /^Say something/ },
-    { name: 'the first agent by id where none is marked', flags: [], defaults: [], answers: /four digit code/ },
+    { name: 'the first agent by id where none is marked', flags: [], defaults: [], answers: /dental practice/ },
   ])('G-07 a call that names no agent gets $name', async ({ flags, defaults, answers }) => {
     const { client } = await serverWith('--synthesizer.engine=none', ...flags);
     const { virtual_agents = [] } = await client.list();
