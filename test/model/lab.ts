@@ -45,8 +45,6 @@ const QUIET_STEP_MS = 5000;
 /** Less than any deadline, so that a timer that was left behind is still there. */
 const GRACE_LIMIT_MS = 8000;
 const GRACE_STEP_MS = 300;
-/** The longest prompt of a program, ms. */
-const LONGEST_PROMPT_MS = 9000;
 /** How long a caller acts who does not wait. */
 const IMPATIENT_MS = 27_000;
 /** A filler comes well before the deadline. */
@@ -296,11 +294,10 @@ class Lab {
     this.#closing = this.#sessions.close(limitMs);
   }
 
-  /** The engine waits for what it has no limit for, or has one of its own for. */
+  /** The caller hears something, or the engine waits for what it has no limit for, or has one of its own for. */
   #isHeld(): boolean {
-    // A bot that speaks faster than its caller hears waits until there is room again.
-    const isAhead = this.#reference.mouth.player.remainingMs(this.#clock.monotonicMs()) > TEST_SETTINGS.maxAheadMs - LONGEST_PROMPT_MS;
-    return isAhead || this.#gates.isWaiting(/^the (?:voice|next piece)/u) || this.#reference.open.some(({ isUnread }) => isUnread);
+    const isSounding = this.#reference.mouth.player.remainingMs(this.#clock.monotonicMs()) > 0;
+    return isSounding || this.#gates.isWaiting(/^the (?:voice|next piece)/u) || this.#reference.open.some(({ isUnread }) => isUnread);
   }
 
   #isEnding(): boolean {

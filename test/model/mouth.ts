@@ -199,7 +199,7 @@ export class Mouth {
 
   #mayBeSpoken(rpc: Rpc, { text = '', bargeIn }: SpokenPrompt, isLast = false): void {
     const name = `RPC${String(rpc.id)}`;
-    const isFarewell = isLast || rpc.fate === 'farewell' || text === transferPrompt;
+    const isFarewell = isLast || (rpc.fate === 'farewell' && !rpc.early.has(text)) || text === transferPrompt;
     if (rpc.state !== 'owing' && text !== transferPrompt) this.#view.wrong('G-57', `${name} owes nothing and got "${text}"`);
     if (rpc.isCut && !isFarewell) this.#view.wrong('G-52 G-53', `${name} got "${text}" after the caller acted over it`);
     if (isFarewell && bargeIn) this.#view.wrong('G-55', `"${text}" can be cut although it belongs to the end`);

@@ -36,6 +36,8 @@ export interface Rpc {
   hasKept: boolean;
   /** What the bot has said for it, and what of that the caller got. */
   readonly said: string[];
+  /** What the bot said before it had decided how to go on. */
+  readonly early: Set<string>;
   readonly spoken: string[];
   finals: number;
   /** Whether its speech has become an input before we ended the call, only the engine knows. */
@@ -71,6 +73,7 @@ export function newRpc(id: number): Rpc {
     fate: 'none',
     hasKept: false,
     said: [],
+    early: new Set(),
     spoken: [],
     finals: 0,
     mayOweNothing: false,

@@ -94,7 +94,7 @@ class Talk {
         yield keep({ asked: this.#asked });
         this.#rpc.hasKept = true;
       }
-      yield this.#say();
+      yield this.#say(true);
       if (this.#behaviour.pace !== 'at_once') await this.#think();
     }
     return this.#finish();
@@ -105,11 +105,12 @@ class Talk {
     return this.#finish();
   }
 
-  #say(): Saying {
+  #say(isEarly = false): Saying {
     const { bargeIn, promptMs } = this.#behaviour;
     this.#said += 1;
     const text = `RPC${String(this.#rpc.id)} part ${String(this.#said)}, ${String(promptMs)} ms`;
     this.#rpc.said.push(text);
+    if (isEarly) this.#rpc.early.add(text);
     return say(text, { bargeIn });
   }
 

@@ -37,7 +37,7 @@ export class Silence {
     this.#sinceMs = undefined;
   }
 
-  /** @param isHeld - something that the engine has no limit for keeps it from speaking: a voice, a client that does not read. */
+  /** @param isHeld - the caller hears something, or what the engine has no limit for keeps it from speaking: a voice, a client that does not read. */
   look(open: readonly Rpc[], isHeld: boolean): void {
     const nowMs = this.#view.nowMs();
     const waiting = open.filter(({ state, isCut }) => state === 'owing' && !isCut);

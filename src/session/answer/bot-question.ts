@@ -1,6 +1,6 @@
 // Asks the bot about one input: the event, the handler, its deadline, and its cancellation by a barge-in. Does not
 // end the turn.
-import { linkAbort, linkForeignAbort, pause } from '../../base/abort.ts';
+import { linkAbort, linkForeignAbort } from '../../base/abort.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { BotContext, ReplyingEvent } from '../../bot/bot.ts';
@@ -10,6 +10,7 @@ import type { Prompt } from '../../dialog/reply.ts';
 import { shownFile } from '../../dialog/shown-file.ts';
 import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
 import { answerLimitMs, Deadline } from './deadline.ts';
+import { SayingQueue } from './saying-queue.ts';
 import type { Conversation } from '../conversation.ts';
 import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
@@ -23,12 +24,6 @@ const INTERRUPTED_GRACE_MS = 300;
 
 /** Most yields of a cancelled handler, which are not played. */
 const MAX_UNHEARD_YIELDS = 100;
-
-/**
- * Most unheard speech of a handler while the process stops, ms: the maximum of `turns.max_ahead_ms`, so that the rest
- * of a reply is sent in time.
- */
-const CLOSING_AHEAD_MS = 1_200_000;
 
 /** The outcome of a question. */
 export type Outcome =
@@ -67,8 +62,10 @@ export class BotQuestion {
   readonly #early: Prompt[] = [];
   #unheardYields = 0;
   #isWaitedFor = true;
-  #deadline: Deadline | undefined;
   #event: ReplyingEvent | undefined;
+  #deadline: Deadline | undefined;
+  /** From the first yield on. */
+  #sayings: SayingQueue | undefined;
   #hasHandlerBegun = false;
   #onHandlerBegun: () => void = () => undefined;
 
@@ -161,18 +158,23 @@ export class BotQuestion {
     this.#event = event;
     this.#hasHandlerBegun = true;
     this.#onHandlerBegun();
-    return { answer: event.type === 'session_start' ? await this.#welcome(event) : await this.#handle(event, (prompts) => prompts), event };
+    try {
+      const answer = await this.#handle(event);
+      if (this.#sayings !== undefined) this.#writer.prepare(answer.reply);
+      return { answer, event };
+    } finally {
+      // What a handler has said is heard to its end, also when it failed.
+      await this.#sayings?.done();
+    }
   }
 
-  // G-27: the operator decides whether the welcome can be cut.
-  #welcome(event: ReplyingEvent): Promise<Answer<JsonValue>> {
-    const { welcomeBargeIn } = this.#parts.settings;
-    return this.#handle(event, (prompts) => (welcomeBargeIn ? prompts : prompts.map((prompt) => ({ ...prompt, bargeIn: false }))));
-  }
-
-  async #handle(event: ReplyingEvent, prepared: (prompts: readonly Prompt[]) => readonly Prompt[]): Promise<Answer<JsonValue>> {
+  async #handle(event: ReplyingEvent): Promise<Answer<JsonValue>> {
     const { clock, observer, settings } = this.#parts;
     const { call, bot } = this.#conversation;
+    // G-27: the operator decides whether the welcome can be cut.
+    const isCuttable = event.type !== 'session_start' || settings.welcomeBargeIn;
+    const prepared = (prompts: readonly Prompt[]): readonly Prompt[] =>
+      isCuttable ? prompts : prompts.map((prompt) => ({ ...prompt, bargeIn: false }));
     observer.botAsked?.(call, this.#turn.id, event.type);
     const askedAtMs = clock.monotonicMs();
     const context = botContext(this.#parts, this.#conversation, this.#turn, this.#thinking.signal);
@@ -226,21 +228,23 @@ export class BotQuestion {
     };
   }
 
-  // While the caller hears something, waits for the synthesizer and the client do not count against the bot's
-  // deadline. Prompts that travel with the final are not heard before it, so there everything counts.
+  /** @returns whether the handler is still waited for. */
   async #speakEarly(prompts: readonly Prompt[]): Promise<boolean> {
     if (!this.#isWaitedFor) return false;
     this.#early.push(...prompts);
     if (this.#speaking.isAborted) return this.#mayYieldUnheard();
-    const deadline = this.#conversation.mode === 'wav' ? undefined : this.#deadline;
-    deadline?.pause();
-    try {
-      await this.#writer.speak(prompts, this.#speaking.signal);
-      await this.#room();
-    } finally {
-      deadline?.resume();
-    }
+    this.#sayings ??= this.#queue();
+    await this.#sayings?.add(prompts);
     return this.#isWaitedFor;
+  }
+
+  #queue(): SayingQueue | undefined {
+    const { clock, closing, settings } = this.#parts;
+    if (this.#deadline === undefined) return undefined;
+    return new SayingQueue({
+      ...{ clock, closing, deadline: this.#deadline, unwanted: this.#speaking.signal },
+      ...{ conversation: this.#conversation, writer: this.#writer, maxAheadMs: settings.maxAheadMs },
+    });
   }
 
   /** Slows a handler whose prompts are not played; the deadline can pass between two yields. */
@@ -248,33 +252,6 @@ export class BotQuestion {
     if (this.#isCancelled) this.#unheardYields += 1;
     else await new Promise(setImmediate);
     return this.#isWaitedFor && this.#unheardYields <= MAX_UNHEARD_YIELDS;
-  }
-
-  /** Delays a handler that is too far ahead of its caller. */
-  async #room(): Promise<void> {
-    const { heldMs } = this.#writer;
-    const limitMs = this.#parts.settings.maxAheadMs;
-    if (heldMs > limitMs)
-      throw new AppError('reply_too_long', 'the bot yields too many prompts before any of them can be heard', {
-        details: { heldMs, limitMs },
-      });
-    const { closing } = this.#parts;
-    if (!closing.aborted) await this.#pausedUntilWithin(limitMs, closing);
-    if (closing.aborted) await this.#pausedUntilWithin(Math.max(limitMs, CLOSING_AHEAD_MS));
-  }
-
-  /** @param unless - ends the pause at once, as the end of the question does. */
-  async #pausedUntilWithin(limitMs: number, unless?: AbortSignal): Promise<void> {
-    const overMs = this.#writer.aheadMs - limitMs;
-    if (overMs <= 0) return;
-    const pausing = linkAbort(this.#speaking.signal);
-    const goOn = (): void => {
-      pausing.abort('shutdown');
-    };
-    unless?.addEventListener('abort', goOn);
-    await pause(overMs, this.#parts.clock, pausing.signal);
-    unless?.removeEventListener('abort', goOn);
-    pausing.dispose();
   }
 }
 

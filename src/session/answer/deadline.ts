@@ -1,5 +1,5 @@
-// The time limit of a bot for one question. It is also limited over consecutive questions without an answer, and does
-// not count waits for the synthesizer or the client.
+// The time limit of a bot for one question. It is also limited over consecutive questions without an answer, and counts
+// only what its caller waits in silence.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 
 /** Limit over consecutive questions without an answer, in turn deadlines. */
@@ -22,6 +22,7 @@ export function answerLimitMs(waitedMs: number, deadlineMs: number): number {
 export class Deadline {
   readonly #clock: Clock;
   onExpired: () => void = () => undefined;
+  readonly #limitMs: number;
   #leftMs: number;
   #runningSinceMs = 0;
   #cancelTimer: CancelTimer | undefined;
@@ -29,6 +30,7 @@ export class Deadline {
 
   constructor(clock: Clock, limitMs: number) {
     this.#clock = clock;
+    this.#limitMs = limitMs;
     this.#leftMs = limitMs;
     this.resume();
   }
@@ -40,13 +42,26 @@ export class Deadline {
     this.#stop();
   }
 
-  /** Counts again, unless cancelled. */
-  resume(): void {
+  /**
+   * Counts again, unless cancelled.
+   *
+   * @param soundingMs - what the caller hears from now on: the whole time is there again when it is over.
+   */
+  resume(soundingMs = 0): void {
     if (this.#isCancelled || this.#cancelTimer !== undefined) return;
+    if (soundingMs > 0) this.#leftMs = this.#limitMs + soundingMs;
     this.#runningSinceMs = this.#clock.monotonicMs();
     this.#cancelTimer = this.#clock.after(this.#leftMs, () => {
       this.onExpired();
     });
+  }
+
+  /** What the caller was to hear is cut off: the time for silence counts from now. */
+  cutOff(): void {
+    if (this.#cancelTimer === undefined) return;
+    this.pause();
+    this.#leftMs = Math.min(this.#leftMs, this.#limitMs);
+    this.resume();
   }
 
   /** Stops for good; allowed after expiry. */

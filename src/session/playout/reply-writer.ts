@@ -3,13 +3,13 @@
 import { waitAtMost } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import type { FinalNext, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
-import type { Prompt, VoiceChoice } from '../../dialog/reply.ts';
+import type { Prompt, Reply, VoiceChoice } from '../../dialog/reply.ts';
 import type { Conversation } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import { MS_PER_CHARACTER } from './played-prompt.ts';
 import type { Cut } from './playout.ts';
 import type { EngineSettings } from '../settings.ts';
-import { isStreamed, Pieces, spokenBy, TurnSounds } from './sound.ts';
+import { isStreamed, Pieces, spokenBy, TurnSounds, type Sounds } from './sound.ts';
 import type { Turn } from '../turn/turn.ts';
 
 export interface ReplyWriterOptions extends Pick<EngineParts, 'voice' | 'clock' | 'hurry'> {
@@ -57,10 +57,10 @@ export class ReplyWriter {
     return this.#hasSaid;
   }
 
-  /** Delivered audio that is not heard yet, ms. */
-  get aheadMs(): number {
+  /** What the caller hears from now on, of the audio that is delivered, ms. */
+  get soundingMs(): number {
     const { conversation, clock } = this.#options;
-    return this.#heldMs + conversation.playout.remainingMs(clock.monotonicMs());
+    return conversation.playout.remainingMs(clock.monotonicMs());
   }
 
   /** The part that is only heard with the final, ms; estimated for texts without audio. */
@@ -73,14 +73,30 @@ export class ReplyWriter {
     return this.#saidTexts;
   }
 
+  /** Requests the sounds of prompts that are spoken later. @param unwanted - stops the requests. */
+  ask(prompts: readonly Prompt[], unwanted: AbortSignal): Sounds {
+    return this.#sounds.ask(prompts, unwanted);
+  }
+
+  /** Requests the sounds of the reply that {@link ReplyWriter.finish} is given later. */
+  prepare({ prompts, next }: Reply): void {
+    const { turn } = this.#options;
+    this.#sounds.prepare(prompts, (next.kind === 'listen' ? turn.wanted : turn.over).signal);
+  }
+
   /**
    * Delivers prompts before the final; in WAV mode they are kept for it.
    *
    * @param unwanted - stops the delivery; default: the interruption of the turn.
+   * @param sounds - of {@link ReplyWriter.ask}; default: requested now.
    * @throws AppError `slow_reader`.
    */
-  speak(prompts: readonly Prompt[], unwanted = this.#options.turn.wanted.signal): Promise<void> {
-    return this.#speak(prompts, unwanted);
+  speak(
+    prompts: readonly Prompt[],
+    unwanted = this.#options.turn.wanted.signal,
+    sounds: Sounds = this.ask(prompts, unwanted),
+  ): Promise<void> {
+    return this.#speak(prompts, unwanted, sounds);
   }
 
   /**
@@ -138,7 +154,8 @@ export class ReplyWriter {
     const { turn, conversation, clock } = this.#options;
     const { mode, playout } = conversation;
     const unwanted = isTerminal ? turn.over.signal : turn.wanted.signal;
-    await this.#speak(prompts, unwanted, isTerminal);
+    // All are requested at once, so that the second is ready when the first was sent.
+    await this.#speak(prompts, unwanted, this.#sounds.ask(prompts, unwanted), isTerminal);
     if (isTerminal) await this.#untilHeard();
     if (turn.over.isAborted || (!isTerminal && conversation.leaving !== undefined)) return false;
     const kept = unwanted.aborted ? [] : isTerminal ? this.#withFinal.map(uncuttable) : this.#withFinal;
@@ -167,11 +184,9 @@ export class ReplyWriter {
     hurry.removeEventListener('abort', stopWaiting);
   }
 
-  async #speak(prompts: readonly Prompt[], unwanted: AbortSignal, isTerminal = false): Promise<void> {
+  async #speak(prompts: readonly Prompt[], unwanted: AbortSignal, sounds: Sounds, isTerminal = false): Promise<void> {
     const { turn } = this.#options;
     const lastProtected = isTerminal ? prompts.length : prompts.findLastIndex(({ bargeIn }) => !bargeIn);
-    // All are requested at once, so that the second is ready when the first was sent.
-    const sounds = this.#sounds.ask(prompts, unwanted);
     for (const [index, prompt] of prompts.entries()) {
       turn.holdsFloor = index <= lastProtected;
       // Bounded here as well: the next input must not wait for audio that is no longer wanted.

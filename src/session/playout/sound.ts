@@ -10,6 +10,9 @@ const SOUND_LIMIT_MS = 5000;
 /** For texts after a late one: only cached audio is used. */
 const GIVEN_UP = AbortSignal.abort('deadline' satisfies AbortReason);
 
+/** Those of some prompts, requested and perhaps not yet there. */
+export type Sounds = readonly (Sound | Promise<Sound>)[];
+
 /** Whether a sound is still being synthesized. */
 export function isStreamed(sound: Sound): sound is AsyncIterable<PromptAudio> {
   return sound !== undefined && Symbol.asyncIterator in sound;
@@ -29,8 +32,8 @@ export class TurnSounds {
   readonly #clock: Clock;
   readonly #choice: VoiceChoice;
   readonly #late = new Set<Prompt['kind']>();
-  /** Requested by {@link TurnSounds.areMute}. */
-  #asked: { readonly prompts: readonly Prompt[]; readonly sounds: readonly (Sound | Promise<Sound>)[] } | undefined;
+  /** Of {@link TurnSounds.prepare} and {@link TurnSounds.areMute}. */
+  #prepared: { readonly prompts: readonly Prompt[]; readonly sounds: Sounds } | undefined;
 
   /** @param choice - the bot's, for texts without one of their own. */
   constructor(voice: PromptVoice, clock: Clock, choice: VoiceChoice) {
@@ -40,17 +43,30 @@ export class TurnSounds {
   }
 
   /** Requests all sounds at once; {@link TurnSounds.ready} waits for each. */
-  ask(prompts: readonly Prompt[], signal: AbortSignal): readonly (Sound | Promise<Sound>)[] {
-    if (this.#asked?.prompts === prompts) return this.#asked.sounds;
+  ask(prompts: readonly Prompt[], signal: AbortSignal): Sounds {
+    const prepared = this.#prepared;
+    if (prepared?.prompts === prompts) {
+      this.#prepared = undefined;
+      return prepared.sounds;
+    }
     return prompts.map((prompt) =>
       this.#voice.render(spokenBy(prompt, this.#choice), prompt.kind === 'text' && this.#late.has('text') ? GIVEN_UP : signal),
     );
   }
 
+  /** Requests the sounds that {@link TurnSounds.ask} returns later for the very same prompts. */
+  prepare(prompts: readonly Prompt[], signal: AbortSignal): void {
+    try {
+      this.#prepared = { prompts, sounds: this.ask(prompts, signal) };
+    } catch {
+      // A defect of the voice: `ask` meets it again.
+    }
+  }
+
   /** Whether none of these recordings has audio; requests them and waits for the first that has. */
   async areMute(recordings: readonly Prompt[], signal: AbortSignal): Promise<boolean> {
     const sounds = [...this.ask(recordings, signal)];
-    this.#asked = { prompts: recordings, sounds };
+    this.#prepared = { prompts: recordings, sounds };
     for (const [index, prompt] of recordings.entries()) {
       const sound = await this.#waitedFor(prompt, sounds[index], signal);
       if (sound !== undefined || signal.aborted) return false;

@@ -39,6 +39,29 @@ describe('a deadline', () => {
     expect(expiredAt).toEqual([1000 + LIMIT_MS]);
   });
 
+  it('counts anew from the end of what is heard, or from the moment at which that is cut off', () => {
+    const { clock, deadline, expiredAt } = begun();
+    clock.advance(400);
+    deadline.pause();
+    deadline.resume(2000);
+    clock.advance(1000);
+    deadline.cutOff();
+    clock.advance(10_000);
+    expect(expiredAt).toEqual([2400 + LIMIT_MS]);
+  });
+
+  it('is not made longer by a cut when nothing is heard, nor begun by one while it is paused', () => {
+    const { clock, deadline, expiredAt } = begun();
+    clock.advance(400);
+    deadline.cutOff();
+    deadline.pause();
+    deadline.cutOff();
+    clock.advance(10_000);
+    deadline.resume();
+    clock.advance(10_000);
+    expect(expiredAt).toEqual([1000 + 10_000 + LIMIT_MS]);
+  });
+
   it('never expires once it was cancelled, and leaves no timer', () => {
     const { clock, deadline, expiredAt } = begun();
     deadline.cancel();

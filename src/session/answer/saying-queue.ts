@@ -1,0 +1,103 @@
+// Speaks what a handler yields, in order: one saying is spoken while the sound of the next is made. The handler waits with the one after
+// it, and whenever it is too far ahead of its caller. Its deadline counts only what the caller waits in silence.
+import { linkAbort, pause } from '../../base/abort.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Prompt } from '../../dialog/reply.ts';
+import type { Conversation } from '../conversation.ts';
+import type { EngineParts } from '../parts.ts';
+import type { ReplyWriter } from '../playout/reply-writer.ts';
+import type { Deadline } from './deadline.ts';
+
+/**
+ * Most unheard speech of a handler while the process stops, ms: the maximum of `turns.max_ahead_ms`, so that the rest
+ * of a reply is sent in time.
+ */
+const CLOSING_AHEAD_MS = 1_200_000;
+
+export interface SayingQueueOptions extends Pick<EngineParts, 'clock' | 'closing'> {
+  readonly conversation: Pick<Conversation, 'mode'>;
+  readonly writer: ReplyWriter;
+  readonly deadline: Deadline;
+  readonly maxAheadMs: number;
+  /** Stops what is being spoken, and what is made after it. */
+  readonly unwanted: AbortSignal;
+}
+
+/** The sayings of one question. */
+export class SayingQueue {
+  readonly #options: SayingQueueOptions;
+  #spoken: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(options: SayingQueueOptions) {
+    this.#options = options;
+    const cutOff = (): void => {
+      options.deadline.cutOff();
+    };
+    options.unwanted.addEventListener('abort', cutOff, { once: true });
+  }
+
+  /**
+   * Resolves when the handler may go on.
+   *
+   * @throws AppError `reply_too_long`; `slow_reader` when the client did not read an earlier saying.
+   */
+  async add(prompts: readonly Prompt[]): Promise<void> {
+    const { writer, unwanted } = this.#options;
+    const sounds = writer.ask(prompts, unwanted);
+    const before = this.#spoken;
+    this.#spoken = this.#next(before, () => writer.speak(prompts, unwanted, sounds));
+    // Whoever waits next hears of it.
+    this.#spoken.catch(() => undefined);
+    await before;
+    await this.#room();
+  }
+
+  /** Resolves when all of it is spoken. @throws AppError as `add`. */
+  done(): Promise<void> {
+    return this.#spoken;
+  }
+
+  // While the caller hears something, waits for the synthesizer and the client do not count against the bot's
+  // deadline. Prompts that travel with the final are not heard before it, so there everything counts.
+  async #next(before: Promise<void>, speak: () => Promise<void>): Promise<void> {
+    const { conversation, deadline, writer } = this.#options;
+    const isHeard = conversation.mode !== 'wav';
+    this.#waiting += 1;
+    if (isHeard) deadline.pause();
+    try {
+      await before;
+      await speak();
+    } finally {
+      this.#waiting -= 1;
+      if (isHeard && this.#waiting === 0) deadline.resume(writer.soundingMs);
+    }
+  }
+
+  /** Delays a handler that is too far ahead of its caller. */
+  async #room(): Promise<void> {
+    const { writer, maxAheadMs: limitMs, closing } = this.#options;
+    const { heldMs } = writer;
+    if (heldMs > limitMs)
+      throw new AppError('reply_too_long', 'the bot yields too many prompts before any of them can be heard', {
+        details: { heldMs, limitMs },
+      });
+    if (!closing.aborted) await this.#pausedUntilWithin(limitMs, closing);
+    if (closing.aborted) await this.#pausedUntilWithin(Math.max(limitMs, CLOSING_AHEAD_MS));
+  }
+
+  /** @param unless - ends the pause at once, as the end of the question does. */
+  async #pausedUntilWithin(limitMs: number, unless?: AbortSignal): Promise<void> {
+    const { writer, clock, unwanted } = this.#options;
+    const overMs = writer.heldMs + writer.soundingMs - limitMs;
+    if (overMs <= 0) return;
+    const pausing = linkAbort(unwanted);
+    const goOn = (): void => {
+      pausing.abort('shutdown');
+    };
+    unless?.addEventListener('abort', goOn);
+    await pause(overMs, clock, pausing.signal);
+    unless?.removeEventListener('abort', goOn);
+    pausing.dispose();
+  }
+}
