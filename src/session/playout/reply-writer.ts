@@ -96,7 +96,7 @@ export class ReplyWriter {
     unwanted = this.#options.turn.wanted.signal,
     sounds: Sounds = this.ask(prompts, unwanted),
   ): Promise<void> {
-    return this.#speak(prompts, unwanted, sounds);
+    return this.#speak(prompts, unwanted, false, sounds);
   }
 
   /**
@@ -154,8 +154,7 @@ export class ReplyWriter {
     const { turn, conversation, clock } = this.#options;
     const { mode, playout } = conversation;
     const unwanted = isTerminal ? turn.over.signal : turn.wanted.signal;
-    // All are requested at once, so that the second is ready when the first was sent.
-    await this.#speak(prompts, unwanted, this.#sounds.ask(prompts, unwanted), isTerminal);
+    await this.#speak(prompts, unwanted, isTerminal);
     if (isTerminal) await this.#untilHeard();
     if (turn.over.isAborted || (!isTerminal && conversation.leaving !== undefined)) return false;
     const kept = unwanted.aborted ? [] : isTerminal ? this.#withFinal.map(uncuttable) : this.#withFinal;
@@ -184,7 +183,13 @@ export class ReplyWriter {
     hurry.removeEventListener('abort', stopWaiting);
   }
 
-  async #speak(prompts: readonly Prompt[], unwanted: AbortSignal, sounds: Sounds, isTerminal = false): Promise<void> {
+  // All sounds are requested at once, so that the second is ready when the first was sent.
+  async #speak(
+    prompts: readonly Prompt[],
+    unwanted: AbortSignal,
+    isTerminal: boolean,
+    sounds: Sounds = this.#sounds.ask(prompts, unwanted),
+  ): Promise<void> {
     const { turn } = this.#options;
     const lastProtected = isTerminal ? prompts.length : prompts.findLastIndex(({ bargeIn }) => !bargeIn);
     for (const [index, prompt] of prompts.entries()) {

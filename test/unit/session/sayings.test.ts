@@ -32,7 +32,7 @@ class SecondVoice extends FakeVoice {
   }
 }
 
-type Talk = (context: BotContext, yielded: (what: string) => void) => AsyncGenerator<Saying, Saying>;
+type Talk = (context: BotContext, yielded: (what: string) => void) => AsyncGenerator<Saying, Saying> | Generator<Saying, Saying>;
 
 /** A key, pressed at 1000 ms, is answered with `talk`. */
 async function answered(talk: Talk, settings = {}) {
@@ -59,7 +59,7 @@ async function answered(talk: Talk, settings = {}) {
 
 describe('sayings of a generator', () => {
   it('are made while the one before is spoken, and the generator waits with the third', async () => {
-    const { clock, voice, done, sink } = await answered(async function* (_context, yielded) {
+    const { clock, voice, done, sink } = await answered(function* (_context, yielded) {
       for (const text of ['One.', 'Two.', 'Three.']) {
         yield say(text);
         yielded(text);
@@ -74,7 +74,7 @@ describe('sayings of a generator', () => {
   });
 
   it('are heard to their end before the apology of a handler that fails', async () => {
-    const { clock, sink } = await answered(async function* () {
+    const { clock, sink } = await answered(function* () {
       yield say('One.');
       yield say('Two.');
       if (clock.monotonicMs() > 0) throw new Error('broken');
