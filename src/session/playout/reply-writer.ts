@@ -91,11 +91,7 @@ export class ReplyWriter {
    * @param sounds - of {@link ReplyWriter.ask}; default: requested now.
    * @throws AppError `slow_reader`.
    */
-  speak(
-    prompts: readonly Prompt[],
-    unwanted = this.#options.turn.wanted.signal,
-    sounds: Sounds = this.ask(prompts, unwanted),
-  ): Promise<void> {
+  speak(prompts: readonly Prompt[], unwanted = this.#options.turn.wanted.signal, sounds?: Sounds): Promise<void> {
     return this.#speak(prompts, unwanted, false, sounds);
   }
 
@@ -183,15 +179,11 @@ export class ReplyWriter {
     hurry.removeEventListener('abort', stopWaiting);
   }
 
-  // All sounds are requested at once, so that the second is ready when the first was sent.
-  async #speak(
-    prompts: readonly Prompt[],
-    unwanted: AbortSignal,
-    isTerminal: boolean,
-    sounds: Sounds = this.#sounds.ask(prompts, unwanted),
-  ): Promise<void> {
+  async #speak(prompts: readonly Prompt[], unwanted: AbortSignal, isTerminal: boolean, asked?: Sounds): Promise<void> {
     const { turn } = this.#options;
     const lastProtected = isTerminal ? prompts.length : prompts.findLastIndex(({ bargeIn }) => !bargeIn);
+    // All are requested at once, so that the second is ready when the first was sent.
+    const sounds = asked ?? this.#sounds.ask(prompts, unwanted);
     for (const [index, prompt] of prompts.entries()) {
       turn.holdsFloor = index <= lastProtected;
       // Bounded here as well: the next input must not wait for audio that is no longer wanted.
