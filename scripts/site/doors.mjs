@@ -13,6 +13,7 @@ export const DOORS = [
     pages: [
       'docs/bot-api.md',
       'docs/assistants.md',
+      'docs/speech-to-speech.md',
       'docs/voice.md',
       'docs/speech.md',
       'docs/scenarios.md',

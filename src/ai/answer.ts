@@ -5,7 +5,8 @@ import type { Saying } from '../bot/saying.ts';
 import { SentenceCutter } from '../bot/sentence-cutter.ts';
 import type { Draft } from './draft.ts';
 import { promptOf, shortened } from './history.ts';
-import { askModel, type LanguageModel, type ModelFailure, type ModelPart } from './model.ts';
+import { askModel, demandModel, type LanguageModel, type ModelFailure, type ModelPart, type ModelSettings } from './model.ts';
+import type { AssistantOptions } from './options.ts';
 
 /** A tool that the model asks for. */
 export type Use = Extract<ModelPart, { readonly kind: 'use' }>;
@@ -23,12 +24,24 @@ const TELEPHONE = [
   'Never say that something was done unless the result of a tool says so.',
 ].join(' ');
 
-/** Asks and speaks. */
-export async function* answer<D extends JsonObject>(draft: Draft<D>): AsyncGenerator<Saying, Answered> {
-  const { models } = draft.rules;
+/** How a model answers what stands in a draft: speaks, and asks for tools. */
+export type Answering<D extends JsonObject> = (draft: Draft<D>) => AsyncGenerator<Saying, Answered>;
+
+/** Language models, the second for when the first one fails. @throws TypeError for a model that is none. */
+export function answering<D extends JsonObject>(options: AssistantOptions<D>): Answering<D> {
+  const models = [options.model, ...(options.fallback === undefined ? [] : [options.fallback])];
+  for (const model of models) demandModel(model);
+  return (draft) => answer(draft, models, options);
+}
+
+async function* answer<D extends JsonObject>(
+  draft: Draft<D>,
+  models: readonly LanguageModel[],
+  options: AssistantOptions<D>,
+): AsyncGenerator<Saying, Answered> {
   let answered: Answered = { uses: [], failed: 'error' };
   for (const [index, model] of models.entries()) {
-    const attempt = yield* attemptWith(draft, model, index > 0);
+    const attempt = yield* attemptWith(draft, model, index > 0, options);
     answered = attempt;
     const { failed } = attempt;
     if (failed === undefined || failed === 'refused' || failed === 'aborted') return attempt;
@@ -43,12 +56,13 @@ async function* attemptWith<D extends JsonObject>(
   draft: Draft<D>,
   model: LanguageModel,
   isFallback: boolean,
+  { settings = {}, check }: AssistantOptions<D>,
 ): AsyncGenerator<Saying, Answered & { readonly hasBegun: boolean }> {
   const { rules, context } = draft;
   const cutter = new SentenceCutter();
   const uses: Use[] = [];
   let hasBegun = false;
-  for await (const part of askModel(model, requestOf(draft), rules.limits, context.clock, context.signal)) {
+  for await (const part of askModel(model, requestOf(draft, settings), rules.limits, context.clock, context.signal)) {
     switch (part.kind) {
       case 'use':
         draft.noteToken(model.modelId, isFallback);
@@ -58,7 +72,7 @@ async function* attemptWith<D extends JsonObject>(
         draft.noteToken(model.modelId, isFallback);
         for (const sentence of cutter.push(part.text)) {
           hasBegun = true;
-          if (!(yield* speak(draft, sentence))) return { uses: [], failed: 'refused', hasBegun };
+          if (!(yield* speak(draft, sentence, check))) return { uses: [], failed: 'refused', hasBegun };
         }
         break;
       case 'end':
@@ -69,13 +83,16 @@ async function* attemptWith<D extends JsonObject>(
         return { uses: [], failed: part.why, hasBegun };
     }
   }
-  for (const sentence of cutter.rest()) if (!(yield* speak(draft, sentence))) return { uses: [], failed: 'refused', hasBegun };
+  for (const sentence of cutter.rest()) if (!(yield* speak(draft, sentence, check))) return { uses: [], failed: 'refused', hasBegun };
   return { uses, hasBegun: true };
 }
 
 /** @returns false when the sentence must not be said. */
-async function* speak<D extends JsonObject>(draft: Draft<D>, sentence: string): AsyncGenerator<Saying, boolean> {
-  const { check } = draft.rules;
+async function* speak<D extends JsonObject>(
+  draft: Draft<D>,
+  sentence: string,
+  check: AssistantOptions<D>['check'],
+): AsyncGenerator<Saying, boolean> {
   const checked = check === undefined ? sentence : await check(sentence);
   if (checked === undefined) return false;
   // Markup that slips through would be read aloud.
@@ -86,10 +103,16 @@ async function* speak<D extends JsonObject>(draft: Draft<D>, sentence: string): 
   return true;
 }
 
-function requestOf<D extends JsonObject>({ rules, context, state }: Draft<D>): Parameters<typeof askModel>[1] {
-  const { instructions, settings = {}, shown, limits } = rules;
+function requestOf<D extends JsonObject>(draft: Draft<D>, settings: ModelSettings): Parameters<typeof askModel>[1] {
+  const { shown, limits } = draft.rules;
+  const history = shortened(draft.state.messages, limits.historyChars);
+  return { prompt: promptOf(instructionsOf(draft, TELEPHONE), history), tools: shown, settings };
+}
+
+/** What the author says of the assistant, and behind it what is said of every one. */
+export function instructionsOf<D extends JsonObject>({ rules, context, state }: Draft<D>, always: string): string {
+  const { instructions } = rules;
   const language = state.language ?? rules.language;
   const own = typeof instructions === 'string' ? instructions : instructions({ call: context.call, data: state.data, language });
-  const spoken = language === undefined ? '' : ` Speak the language with the tag ${language}.`;
-  return { prompt: promptOf(`${own}\n\n${TELEPHONE}${spoken}`, shortened(state.messages, limits.historyChars)), tools: shown, settings };
+  return `${own}\n\n${always}${language === undefined ? '' : ` Speak the language with the tag ${language}.`}`;
 }

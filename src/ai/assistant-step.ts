@@ -5,11 +5,11 @@ import type { CallerEvent } from '../bot/bot.ts';
 import { keep, say, type Keep, type Saying } from '../bot/saying.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { Reply } from '../dialog/reply.ts';
-import { answer } from './answer.ts';
+import { answering, type Answering } from './answer.ts';
 import { Draft, type AnyContext } from './draft.ts';
 import { settled } from './history.ts';
 import type { AssistantOptions, AssistantState, AssistantTurn } from './options.ts';
-import { rulesOf } from './rules.ts';
+import { rulesOf, type AssistantRules } from './rules.ts';
 import { takeDigits, useTool, type At } from './use-tool.ts';
 
 /** How a turn of an assistant goes on: sayings and checkpoints, and its end. */
@@ -45,7 +45,19 @@ const MOST_SILENCES = 3;
  * const { state, reply, exit } = yield* desk.turn(before, event, context, (desk) => ({ at: 'desk', desk }));
  */
 export function assistantStep<D extends JsonObject = JsonObject>(options: AssistantOptions<D>): AssistantStep<D> {
-  const rules = rulesOf(options);
+  const answer = answering(options);
+  return stepOf(rulesOf(options), () => answer);
+}
+
+/**
+ * A step whose model answers in any way.
+ *
+ * @param answerTo - made anew for each event; undefined: it goes on after an exit.
+ */
+export function stepOf<D extends JsonObject>(
+  rules: AssistantRules<D>,
+  answerTo: (context: AnyContext, event?: CallerEvent) => Answering<D>,
+): AssistantStep<D> {
   return {
     begin(call) {
       const text = typeof rules.greeting === 'string' ? rules.greeting : rules.greeting(call);
@@ -54,8 +66,10 @@ export function assistantStep<D extends JsonObject = JsonObject>(options: Assist
       const data = rules.data ?? ({} as D);
       return { state: { messages, data, turns: 0, tokens: 0, uses: 0, failures: 0, unheard: 0 }, reply: say(text).listen(rules.listen) };
     },
-    turn: (state, event, context, at) => reported(new Draft(rules, state, context), (draft) => turn(draft, event, at)),
-    resume: (state, outcome, context, at) => reported(new Draft(rules, state, context), (draft) => resume(draft, outcome, at)),
+    turn: (state, event, context, at) =>
+      reported(new Draft(rules, state, context), (draft) => turn(draft, event, at, answerTo(context, event))),
+    resume: (state, outcome, context, at) =>
+      reported(new Draft(rules, state, context), (draft) => resume(draft, outcome, at, answerTo(context))),
   };
 }
 
@@ -76,23 +90,33 @@ async function* reported<D extends JsonObject, S>(draft: Draft<D>, talk: (draft:
   }
 }
 
-async function* turn<D extends JsonObject, S>(draft: Draft<D>, event: CallerEvent, at: At<D, S>): AssistantTalk<D, S> {
+async function* turn<D extends JsonObject, S>(
+  draft: Draft<D>,
+  event: CallerEvent,
+  at: At<D, S>,
+  answer: Answering<D>,
+): AssistantTalk<D, S> {
   draft.change({ messages: settled(draft.state.messages, event.heard), turns: draft.state.turns + 1 });
   if (draft.state.keying !== undefined) {
     const digits = event.type === 'dtmf_input' ? event.digits : undefined;
     const over = yield* takeDigits(draft, digits, at);
-    return over ?? (yield* rounds(draft, at));
+    return over ?? (yield* rounds(draft, at, answer));
   }
   const known = withoutModel(draft, event);
   if (known !== undefined) return known;
   yield keep(at(draft.state));
-  return yield* rounds(draft, at);
+  return yield* rounds(draft, at, answer);
 }
 
-async function* resume<D extends JsonObject, S>(draft: Draft<D>, value: JsonValue, at: At<D, S>): AssistantTalk<D, S> {
+async function* resume<D extends JsonObject, S>(
+  draft: Draft<D>,
+  value: JsonValue,
+  at: At<D, S>,
+  answer: Answering<D>,
+): AssistantTalk<D, S> {
   const exit = draft.state.messages.findLast((message) => message.by === 'tool' && message.outcome === undefined);
   if (exit?.by === 'tool') draft.end(exit.id, { outcome: { value } });
-  return yield* rounds(draft, at);
+  return yield* rounds(draft, at, answer);
 }
 
 /** What is answered without the model; undefined: the caller's words are in the history now. */
@@ -134,7 +158,7 @@ function giveUp<D extends JsonObject>(draft: Draft<D>, reason: string): Assistan
 }
 
 /** The model answers, uses tools, and answers again, until it is the caller's turn. */
-async function* rounds<D extends JsonObject, S>(draft: Draft<D>, at: At<D, S>): AssistantTalk<D, S> {
+async function* rounds<D extends JsonObject, S>(draft: Draft<D>, at: At<D, S>, answer: Answering<D>): AssistantTalk<D, S> {
   const { context, rules, runs } = draft;
   await runs.ended(RUNNING_TOOL_MS, context.clock, context.signal);
   draft.collect();

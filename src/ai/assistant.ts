@@ -4,11 +4,12 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { bot, type Bot, type BotDefinition } from '../bot/bot.ts';
+import type { Live } from '../bot/live.ts';
 import { go, type Answer, type Keep, type Saying } from '../bot/saying.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import { assistantStep, type AssistantStep, type AssistantTalk } from './assistant-step.ts';
-import type { AssistantOptions, AssistantState } from './options.ts';
+import type { AssistantManners, AssistantOptions, AssistantState } from './options.ts';
 import { phrasesIn } from './phrases.ts';
 import { ToolRuns } from './tool-runs.ts';
 
@@ -19,11 +20,23 @@ export interface AssistantBotOptions<D extends JsonObject = JsonObject>
   readonly version?: number;
 }
 
-interface LiveCall {
+interface LiveCall<L> {
   readonly call: CallFacts;
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Logger;
+  readonly connection: L | undefined;
   end?: { readonly state: AssistantState; readonly by: SessionEnd };
+}
+
+/** What a bot is made of around its step. */
+export interface AssistantParts<D extends JsonObject, L>
+  extends
+    Pick<AssistantManners<D>, 'greeting' | 'phrases' | 'onEnd' | 'language'>,
+    Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler' | 'recognition'> {
+  readonly version?: number;
+  readonly step: AssistantStep<D>;
+  /** What the step needs for each call. */
+  readonly connection?: Live<unknown, L>;
 }
 
 /** Time for the tools of a call that has ended, ms. */
@@ -39,21 +52,31 @@ const LAST_TOOLS_MS = 1800;
  * export default assistant({ id: 'desk', name: 'Desk', model, instructions: 'You book appointments.', greeting: 'Hello.', tools: { book } });
  */
 export function assistant<D extends JsonObject = JsonObject>(options: AssistantBotOptions<D>): Bot {
-  const { id, name, version = 1, voice, language, speech, filler, greeting } = options;
-  // What the state holds as data came from these very options and went through JSON.
-  const step = assistantStep<D>(options) as unknown as AssistantStep;
-  const onEnd = options.onEnd as unknown as AssistantOptions['onEnd'];
-  const phrases = Object.values({ ...phrasesIn(language), ...options.phrases });
-  return bot<AssistantState, LiveCall>({
+  return botOf({ ...options, step: assistantStep(options) });
+}
+
+/** A bot that is nothing but its step. */
+export function botOf<D extends JsonObject, L = undefined>(parts: AssistantParts<D, L>): Bot {
+  const { id, name, version = 1, voice, language, speech, filler, recognition, greeting, connection } = parts;
+  // What the state holds as data came from these very parts and went through JSON.
+  const step = parts.step as unknown as AssistantStep;
+  const onEnd = parts.onEnd as unknown as AssistantManners['onEnd'];
+  const phrases = Object.values({ ...phrasesIn(language), ...parts.phrases });
+  return bot<AssistantState, LiveCall<L>>({
     ...{ id, name, version },
     ...(voice !== undefined && { voice }),
     ...(language !== undefined && { language }),
     ...(speech !== undefined && { speech }),
     ...(filler !== undefined && { filler }),
+    ...(recognition !== undefined && { recognition }),
     prompts: [...(typeof greeting === 'string' ? [greeting] : []), ...phrases],
     live: {
-      open: ({ call, clock, log }) => ({ call, clock, log }),
-      async close({ call, clock, log, end }) {
+      open(context) {
+        const { call, clock, log } = context;
+        return { call, clock, log, connection: connection?.open(context) };
+      },
+      async close({ call, clock, log, end, ...live }, why) {
+        if (live.connection !== undefined) void connection?.close?.(live.connection, why);
         if (end === undefined || onEnd === undefined) return;
         const runs = ToolRuns.of(call);
         await runs.ended(LAST_TOOLS_MS, clock);

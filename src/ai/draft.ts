@@ -2,9 +2,9 @@
 // history holds it.
 import type { JsonObject } from '../base/json.ts';
 import type { BotContext } from '../bot/bot.ts';
-import { Saying, say } from '../bot/saying.ts';
+import { play, Saying, say } from '../bot/saying.ts';
 import type { Reply } from '../dialog/reply.ts';
-import { shortened, type Message, type ToolMessage, type ToolOutcome } from './history.ts';
+import { shortened, type AssistantMessage, type Message, type ToolMessage, type ToolOutcome } from './history.ts';
 import type { ModelFailure } from './model.ts';
 import type { AssistantState, AssistantTurn, TurnReport } from './options.ts';
 import { phrasesOf, type AssistantRules } from './rules.ts';
@@ -16,6 +16,11 @@ export type AnyContext = BotContext<unknown>;
 
 /** Longest history as JSON, characters: the snapshot of a call holds 64 KB. */
 const MAX_STATE_CHARS = 48_000;
+
+/** Bytes of µ-law per ms of sound. */
+const BYTES_PER_MS = 8;
+
+const NO_SOUND = { prompts: 0, ms: 0 } as const;
 
 /** One for each turn. */
 export class Draft<D extends JsonObject> {
@@ -74,6 +79,26 @@ export class Draft<D extends JsonObject> {
     this.change({ messages: [...(open === undefined ? before : before.slice(0, -1)), message, ...coming] });
     const voice = language === undefined ? undefined : this.rules.languages?.[language]?.voice;
     return say(text, { ...(language !== undefined && { language }), ...(voice !== undefined && { voice }) });
+  }
+
+  /** Plays what the model has spoken itself. @param mulaw - G.711 µ-law, 8 kHz. */
+  play(item: string, mulaw: Uint8Array): Saying {
+    this.hasSpoken = true;
+    const durationMs = mulaw.length / BYTES_PER_MS;
+    this.#changeSpoken(item, ({ sound = NO_SOUND }) => ({ sound: { prompts: sound.prompts + 1, ms: sound.ms + durationMs } }));
+    return play({ mulaw, durationMs });
+  }
+
+  /** Adds words of what the model speaks itself; they come before their sound or after it. */
+  transcribe(item: string, words: string): void {
+    this.#changeSpoken(item, ({ text }) => ({ text: text + words }));
+  }
+
+  #changeSpoken(item: string, change: (spoken: AssistantMessage) => Partial<AssistantMessage>): void {
+    const { messages } = this.#state;
+    const isSame = (message: Message): message is AssistantMessage => message.by === 'assistant' && message.item === item;
+    const known = messages.some(isSame) ? messages : [...messages, { by: 'assistant', text: '', item, sound: NO_SOUND } as const];
+    this.change({ messages: known.map((message) => (isSame(message) ? { ...message, ...change(message) } : message)) });
   }
 
   /** A reply without words; what was said before it stands. */

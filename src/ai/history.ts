@@ -1,7 +1,7 @@
 // What was said and done in a call, as an assistant's state keeps it: what the caller heard and not what was written, tools with what came
 // of them. Turns into a prompt. Plain JSON; knows no model and no tools.
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import type { Heard } from '../dialog/heard.ts';
+import { wordsUpTo, type Heard } from '../dialog/heard.ts';
 import type { ModelMessage } from './model.ts';
 
 /** One entry of a history. */
@@ -11,6 +11,8 @@ export type Message = CallerMessage | AssistantMessage | ToolMessage;
 export interface CallerMessage {
   readonly by: 'caller';
   readonly text: string;
+  /** Names it at a model that has heard it itself. */
+  readonly item?: string;
 }
 
 /** What the caller heard; a dash ends what was cut. */
@@ -19,6 +21,10 @@ export interface AssistantMessage {
   readonly text: string;
   /** The prompts it was said in, while it is not known how much of them was heard. */
   readonly prompts?: readonly string[];
+  /** Names it at a model that speaks itself. */
+  readonly item?: string;
+  /** What such a model has spoken, in so many prompts, while it is not known how much of it was heard. */
+  readonly sound?: { readonly prompts: number; readonly ms: number };
 }
 
 /** A use of a tool. */
@@ -46,13 +52,39 @@ const CUT = ' —';
 
 /** The history with what was heard of its last reply in place of what was to be said. */
 export function settled(messages: readonly Message[], heard: Heard): readonly Message[] {
-  const walk = heard.estimated === true && !heard.complete ? estimatedWalk(heard.text) : partsWalk(heard);
+  const walk = walkOf(heard);
   const known = messages.map((message) => {
-    if (message.by !== 'assistant' || message.prompts === undefined) return message;
+    if (message.by !== 'assistant') return message;
+    if (message.sound !== undefined) return withSoundHeard(message, walk.soundOf(message.sound.prompts));
+    if (message.prompts === undefined) return message;
     return { by: 'assistant', text: joined(message.prompts.map(walk.heardOf)) } as const;
   });
   const rest = joined(walk.rest());
   return [...known, { by: 'assistant', text: rest } as const].filter((message) => message.by !== 'assistant' || message.text !== '');
+}
+
+/** How long each utterance of a model that speaks itself was heard, ms, by its name: those that the caller cut. */
+export function soundsCut(messages: readonly Message[], heard: Heard): ReadonlyMap<string, number> {
+  const walk = walkOf(heard);
+  const known = new Map<string, number>();
+  for (const message of messages) {
+    if (message.by !== 'assistant') continue;
+    for (const prompt of message.prompts ?? []) walk.heardOf(prompt);
+    if (message.sound === undefined) continue;
+    const ms = walk.soundOf(message.sound.prompts);
+    if (message.item !== undefined && ms + HARDLY_CUT_MS < message.sound.ms) known.set(message.item, ms);
+  }
+  return known;
+}
+
+/** Less than a syllable, ms. */
+const HARDLY_CUT_MS = 60;
+
+function withSoundHeard({ sound, ...message }: AssistantMessage, heardMs: number): AssistantMessage {
+  const lengthMs = sound?.ms ?? 0;
+  if (heardMs + HARDLY_CUT_MS >= lengthMs) return message;
+  const words = wordsUpTo(message.text, heardMs / lengthMs);
+  return { ...message, text: words === '' ? '' : words + CUT };
 }
 
 interface HeardPiece {
@@ -60,8 +92,20 @@ interface HeardPiece {
   readonly isCut: boolean;
 }
 
+/** Goes through a reply from its beginning, as the history does. */
+interface Walk {
+  readonly heardOf: (prompt: string) => HeardPiece;
+  /** How long the next so many prompts without words were heard, ms. */
+  readonly soundOf: (prompts: number) => number;
+  readonly rest: () => readonly HeardPiece[];
+}
+
+function walkOf(heard: Heard): Walk {
+  return heard.estimated === true && !heard.complete ? estimatedWalk(heard) : partsWalk(heard);
+}
+
 /** Finds the prompts one after the other among the parts of the reply; the bot around an assistant may have said more. */
-function partsWalk({ parts }: Heard): { heardOf: (prompt: string) => HeardPiece; rest: () => readonly HeardPiece[] } {
+function partsWalk({ parts }: Heard): Walk {
   let next = 0;
   const piece = (part: Heard['parts'][number]): HeardPiece => ({ words: part.heard, isCut: !part.complete });
   return {
@@ -72,13 +116,24 @@ function partsWalk({ parts }: Heard): { heardOf: (prompt: string) => HeardPiece;
       next = at + 1;
       return piece(part);
     },
+    soundOf(prompts) {
+      let heardMs = 0;
+      for (let left = prompts; left > 0; left -= 1) {
+        const at = parts.findIndex(({ text }, index) => index >= next && text === '');
+        const part = parts[at];
+        if (part === undefined) break;
+        next = at + 1;
+        heardMs += part.ms;
+      }
+      return heardMs;
+    },
     // Said after the last checkpoint of a handler that was left.
     rest: () => parts.slice(next).map(piece),
   };
 }
 
 /** After a crash there is one text, up to where it was probably heard. */
-function estimatedWalk(text: string): { heardOf: (prompt: string) => HeardPiece; rest: () => readonly HeardPiece[] } {
+function estimatedWalk({ text, ms }: Heard): Walk {
   let left = text;
   return {
     heardOf(prompt) {
@@ -88,6 +143,7 @@ function estimatedWalk(text: string): { heardOf: (prompt: string) => HeardPiece;
       left = isWhole ? left.slice(at + prompt.length) : '';
       return { words, isCut: !isWhole && words !== '' };
     },
+    soundOf: () => ms,
     rest: () => [],
   };
 }
@@ -134,8 +190,7 @@ function addUse(prompt: ModelMessage[], { id, tool, input, outcome, metadata, is
     ...({ type: 'tool-call', toolCallId: id, toolName: tool, input } as const),
     ...(metadata !== undefined && { providerOptions: metadata }),
   };
-  const value = outcome === undefined ? UNKNOWN : typeof outcome.value === 'string' ? outcome.value : JSON.stringify(outcome.value);
-  const output = { type: outcome?.isError === true ? ('error-text' as const) : ('text' as const), value };
+  const output = { type: outcome?.isError === true ? ('error-text' as const) : ('text' as const), value: outputOf({ outcome }) };
   const result = { type: 'tool-result' as const, toolCallId: id, toolName: tool, output };
   const [asked, given] = [prompt.at(-2), prompt.at(-1)];
   if (isWithLast === true && asked?.role === 'assistant' && given?.role === 'tool') {
@@ -147,6 +202,12 @@ function addUse(prompt: ModelMessage[], { id, tool, input, outcome, metadata, is
   if (given?.role === 'assistant') given.content.push(use);
   else prompt.push({ role: 'assistant', content: [use] });
   prompt.push({ role: 'tool', content: [result] });
+}
+
+/** What came of a use, as a model reads it. */
+export function outputOf({ outcome }: { readonly outcome?: ToolOutcome | undefined }): string {
+  if (outcome === undefined) return UNKNOWN;
+  return typeof outcome.value === 'string' ? outcome.value : JSON.stringify(outcome.value);
 }
 
 const UNKNOWN = 'It has begun. The outcome is not known yet: check before you try it again, and do not claim that it worked.';

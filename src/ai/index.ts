@@ -5,7 +5,17 @@ export { assistantStep, type AssistantStep, type AssistantTalk } from './assista
 export { chatModel, type ChatModelOptions } from './chat-model.ts';
 export type { AssistantMessage, CallerMessage, Message, ToolMessage, ToolOutcome } from './history.ts';
 export type { LanguageModel, ModelFailure, ModelSettings } from './model.ts';
-export type { AssistantLimits, AssistantOptions, AssistantState, AssistantTurn, TransferRule, TurnReport } from './options.ts';
+export type {
+  AssistantLimits,
+  AssistantManners,
+  AssistantOptions,
+  AssistantState,
+  AssistantTurn,
+  TransferRule,
+  TurnReport,
+} from './options.ts';
 export type { Phrases } from './phrases.ts';
+export { realtime, type RealtimeBotOptions } from './realtime/realtime.ts';
+export { realtimeStep, type RealtimeOptions, type RealtimeStep } from './realtime/realtime-step.ts';
 export { exit, keyed, tool, type Exit, type KeyedTool, type Tool, type ToolContext, type ToolDefinition } from './tool.ts';
 export { scripted, type ScriptedAnswer, type ScriptedModel } from './scripted-model.ts';

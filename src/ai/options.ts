@@ -10,11 +10,17 @@ import type { Phrases } from './phrases.ts';
 import type { Exit, KeyedTool, Tool } from './tool.ts';
 
 /** An assistant: a language model that talks, uses tools, and leaves through exits. */
-export interface AssistantOptions<D extends JsonObject = JsonObject> {
+export interface AssistantOptions<D extends JsonObject = JsonObject> extends AssistantManners<D> {
   readonly model: LanguageModel;
   readonly settings?: ModelSettings;
   /** Asked when the first model fails before its first word. */
   readonly fallback?: LanguageModel;
+  /** Sees each sentence before it is spoken: gives it back, another one, or undefined to stop and say that the thread is lost. */
+  readonly check?: (sentence: string) => string | undefined | Promise<string | undefined>;
+}
+
+/** What an assistant is for and how it behaves, whatever model it has. */
+export interface AssistantManners<D extends JsonObject = JsonObject> {
   /** What the assistant is for and how it talks. That this is a telephone call is told by itself. */
   readonly instructions:
     | string
@@ -41,8 +47,6 @@ export interface AssistantOptions<D extends JsonObject = JsonObject> {
   readonly limits?: Partial<AssistantLimits>;
   /** Sees what the caller said before it reaches a model or the state. */
   readonly redact?: (text: string) => string;
-  /** Sees each sentence before it is spoken: gives it back, another one, or undefined to stop and say that the thread is lost. */
-  readonly check?: (sentence: string) => string | undefined | Promise<string | undefined>;
   readonly phrases?: Partial<Phrases>;
   /** How to listen after each reply. */
   readonly listen?: ListenOptions;

@@ -1,8 +1,8 @@
 // An assistant's options, checked and with their defaults: made once, when the bot is loaded.
 import { z } from 'zod';
 import type { JsonObject } from '../base/json.ts';
-import { demandModel, type LanguageModel, type ModelTool } from './model.ts';
-import type { AssistantLimits, AssistantOptions, TransferRule } from './options.ts';
+import type { ModelTool } from './model.ts';
+import type { AssistantLimits, AssistantManners, TransferRule } from './options.ts';
 import { phrasesIn, type Phrases } from './phrases.ts';
 import type { Exit, KeyedTool, Tool } from './tool.ts';
 
@@ -22,8 +22,7 @@ export type Usable<D extends JsonObject> =
   | { readonly kind: 'language'; readonly description: string; readonly input: z.ZodType<{ readonly language: string }> };
 
 /** See {@link AssistantOptions}. */
-export interface AssistantRules<D extends JsonObject> extends AssistantOptions<D> {
-  readonly models: readonly LanguageModel[];
+export interface AssistantRules<D extends JsonObject> extends AssistantManners<D> {
   readonly limits: AssistantLimits;
   readonly usable: ReadonlyMap<string, Usable<D>>;
   /** The same as the model sees them. */
@@ -48,10 +47,8 @@ const TRANSFER_INPUT = z.object({
   summary: z.string().describe('what the colleague must know, in one or two sentences'),
 });
 
-/** @throws TypeError for a model that is none, for tools without a usable name, and for two of one name. */
-export function rulesOf<D extends JsonObject>(options: AssistantOptions<D>): AssistantRules<D> {
-  const models = [options.model, ...(options.fallback === undefined ? [] : [options.fallback])];
-  for (const model of models) demandModel(model);
+/** @throws TypeError for tools without a usable name, and for two of one name. */
+export function rulesOf<D extends JsonObject>(options: AssistantManners<D>): AssistantRules<D> {
   const usable = new Map<string, Usable<D>>();
   for (const [name, entry] of [...Object.entries(options.tools ?? {}), ...Object.entries(options.exits ?? {}), ...builtIn(options)]) {
     if (!TOOL_NAME.test(name)) throw new TypeError(`no model can use a tool named "${name}": a letter, then letters, digits, _ and -`);
@@ -63,10 +60,10 @@ export function rulesOf<D extends JsonObject>(options: AssistantOptions<D>): Ass
     inputSchema:
       entry.kind === 'keyed' ? { type: 'object', properties: {} } : z.toJSONSchema(entry.input, { target: 'draft-7', io: 'input' }),
   }));
-  return { ...options, models, limits: { ...LIMITS, ...options.limits }, usable, shown };
+  return { ...options, limits: { ...LIMITS, ...options.limits }, usable, shown };
 }
 
-function builtIn<D extends JsonObject>({ transfer = false, end = true, languages }: AssistantOptions<D>): [string, Usable<D>][] {
+function builtIn<D extends JsonObject>({ transfer = false, end = true, languages }: AssistantManners<D>): [string, Usable<D>][] {
   const entries: [string, Usable<D>][] = [];
   if (transfer !== false) {
     const rule = transfer === true ? {} : transfer;

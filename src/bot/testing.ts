@@ -128,7 +128,7 @@ export class TestCall {
   async interrupt(by: 'speech' | 'keys' = 'speech', heard: Partial<Heard> = {}): Promise<this> {
     this.#mustBeOpen();
     await this.#stop('barge_in');
-    this.#heard = { complete: false, ms: 0, text: '', parts: partsHeard(this.#prompts, heard.text ?? ''), ...heard };
+    this.#heard = { complete: false, ms: 0, text: '', parts: partsHeard(this.#prompts, { text: '', ms: 0, ...heard }), ...heard };
     const event = { type: 'barge_in', by, heard: this.#heard } as const;
     // A bot that has ended the call is not notified any more.
     if (this.reply.next.kind === 'listen') this.#state = await runNote(this.#bot, this.#state, event, this.#context());
@@ -318,10 +318,17 @@ function demandKeys(digits: string): void {
   if (!/^[0-9A-D*#]*$/u.test(digits)) throw new TypeError(`"${digits}" cannot be pressed: keys are 0 to 9, A to D, * and #`);
 }
 
-/** The parts of a reply of which these words were heard; all of them, when none are named. */
-function partsHeard(prompts: readonly Prompt[], heard?: string): readonly HeardPart[] {
-  let left = heard?.trim() ?? Infinity;
+/** The parts of a reply of which these words, or so many ms of recordings, were heard; all of them, when nothing is said. */
+function partsHeard(prompts: readonly Prompt[], heard?: { readonly text: string; readonly ms: number }): readonly HeardPart[] {
+  let left = heard?.text.trim() ?? Infinity;
+  let leftMs = heard?.ms ?? Infinity;
   return prompts.map((prompt) => {
+    if (prompt.kind === 'audio') {
+      const lengthMs = prompt.mulaw.length / 8;
+      const ms = Math.min(lengthMs, leftMs);
+      leftMs -= ms;
+      return { text: '', heard: '', ms, complete: ms === lengthMs };
+    }
     const text = prompt.kind === 'text' ? prompt.text : '';
     const words = typeof left === 'number' ? text : left.slice(0, text.length);
     if (typeof left === 'string') left = left.slice(text.length).trimStart();

@@ -27,3 +27,10 @@ export interface HeardPart {
 
 /** Nothing was said, so nothing was missed. */
 export const NOTHING_SAID: Heard = { complete: true, ms: 0, text: '', parts: [] };
+
+/** The words of a text up to a fraction of its length, with the word that has begun. */
+export function wordsUpTo(text: string, part: number): string {
+  if (part <= 0) return '';
+  const end = text.indexOf(' ', Math.ceil(text.length * part) - 1);
+  return (end === -1 ? text : text.slice(0, end)).trimEnd();
+}

@@ -1,6 +1,6 @@
 // Assistants on a real server, called by the fake platform, with models and recognizer of a script: what callers hear, what is booked,
 // and what happens when a service fails.
-import { assistant, chatModel, tool, z } from 'parley-voice/ai';
+import { assistant, chatModel, realtime, tool, z } from 'parley-voice/ai';
 import { fakeModels, startPlatform, type ModelScript, type Scenario, type TestPlatform } from 'parley-voice/platform';
 import { createServer } from 'parley-voice/server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -18,6 +18,10 @@ async function called(script: ModelScript, scenario: Scenario, transport: Transp
   const models = await fakeModels(script);
   onTestFinished(() => models.close());
   const booked: string[] = [];
+  const talk = realtime({
+    ...{ id: 'talk', name: 'Talk', url: models.realtimeUrl, model: 'fake', transcribe: 'fake' },
+    ...{ instructions: 'You talk.', greeting: 'Hello.' },
+  });
   const desk = assistant({
     ...{ id: 'desk', name: 'Desk', model: chatModel({ url: models.url, model: 'fake' }) },
     ...{ instructions: 'You book appointments.', greeting: 'Hello.' },
@@ -47,12 +51,19 @@ async function called(script: ModelScript, scenario: Scenario, transport: Transp
       log: { level: 'silent' },
       shutdown: { grace_ms: 0 },
     },
-    { bots: [desk] },
+    { bots: [desk, talk] },
   );
   onTestFinished(() => server.close());
   const target = transport === 'grpc' ? server.address.grpc : (server.address.websocket ?? '');
-  const { failures, findings } = await platform.call(target, { pace: 10, ...scenario });
-  return { booked, failures, findings, asked: models.journal.map(({ on, use, say, text }) => (on === 'chat' ? (use ?? say) : text)) };
+  const { failures, findings } = await platform.call(target, { pace: 10, agent: 'desk', ...scenario });
+  const conversation = models.conversations[0]?.map(({ by, text }) => `${by}: ${text}`);
+  return {
+    booked,
+    failures,
+    findings,
+    conversation,
+    asked: models.journal.map(({ on, use, say, text }) => (on === 'chat' ? (use ?? say) : text)),
+  };
 }
 
 const { delays: _, ...AT_ONCE } = APPOINTMENTS_SCRIPT;
@@ -64,7 +75,7 @@ describe('an assistant on a server', () => {
       { say: 'Nine is good.', expect: { heard: 'It is booked' } },
       { say: 'No, thank you. Goodbye.', expect: { ends: 'ended' } },
     ] as const;
-    expect(await called(AT_ONCE, { steps: [...steps] }, transport)).toEqual({
+    expect(await called(AT_ONCE, { steps: [...steps] }, transport)).toMatchObject({
       ...{ booked: ['tuesday at nine'], failures: [], findings: [] },
       asked: [
         ...['Do you have anything on Tuesday?', 'find_slots', 'On Tuesday I have nine and eleven. Which one would you like?'],
@@ -85,5 +96,36 @@ describe('an assistant on a server', () => {
     ] as const;
     const result = await called({ ...AT_ONCE, faults: [...faults] }, { steps: [...steps] });
     expect(result).toMatchObject({ booked: [], failures: [], findings: [] });
+  });
+});
+
+describe('a speech-to-speech model on a server', () => {
+  const rules = [
+    { when: 'story', say: 'Once upon a time there was a house that stood on a hill above the sea.' },
+    { when: 'stop', say: 'All right.' },
+    { when: 'bye', use: 'end_call' },
+  ];
+
+  it.each(['grpc', 'websocket'] as const)('knows how much of it was heard when its caller interrupts over %s', async (transport) => {
+    const steps = [
+      { say: 'Tell me a story.' },
+      { say: 'Stop, please.', interrupt_after_ms: 1500 },
+      { say: 'Goodbye.', expect: { ends: 'ended' } },
+    ] as const;
+    const heard = ['Tell me a story.', 'Stop, please.', 'Goodbye.'];
+    const {
+      failures,
+      findings,
+      conversation = [],
+    } = await called({ heard, rules }, { agent: 'talk', pace: 1, steps: [...steps] }, transport);
+    expect({ failures, findings }).toEqual({ failures: [], findings: [] });
+    const [greeting, asked, story = '', ...rest] = conversation;
+    expect([greeting, asked, ...rest]).toEqual([
+      ...['assistant: Hello.', 'caller: Tell me a story.', 'caller: Stop, please.', 'assistant: All right.'],
+      ...['caller: Goodbye.', 'tool: end_call'],
+    ]);
+    // The caller begins 1.5 s into it, and the server needs a moment to hear that: 25 characters, and some.
+    expect(story).toMatch(/^assistant: Once upon a time there/u);
+    expect(story.length).toBeLessThan('assistant: '.length + 45);
   });
 });

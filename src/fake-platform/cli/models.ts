@@ -1,4 +1,4 @@
-// `parley models`: a language model and a recognizer of a script, for assistants on a machine without key or network. They run until
+// `parley models`: a language model, a recognizer and a speech-to-speech model of a script, for assistants on a machine without key or network. They run until
 // Ctrl-C and show what they are asked.
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
@@ -22,7 +22,7 @@ Examples:
 
 export function modelsCommand(surroundings: Pick<CommandSurroundings, 'onInterrupt' | 'print'>): Command {
   return new Command('models')
-    .description('run a fake language model and recognizer on this machine until Ctrl-C')
+    .description('run a fake language model, recognizer and speech-to-speech model on this machine until Ctrl-C')
     .option('--script <file>', 'what they hear and answer (default: what the bundled appointments bot needs)', scriptIn)
     .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', portNumber, MODELS_PORT)
     .option('--json', 'print JSON lines')
@@ -43,7 +43,7 @@ async function runModels(
       print(json === true ? JSON.stringify({ event: 'request', ...entry }) : lineOf(entry));
     };
     const models = await fakeModels(script, { port, onRequest });
-    print(json === true ? JSON.stringify({ event: 'ready', url: models.url }) : readyText(models.url));
+    print(json === true ? JSON.stringify({ event: 'ready', url: models.url, realtimeUrl: models.realtimeUrl }) : readyText(models.url));
     await interrupted;
     await models.close();
   } finally {

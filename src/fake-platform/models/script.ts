@@ -23,7 +23,7 @@ const RULE = z
 
 const FAULT = z
   .strictObject({
-    on: z.enum(['chat', 'recognition']),
+    on: z.enum(['chat', 'recognition', 'realtime']),
     /** Which request, from 1. */
     nth: z.int().min(1),
     /** `error` answers `status`; `hang` never answers; `cut` breaks off half-way; `empty` answers nothing; `torn` answers no JSON. */

@@ -1,6 +1,6 @@
 // One prompt that was delivered to the platform: how much of its audio and text was heard at a time, and what is left
 // after a cut. Knows neither its neighbours nor its reply.
-import type { HeardPart } from '../../dialog/heard.ts';
+import { wordsUpTo, type HeardPart } from '../../dialog/heard.ts';
 import type { PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
 
 /** A prompt resumes this much before the cut, ms: the middle of a word is not understood. */
@@ -80,11 +80,4 @@ export function restOf(played: Played, nowMs: number): SpokenPrompt {
   if (skipMs === 0 && pieces.length <= 1) return prompt;
   const mulaw = Buffer.concat(pieces.map(({ audio }) => audio.mulaw)).subarray(Math.floor(skipMs * BYTES_PER_MS));
   return { ...prompt, audio: { mulaw, durationMs: mulaw.length / BYTES_PER_MS }, skippedMs: (prompt.skippedMs ?? 0) + skipMs };
-}
-
-/** The words of a text up to a fraction of its length, with the word that has begun. */
-function wordsUpTo(text: string, part: number): string {
-  if (part <= 0) return '';
-  const end = text.indexOf(' ', Math.ceil(text.length * part) - 1);
-  return (end === -1 ? text : text.slice(0, end)).trimEnd();
 }

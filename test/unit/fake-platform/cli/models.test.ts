@@ -64,7 +64,7 @@ describe('parley models', () => {
   it('prints JSON lines', async () => {
     const { said, url } = await ran(['--json'], 'Friday please');
     expect(said.map((line): unknown => JSON.parse(line))).toEqual([
-      { event: 'ready', url },
+      { event: 'ready', url, realtimeUrl: `${url.replace('http', 'ws')}/realtime` },
       expect.objectContaining({ event: 'request', on: 'chat', text: 'Friday please', use: 'find_slots' }),
     ]);
   });

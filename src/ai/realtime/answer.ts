@@ -1,0 +1,159 @@
+// One answer of a speech-to-speech model: brings its conversation in line with the history, lets it hear the caller, and plays what it speaks.
+import type { JsonObject } from '../../base/json.ts';
+import type { Saying } from '../../bot/saying.ts';
+import type { Utterance } from '../../dialog/utterance.ts';
+import { instructionsOf, type Answered, type Answering, type Use } from '../answer.ts';
+import type { Draft } from '../draft.ts';
+import { outputOf, type Message, type ToolMessage } from '../history.ts';
+import type { RealtimeSession } from './session.ts';
+
+/** Stands for what the caller said, until the service has written it down. */
+export const SPEECH = '[speech]';
+
+const TELEPHONE = [
+  'You are talking with a caller on the telephone. Short sentences.',
+  'Never say that something was done unless the result of a tool says so.',
+].join(' ');
+
+/** Longest wait for a connection, ms. */
+const CONNECT_MS = 3000;
+/** Least sound of one prompt, bytes: a fifth of a second. */
+const PIECE_BYTES = 1600;
+/** A response that fails before its first sound is asked for once more. */
+const TRIES = 2;
+
+/** @param utterance - what the caller has just said; undefined: nothing, or keys. */
+export function spokenAnswering<D extends JsonObject>(
+  session: RealtimeSession,
+  model: string,
+  utterance: Utterance | undefined,
+): Answering<D> {
+  const hearing = new Hearing(session, utterance);
+  return async function* (draft): AsyncGenerator<Saying, Answered> {
+    let answered: Answered = { uses: [], failed: 'late' };
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      if (!(await session.ready(CONNECT_MS, draft.context.signal))) break;
+      session.instruct(instructionsOf(draft, TELEPHONE));
+      bringInLine(draft, session, hearing);
+      const attempt = yield* response(draft, session, model);
+      hearing.named(draft);
+      answered = attempt;
+      const { failed } = attempt;
+      if (failed === undefined || failed === 'refused' || failed === 'aborted') return attempt;
+      draft.noteFailure(failed);
+      if (attempt.hasBegun) return attempt;
+    }
+    return answered;
+  };
+}
+
+async function* response<D extends JsonObject>(
+  draft: Draft<D>,
+  session: RealtimeSession,
+  model: string,
+): AsyncGenerator<Saying, Answered & { readonly hasBegun: boolean }> {
+  const uses: Use[] = [];
+  let hasBegun = false;
+  let gathered: { readonly item: string; readonly pieces: Uint8Array[]; bytes: number } | undefined;
+  const played = function* (): Generator<Saying> {
+    if (gathered !== undefined && gathered.bytes > 0) {
+      hasBegun = true;
+      draft.noteSentence();
+      yield draft.play(gathered.item, Buffer.concat(gathered.pieces));
+    }
+    gathered = undefined;
+  };
+  for await (const part of session.respond(draft.rules.limits, draft.context.signal)) {
+    switch (part.kind) {
+      case 'audio':
+        draft.noteToken(model, false);
+        if (gathered?.item !== part.item) yield* played();
+        gathered ??= { item: part.item, pieces: [], bytes: 0 };
+        gathered.pieces.push(part.mulaw);
+        gathered.bytes += part.mulaw.length;
+        if (gathered.bytes >= PIECE_BYTES) yield* played();
+        break;
+      case 'text':
+        draft.transcribe(part.item, part.words);
+        break;
+      case 'use':
+        draft.noteToken(model, false);
+        uses.push({ kind: 'use', tool: part.tool, input: part.input, metadata: { callId: part.callId } });
+        break;
+      case 'end':
+        yield* played();
+        draft.noteTokens(part.tokensIn, part.tokensOut);
+        break;
+      case 'failed':
+        return { uses: [], failed: part.why, hasBegun };
+    }
+  }
+  return { uses, hasBegun };
+}
+
+/** What the caller has just said: heard once on each connection, and named when the service has named it. */
+class Hearing {
+  readonly #session: RealtimeSession;
+  readonly #utterance: Utterance | undefined;
+  #epoch: number | undefined;
+
+  constructor(session: RealtimeSession, utterance: Utterance | undefined) {
+    this.#session = session;
+    this.#utterance = utterance;
+  }
+
+  /** @returns whether the message is what the caller has just said; the service has heard it then. */
+  takes(message: Message): boolean {
+    if (this.#utterance === undefined || !isUnnamed(message)) return false;
+    if (this.#epoch !== this.#session.epoch) this.#session.hear(this.#utterance.mulaw);
+    this.#epoch = this.#session.epoch;
+    return true;
+  }
+
+  named<D extends JsonObject>(draft: Draft<D>): void {
+    const { heardItem } = this.#session;
+    if (heardItem === undefined || this.#epoch !== this.#session.epoch) return;
+    const { messages } = draft.state;
+    const at = messages.findLastIndex(isUnnamed);
+    draft.change({ messages: messages.map((message, index) => (index === at ? { ...message, item: heardItem } : message)) });
+  }
+}
+
+function isUnnamed(message: Message): boolean {
+  return message.by === 'caller' && message.text === SPEECH && message.item === undefined;
+}
+
+/** Gives the service what it lacks of the history: after a new connection all of it, as text. */
+function bringInLine<D extends JsonObject>(draft: Draft<D>, session: RealtimeSession, hearing: Hearing): void {
+  const messages = draft.state.messages.map((message): Message => {
+    if (message.by === 'tool') {
+      bringTool(message, session);
+      return message;
+    }
+    if (session.holds(message.item) || message.text === '' || hearing.takes(message)) return message;
+    const id = session.newName();
+    const { text } = message;
+    if (message.by === 'caller') session.create({ id, type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+    else session.create({ id, type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });
+    return { ...message, item: id };
+  });
+  draft.change({ messages });
+}
+
+function bringTool(message: ToolMessage, session: RealtimeSession): void {
+  const output = outputOf(message);
+  const known = session.outcomes.get(message.id);
+  if (known?.output === output) return;
+  const given = message.metadata?.['callId'];
+  let call = session.calls.get(message.id) ?? (typeof given === 'string' && session.called(given) ? given : undefined);
+  if (call === undefined) {
+    call = session.newName();
+    const input = JSON.stringify(message.input);
+    session.create({ id: session.newName(), type: 'function_call', call_id: call, name: message.tool, arguments: input });
+  }
+  session.calls.set(message.id, call);
+  if (known !== undefined) session.delete(known.item);
+  const item = session.newName();
+  session.create({ id: item, type: 'function_call_output', call_id: call, output });
+  session.outcomes.set(message.id, { item, output });
+}

@@ -1,0 +1,100 @@
+// An assistant whose model hears and speaks itself, as a step of a hand-written bot. Turns, tools, exits and failures are those of every
+// assistant; only the answering differs.
+import type { JsonObject } from '../../base/json.ts';
+import type { Live } from '../../bot/live.ts';
+import type { CallFacts } from '../../dialog/call.ts';
+import { stepOf, type AssistantStep } from '../assistant-step.ts';
+import type { AnyContext } from '../draft.ts';
+import { soundsCut, type Message } from '../history.ts';
+import type { AssistantManners } from '../options.ts';
+import { rulesOf, type AssistantRules } from '../rules.ts';
+import { SPEECH, spokenAnswering } from './answer.ts';
+import { demandAddress, type RealtimeAddress } from './connection.ts';
+import { RealtimeSession } from './session.ts';
+
+/** A speech-to-speech model of a service that speaks the realtime protocol. */
+export interface RealtimeOptions<D extends JsonObject = JsonObject> extends Omit<AssistantManners<D>, 'languages'>, RealtimeAddress {
+  /** The model's voice, as the service names it. Default: the service's. Greeting and phrases have the voice of the server. */
+  readonly modelVoice?: string;
+  /**
+   * The service's model that writes down what callers say. Without it the history has no words of theirs: a new connection, a new server
+   * and `onEnd` know only that they spoke.
+   */
+  readonly transcribe?: string;
+}
+
+/** See {@link realtimeStep}. */
+export interface RealtimeStep<D extends JsonObject = JsonObject> extends AssistantStep<D> {
+  /** The connection of each call: the bot around it must have this as its `live`, and `recognition: 'none'`. */
+  readonly live: Live<unknown, RealtimeSession>;
+}
+
+/**
+ * Makes a speech-to-speech assistant for a bot that does more than that.
+ *
+ * @throws TypeError for an address that is none, and for tools that no model can use.
+ *
+ * @example
+ * const desk = realtimeStep({ url, model, key, instructions, greeting, exits });
+ * export default bot<State, object>({ id: 'desk', recognition: 'none', live: desk.live, … });
+ */
+export function realtimeStep<D extends JsonObject = JsonObject>(options: RealtimeOptions<D>): RealtimeStep<D> {
+  demandAddress(options);
+  // Words come later than the speech they are of.
+  const { redact, ...others } = options;
+  const { url, model, key } = others;
+  const rules = rulesOf<D>(others);
+  const sessions = new WeakMap<CallFacts, RealtimeSession>();
+  const sessionOf = ({ call }: AnyContext): RealtimeSession => {
+    const session = sessions.get(call);
+    if (session === undefined) throw new TypeError('the bot around a realtimeStep needs `live: step.live`');
+    return session;
+  };
+  const step = stepOf(rules, (context, event) =>
+    spokenAnswering(sessionOf(context), model, event?.type === 'speech_input' ? event.utterance : undefined),
+  );
+  return {
+    ...step,
+    live: {
+      open({ call, clock, log }) {
+        const address = { url, model, ...(key !== undefined && { key }) };
+        const session = new RealtimeSession({ address, settings: settingsOf(options, rules), clock, log });
+        sessions.set(call, session);
+        return session;
+      },
+      close(session) {
+        session.close();
+      },
+    },
+    turn(state, event, context, at) {
+      const session = sessionOf(context);
+      for (const [item, heardMs] of soundsCut(state.messages, event.heard)) session.truncate(item, heardMs);
+      const known = { ...state, messages: state.messages.map((message) => withTranscript(message, session, redact)) };
+      // The model has heard what no recognizer was asked for.
+      return step.turn(known, event.type === 'speech_input' ? { ...event, text: SPEECH, understood: 'words' } : event, context, at);
+    },
+  };
+}
+
+function withTranscript(message: Message, session: RealtimeSession, redact: AssistantManners['redact']): Message {
+  if (message.by !== 'caller' || message.item === undefined || message.text !== SPEECH) return message;
+  const words = session.transcriptOf(message.item);
+  return words === undefined || words === '' ? message : { ...message, text: redact?.(words) ?? words };
+}
+
+/** The settings of a session in the protocol's words. Its audio is the telephone's, so nothing is converted. */
+function settingsOf<D extends JsonObject>(
+  { modelVoice: voice, transcribe, language }: RealtimeOptions<D>,
+  { shown }: AssistantRules<D>,
+): object {
+  const format = { type: 'audio/pcmu' };
+  const transcription = { model: transcribe, ...(language !== undefined && { language: language.split('-')[0] }) };
+  return {
+    ...{ type: 'realtime', output_modalities: ['audio'], tool_choice: 'auto' },
+    audio: {
+      input: { format, turn_detection: null, ...(transcribe !== undefined && { transcription }) },
+      output: { format, ...(voice !== undefined && { voice }) },
+    },
+    tools: shown.map(({ name, description, inputSchema }) => ({ type: 'function', name, description, parameters: inputSchema })),
+  };
+}

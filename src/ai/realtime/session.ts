@@ -1,0 +1,308 @@
+// A conversation with a speech-to-speech model, for one call in one process: keeps a connection, connects again when it is lost, and knows
+// what the service holds. Knows no turns and no tools.
+import { randomUUID } from 'node:crypto';
+import { waitAtMost } from '../../base/abort.ts';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { ModelPatience } from '../model.ts';
+import { RealtimeConnection, type RealtimeAddress } from './connection.ts';
+import type { ClientEvent, ConversationItem, ServiceEvent } from './events.ts';
+import { SpokenResponse, type SpokenPart } from './response.ts';
+
+export interface RealtimeSessionOptions {
+  readonly address: RealtimeAddress;
+  /** The settings of a new session. */
+  readonly settings: object;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly log: Logger;
+}
+
+/** Pauses before each of the tries to connect again, ms; further ones begin with the caller's next turn. */
+const RETRY_MS = [0, 250, 1000] as const;
+/** Longest wait for the end of a response that was cancelled, ms: services refuse two at once. */
+const CANCELLED_MS = 1000;
+/** Most texts of what callers said that are kept. */
+const MAX_TRANSCRIPTS = 100;
+/** One message of caller audio, bytes: a second. */
+const APPEND_BYTES = 8000;
+
+/** The creator calls `close`. */
+export class RealtimeSession {
+  readonly #options: RealtimeSessionOptions;
+  readonly #prefix = randomUUID().slice(0, 8);
+  #connection: RealtimeConnection | undefined;
+  #isReady = false;
+  #whenReady: (() => void)[] = [];
+  #tries = 0;
+  #cancelRetry: CancelTimer = () => undefined;
+  #isClosed = false;
+  #names = 0;
+  /** Which connection this is. What the service holds belongs to one. */
+  epoch = 0;
+  #items = new Set<string>();
+  /** Of tools whose outcome the service has: the entry that says so, and what it says. */
+  readonly outcomes = new Map<string, { readonly item: string; readonly output: string }>();
+  /** The names that uses of tools have there. */
+  readonly calls = new Map<string, string>();
+  readonly #calls = new Set<string>();
+  readonly #transcripts = new Map<string, string>();
+  #committed: string | undefined;
+  #instructions = '';
+  /** Responses that have been asked for and have not begun. */
+  readonly #asked: SpokenResponse[] = [];
+  #running: SpokenResponse | undefined;
+
+  constructor(options: RealtimeSessionOptions) {
+    this.#options = options;
+    this.#connect();
+  }
+
+  /** Whether the service can be asked; connects when nobody does. */
+  async ready(limitMs: number, signal: AbortSignal): Promise<boolean> {
+    if (this.#isReady || this.#isClosed) return this.#isReady;
+    if (this.#connection === undefined) this.#connect();
+    const ready = new Promise<void>((resolve) => this.#whenReady.push(resolve));
+    await waitAtMost(ready, limitMs, this.#options.clock, signal);
+    return this.#isReady;
+  }
+
+  /** Tells the model what it is for, when that has changed. */
+  instruct(instructions: string): void {
+    if (this.#instructions === instructions) return;
+    this.#instructions = instructions;
+    this.#send({ type: 'session.update', session: { type: 'realtime', instructions } });
+  }
+
+  /** Whether the service holds an entry. */
+  holds(item: string | undefined): boolean {
+    return item !== undefined && this.#items.has(item);
+  }
+
+  /** Whether the service itself has asked for this use of a tool on this connection. */
+  called(callId: string): boolean {
+    return this.#calls.has(callId);
+  }
+
+  /** A name that no other entry has. */
+  newName(): string {
+    this.#names += 1;
+    return `${this.#prefix}-${String(this.#names)}`;
+  }
+
+  create(item: ConversationItem): void {
+    this.#items.add(item.id);
+    this.#send({ type: 'conversation.item.create', item });
+  }
+
+  delete(item: string): void {
+    if (this.#items.delete(item)) this.#send({ type: 'conversation.item.delete', item_id: item });
+  }
+
+  /** Tells the model how much of what it said was heard. */
+  truncate(item: string, heardMs: number): void {
+    if (!this.#items.has(item)) return;
+    const audio_end_ms = Math.floor(heardMs);
+    if (audio_end_ms <= 0) this.delete(item);
+    else this.#send({ type: 'conversation.item.truncate', item_id: item, content_index: 0, audio_end_ms });
+  }
+
+  /** Lets the model hear the caller. @param mulaw - G.711 µ-law, 8 kHz. */
+  hear(mulaw: Uint8Array): void {
+    this.#committed = undefined;
+    const bytes = Buffer.from(mulaw.buffer, mulaw.byteOffset, mulaw.byteLength);
+    for (let from = 0; from < bytes.length; from += APPEND_BYTES)
+      this.#send({ type: 'input_audio_buffer.append', audio: bytes.toString('base64', from, Math.min(from + APPEND_BYTES, bytes.length)) });
+    this.#send({ type: 'input_audio_buffer.commit' });
+  }
+
+  /** The service's name of what it heard last; undefined while it has not said it. */
+  get heardItem(): string | undefined {
+    return this.#committed;
+  }
+
+  /** What the caller said, as far as the service has told. */
+  transcriptOf(item: string): string | undefined {
+    return this.#transcripts.get(item);
+  }
+
+  /** Asks for a response. Leaving the loop, and the signal, cancel it. */
+  async *respond({ firstTokenMs, stallMs }: ModelPatience, signal: AbortSignal): AsyncGenerator<SpokenPart, void> {
+    await this.#idle(signal);
+    if (signal.aborted) {
+      yield { kind: 'failed', why: 'aborted' };
+      return;
+    }
+    const response = new SpokenResponse(this.newName());
+    this.#asked.push(response);
+    this.#send({ type: 'response.create', event_id: response.eventId });
+    let hasBegun = false;
+    try {
+      for (;;) {
+        const part = await this.#partOfIt(response, hasBegun ? stallMs : firstTokenMs, hasBegun, signal);
+        hasBegun = true;
+        yield part;
+        if (part.kind === 'end' || part.kind === 'failed') return;
+      }
+    } finally {
+      this.#leave(response);
+    }
+  }
+
+  async #partOfIt(response: SpokenResponse, limitMs: number, hasBegun: boolean, signal: AbortSignal): Promise<SpokenPart> {
+    const waited = await waitAtMost(response.next(), limitMs, this.#options.clock, signal);
+    if (waited.kind === 'aborted') return { kind: 'failed', why: 'aborted' };
+    if (waited.kind === 'timeout') return { kind: 'failed', why: hasBegun ? 'stalled' : 'late' };
+    return waited.value.kind === 'end' && !hasBegun ? { kind: 'failed', why: 'empty' } : waited.value;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelRetry();
+    this.#lose();
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
+  #connect(): void {
+    this.#cancelRetry();
+    const { address, settings } = this.#options;
+    this.epoch += 1;
+    const session = { ...settings, ...(this.#instructions !== '' && { instructions: this.#instructions }) };
+    this.#connection = new RealtimeConnection(
+      address,
+      { type: 'session.update', session },
+      {
+        onEvent: (event) => {
+          this.#on(event);
+        },
+        onClosed: () => {
+          this.#closed();
+        },
+      },
+    );
+  }
+
+  #closed(): void {
+    this.#connection = undefined;
+    this.#lose();
+    const pauseMs = RETRY_MS[this.#tries];
+    this.#options.log.warn({ tries: this.#tries }, 'the connection to the speech-to-speech model is lost');
+    this.#tries += 1;
+    if (this.#isClosed || pauseMs === undefined) {
+      this.#tries = 0;
+      this.#told();
+      return;
+    }
+    this.#cancelRetry = this.#options.clock.after(pauseMs, () => {
+      this.#connect();
+    });
+  }
+
+  /** Forgets what the service holds, which is gone with its connection. */
+  #lose(): void {
+    this.#isReady = false;
+    this.#items.clear();
+    this.outcomes.clear();
+    this.calls.clear();
+    this.#calls.clear();
+    this.#committed = undefined;
+    for (const response of [...this.#asked.splice(0), ...(this.#running === undefined ? [] : [this.#running])])
+      response.push({ kind: 'failed', why: 'error' });
+    this.#running = undefined;
+  }
+
+  #told(): void {
+    for (const tell of this.#whenReady.splice(0)) tell();
+  }
+
+  #on(event: ServiceEvent): void {
+    switch (event.type) {
+      case 'session.updated':
+        this.#isReady = true;
+        this.#tries = 0;
+        this.#told();
+        return;
+      case 'input_audio_buffer.committed':
+        this.#items.add(event.item_id);
+        this.#committed = event.item_id;
+        return;
+      case 'conversation.item.input_audio_transcription.completed':
+        if (this.#transcripts.size < MAX_TRANSCRIPTS) this.#transcripts.set(event.item_id, event.transcript.trim());
+        return;
+      case 'response.created':
+        this.#begun(event.response.id);
+        return;
+      case 'response.output_audio.delta':
+        this.#items.add(event.item_id);
+        this.#partOf(event.response_id)?.push({ kind: 'audio', item: event.item_id, mulaw: Buffer.from(event.delta, 'base64') });
+        return;
+      case 'response.output_audio_transcript.delta':
+        this.#items.add(event.item_id);
+        this.#partOf(event.response_id)?.push({ kind: 'text', item: event.item_id, words: event.delta });
+        return;
+      case 'response.done':
+        this.#done(event.response);
+        return;
+      case 'error':
+        this.#options.log.warn({ code: event.error.code ?? 'unknown' }, 'the speech-to-speech model reports an error');
+        this.#refused(event.error.event_id ?? undefined);
+    }
+  }
+
+  /** Most errors leave a session as it is. */
+  #refused(eventId: string | undefined): void {
+    const at = this.#asked.findIndex((response) => response.eventId === eventId);
+    const [response] = at < 0 ? [] : this.#asked.splice(at, 1);
+    response?.push({ kind: 'failed', why: 'error' });
+  }
+
+  #begun(id: string): void {
+    const response = this.#asked.shift();
+    if (response === undefined) return;
+    response.id = id;
+    this.#running = response;
+    if (response.isLeft) this.#send({ type: 'response.cancel', response_id: id });
+  }
+
+  #partOf(id: string): SpokenResponse | undefined {
+    return this.#running?.id === id ? this.#running : undefined;
+  }
+
+  #done({ id, status, output, usage }: Extract<ServiceEvent, { type: 'response.done' }>['response']): void {
+    const response = this.#partOf(id);
+    if (response === undefined) return;
+    // A tool of half a response may be a wrong one.
+    const calls = status === 'completed' ? output : [];
+    for (const call of calls) {
+      if (call === undefined) continue;
+      this.#calls.add(call.call_id);
+      response.push({ kind: 'use', tool: call.name, input: call.arguments, callId: call.call_id });
+    }
+    if (status === 'completed' || status === 'incomplete')
+      response.push({ kind: 'end', tokensIn: usage?.input_tokens ?? 0, tokensOut: usage?.output_tokens ?? 0 });
+    else response.push({ kind: 'failed', why: 'error' });
+    response.isOver = true;
+    this.#running = undefined;
+    this.#told();
+  }
+
+  /** Nobody reads a response any more. */
+  #leave(response: SpokenResponse): void {
+    response.isLeft = true;
+    if (!response.isOver && response.id !== undefined) this.#send({ type: 'response.cancel', response_id: response.id });
+  }
+
+  /** Waits until the service has ended the response before. */
+  async #idle(signal: AbortSignal): Promise<void> {
+    if (this.#running === undefined && this.#asked.length === 0) return;
+    const ended = new Promise<void>((resolve) => this.#whenReady.push(resolve));
+    await waitAtMost(ended, CANCELLED_MS, this.#options.clock, signal);
+    // A service that does not end it now will hardly do so later.
+    this.#running = undefined;
+    this.#asked.length = 0;
+  }
+
+  #send(event: ClientEvent): void {
+    this.#connection?.send(event);
+  }
+}
