@@ -72,6 +72,11 @@ export class PlayedScript {
     const ms = times === 'for ever' ? LIMIT_MS : this.#drawMs(times);
     if (ms === 0) return !gone.aborted;
     entry.waitedMs += ms;
+    return this.pauses(ms, gone);
+  }
+
+  /** Waits so long, which is no delay of the script. @returns false when nobody waits any more. */
+  async pauses(ms: number, gone: AbortSignal): Promise<boolean> {
     const whole = abortAfter(LIMIT_MS, systemClock, AbortSignal.any([this.#closing.signal, gone]));
     try {
       return (await pause(ms, systemClock, whole.signal)) && !gone.aborted;

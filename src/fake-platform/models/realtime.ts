@@ -3,10 +3,10 @@
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
-import { encodeMulaw } from '../../speech/g711.ts';
 import { answerTo } from './chat.ts';
 import type { PlayedScript } from './playing.ts';
 import type { ModelFault, ModelRule } from './script.ts';
+import { lineTone, SPOKEN_MS } from './tone.ts';
 
 /** One entry of a conversation. */
 export interface FakeItem {
@@ -17,9 +17,6 @@ export interface FakeItem {
   /** Of an assistant's speech, ms. */
   readonly ms?: number;
 }
-
-/** How long the fake model takes to say a character, ms. */
-const SPOKEN_MS = 60;
 
 const CONTENT = z.array(z.looseObject({ text: z.string().optional() })).max(10);
 const ID = z.string().min(1).max(32);
@@ -214,7 +211,11 @@ export class FakeConversation {
       spoken.ms += word.length * SPOKEN_MS;
       const about = { response_id: responseId, item_id: id, output_index: 0, content_index: 0 };
       this.#send({ type: 'response.output_audio_transcript.delta', ...about, delta: word });
-      this.#send({ type: 'response.output_audio.delta', ...about, delta: tone(word.length * SPOKEN_MS) });
+      this.#send({
+        type: 'response.output_audio.delta',
+        ...about,
+        delta: Buffer.from(lineTone(word.length * SPOKEN_MS)).toString('base64'),
+      });
     }
     return true;
   }
@@ -250,16 +251,4 @@ export class FakeConversation {
 function faulty({ say = '', ...rule }: ModelRule, { kind }: ModelFault): Partial<ModelRule> {
   if (kind === 'cut') return { ...rule, say: say.slice(0, Math.ceil(say.length / 2)) };
   return kind === 'torn' ? { ...rule, say } : {};
-}
-
-const HZ = 8000;
-const TONE_HZ = 300;
-const LOUD = 4000;
-
-/** Base64 of µ-law. */
-function tone(ms: number): string {
-  const pcm = Int16Array.from({ length: (ms * HZ) / 1000 }, (_, index) =>
-    Math.round(LOUD * Math.sin((2 * Math.PI * TONE_HZ * index) / HZ)),
-  );
-  return Buffer.from(encodeMulaw(pcm)).toString('base64');
 }

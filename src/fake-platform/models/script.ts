@@ -23,7 +23,7 @@ const RULE = z
 
 const FAULT = z
   .strictObject({
-    on: z.enum(['chat', 'recognition', 'realtime']),
+    on: z.enum(['chat', 'recognition', 'speech', 'realtime']),
     /** Which request, from 1. */
     nth: z.int().min(1),
     /** `error` answers `status`; `hang` never answers; `cut` breaks off half-way; `empty` answers nothing; `torn` answers no JSON. */
@@ -41,7 +41,17 @@ const SCRIPT = z.strictObject({
   /** The first one that fits answers; no one: status 404. */
   rules: z.array(RULE).max(1000).optional(),
   /** Absent: at once. */
-  delays: z.strictObject({ recognition: TIMES.optional(), first_token: TIMES.optional(), token: TIMES.optional() }).optional(),
+  delays: z
+    .strictObject({
+      recognition: TIMES.optional(),
+      first_token: TIMES.optional(),
+      token: TIMES.optional(),
+      /** Until the first sound of a text. */
+      speech: TIMES.optional(),
+    })
+    .optional(),
+  /** How much faster than it sounds speech is delivered: 1 is a service at the pace of speech. Absent: at once. */
+  speech_pace: z.number().min(0.1).max(1000).optional(),
   faults: z.array(FAULT).max(1000).optional(),
 });
 

@@ -97,6 +97,37 @@ describe('fake models', () => {
     expect(await recognized(running, second(1))).toBe('first');
   });
 
+  async function spoken({ url }: FakeModels, body: object): Promise<{ status: number; type: string | null; ms: number; tookMs: number }> {
+    const began = performance.now();
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${url}/audio/speech`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const bytes = await response.arrayBuffer().then(
+      ({ byteLength }) => byteLength,
+      () => -1,
+    );
+    const { status } = response;
+    return { status, type: response.headers.get('content-type'), ms: bytes / 48, tookMs: performance.now() - began };
+  }
+
+  it('speak a tone as long as the words would take, at the pace that the script says', async () => {
+    const running = await started({ speech_pace: 2 });
+    const { tookMs, ...sound } = await spoken(running, { input: 'ten letter', response_format: 'pcm' });
+    expect(sound).toEqual({ status: 200, type: 'audio/pcm', ms: 600 });
+    expect(tookMs).toBeGreaterThan(200);
+    expect(await spoken(running, { input: 'ten letter', response_format: 'wav' })).toMatchObject({ type: 'audio/wav', ms: 600 + 44 / 48 });
+    expect(await spoken(running, { input: '' })).toMatchObject({ status: 400 });
+  });
+
+  it('fail to speak where the script says so', async () => {
+    const kinds = ['error', 'cut', 'empty', 'torn'] as const;
+    const running = await started({ faults: kinds.map((kind, index) => ({ on: 'speech', nth: index + 1, kind })) });
+    const asked = { input: 'hello', response_format: 'pcm' };
+    expect(await spoken(running, asked)).toMatchObject({ status: 503 });
+    expect(await spoken(running, asked)).toMatchObject({ status: 200, ms: -1 / 48 });
+    expect(await spoken(running, asked)).toMatchObject({ status: 200, ms: 0 });
+    expect(await spoken(running, asked)).toMatchObject({ type: 'text/html' });
+  });
+
   it('take the time that the script says, the same for the same seed', () => {
     const [one, same] = [serviceTimes(7), serviceTimes(7)];
     const drawn = Array.from({ length: 2000 }, () => one([350, 700])).toSorted((a, b) => a - b);

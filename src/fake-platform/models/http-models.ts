@@ -1,0 +1,148 @@
+// The services that are asked over HTTP: chat completions, transcriptions and speech.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { pcmWav } from '../../speech/wav.ts';
+import { askedOf, answerTo, eventsOf, type Asked } from './chat.ts';
+import type { ModelRequestEntry, PlayedScript } from './playing.ts';
+import type { ModelFault } from './script.ts';
+import { SPOKEN_MS, tone } from './tone.ts';
+
+/** An utterance that is recognized again begins with the same second. */
+const SECOND_BYTES = 16_000;
+const HEADER_BYTES = 44;
+
+const SPEECH = z.looseObject({ input: z.string().min(1).max(10_000), response_format: z.enum(['pcm', 'wav']) });
+/** What services speak in by convention, Hz. */
+const SPEECH_HZ = 24_000;
+/** One piece of speech at the pace of speech, ms. */
+const PIECE_MS = 100;
+
+export class HttpModels {
+  readonly #played: PlayedScript;
+  /** The beginning of what was recognized last, until the model is asked. */
+  #beginning: Buffer | undefined;
+
+  constructor(played: PlayedScript) {
+    this.#played = played;
+  }
+
+  async chat({ body, id }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    let asked: Asked;
+    try {
+      asked = askedOf(body);
+    } catch (thrown) {
+      return refuse(reply, 400, thrown instanceof Error ? thrown.message : 'this is no request');
+    }
+    this.#beginning = undefined;
+    const { text, after } = asked;
+    const fault = this.#played.fault('chat');
+    const rule = answerTo(asked, this.#played.script.rules ?? []);
+    const { say, use } = rule ?? {};
+    const entry = this.#played.note({
+      ...{ on: 'chat', text },
+      ...(after !== undefined && { after }),
+      ...(say !== undefined && { say }),
+      ...(use !== undefined && { use }),
+      ...(fault !== undefined && { fault: fault.kind }),
+    });
+    if (rule === undefined) return refuse(reply, 404, unanswered(asked));
+    if (use !== undefined && !asked.tools.includes(use))
+      return refuse(reply, 404, `the script uses ${use}, and the request offers no such tool`);
+    if (fault?.kind === 'error') return refuse(reply, fault.status ?? 503, ORDERED);
+    await this.#stream(reply, eventsOf(fault?.kind === 'empty' ? {} : rule, asked, id), fault, entry);
+    return reply;
+  }
+
+  async recognize({ body }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const beginning = beginningOf(body);
+    if (beginning === undefined) return refuse(reply, 400, 'this is no form with a WAV file');
+    const understood = this.#played.heard(this.#beginning?.equals(beginning) !== true);
+    this.#beginning = beginning;
+    const fault = this.#played.fault('recognition');
+    const text = fault?.kind === 'empty' ? '' : understood;
+    const entry = this.#played.note({ on: 'recognition', text, ...(fault !== undefined && { fault: fault.kind }) });
+    if (fault?.kind === 'error') return refuse(reply, fault.status ?? 503, ORDERED);
+    const times = fault?.kind === 'hang' ? 'for ever' : this.#played.script.delays?.recognition;
+    if (!(await this.#played.takes(times, entry, leftSignal(reply))) || fault?.kind === 'cut') return cutOff(reply);
+    return reply.type('application/json').send(fault?.kind === 'torn' ? '{"text":' : JSON.stringify({ text }));
+  }
+
+  async #stream(
+    reply: FastifyReply,
+    events: ReturnType<typeof eventsOf>,
+    fault: ModelFault | undefined,
+    entry: ModelRequestEntry,
+  ): Promise<void> {
+    const { delays } = this.#played.script;
+    const gone = leftSignal(reply);
+    if (!(await this.#played.takes(fault?.kind === 'hang' ? 'for ever' : delays?.first_token, entry, gone))) return void cutOff(reply);
+    const raw = reply.hijack().raw;
+    raw.writeHead(200, { 'content-type': 'text/event-stream' });
+    const cutAt = fault?.kind === 'cut' ? Math.ceil(events.filter(({ isToken }) => isToken).length / 2) : events.length;
+    for (const [index, { isToken, data }] of events.slice(0, cutAt).entries()) {
+      if (index > 0 && isToken && !(await this.#played.takes(delays?.token, entry, gone))) break;
+      raw.write(fault?.kind === 'torn' ? data.slice(0, -8) + data.slice(-2) : data);
+    }
+    if (cutAt < events.length) raw.socket?.end();
+    else raw.end();
+  }
+
+  async speak({ body }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const parsed = SPEECH.safeParse(body);
+    if (!parsed.success) return refuse(reply, 400, 'this asks for no speech: it needs `input`, and `response_format` pcm or wav');
+    const { input, response_format: format } = parsed.data;
+    const fault = this.#played.fault('speech');
+    const entry = this.#played.note({ on: 'speech', text: input, ...(fault !== undefined && { fault: fault.kind }) });
+    if (fault?.kind === 'error') return refuse(reply, fault.status ?? 503, ORDERED);
+    const { delays, speech_pace: pace } = this.#played.script;
+    const gone = leftSignal(reply);
+    if (!(await this.#played.takes(fault?.kind === 'hang' ? 'for ever' : delays?.speech, entry, gone))) return cutOff(reply);
+    if (fault?.kind === 'torn') return reply.type('text/html').send('<html>');
+    const samples = tone(fault?.kind === 'empty' ? 0 : input.length * SPOKEN_MS, SPEECH_HZ);
+    const sound = Buffer.from(format === 'wav' ? pcmWav([samples], SPEECH_HZ) : new Uint8Array(samples.buffer));
+    const raw = reply.hijack().raw;
+    raw.writeHead(200, { 'content-type': format === 'wav' ? 'audio/wav' : 'audio/pcm' });
+    const end = fault?.kind === 'cut' ? sound.length / 2 : sound.length;
+    const pieceBytes = pace === undefined ? end : (PIECE_MS * SPEECH_HZ * 2) / 1000;
+    for (let from = 0; from < end; from += pieceBytes) {
+      if (from > 0 && !(await this.#played.pauses(PIECE_MS / (pace ?? 1), gone))) break;
+      raw.write(sound.subarray(from, Math.min(from + pieceBytes, end)));
+    }
+    if (fault?.kind === 'cut') raw.socket?.end();
+    else raw.end();
+    return reply;
+  }
+}
+
+/** The message of a fault. */
+const ORDERED = 'ordered by the script';
+
+/** Aborts when the client has left. */
+function leftSignal({ raw }: FastifyReply): AbortSignal {
+  const left = new AbortController();
+  raw.once('close', () => {
+    left.abort('hang_up');
+  });
+  return left.signal;
+}
+
+export function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
+  return reply.code(status).send({ error: { message, type: 'fake_models' } });
+}
+
+function cutOff(reply: FastifyReply): FastifyReply {
+  reply.hijack().raw.destroy();
+  return reply;
+}
+
+function unanswered({ text, after }: Asked): string {
+  const what = after === undefined ? `the caller's "${text}"` : `what ${after} returned: ${text}`;
+  return `no rule of the script answers ${what}`;
+}
+
+/** The first second of a recording in a form; undefined when there is none. */
+function beginningOf(body: unknown): Buffer | undefined {
+  const start = Buffer.isBuffer(body) ? body.indexOf('RIFF') : -1;
+  // The header says how long the recording is, which differs when more was said.
+  return Buffer.isBuffer(body) && start >= 0 ? body.subarray(start + HEADER_BYTES, start + HEADER_BYTES + SECOND_BYTES) : undefined;
+}
