@@ -6,6 +6,7 @@ import { run } from './with-packages.mjs';
 
 /** @type {Readonly<Record<string, NamedCommand>>} */
 export const CHECKS = {
+  ai: { file: 'check-ai.ts', does: 'assistants that are interrupted, whose models fail and whose servers die' },
   attack: { file: 'check-attack.ts', does: 'forged tokens and mutated messages, none of which may get through' },
   'barge-in': { file: 'check-barge-in.ts', does: 'how soon a prompt stops when the caller speaks' },
   conformance: { file: 'check-conformance.ts', does: 'the whole contract, and every broken server that must be found' },

@@ -82,7 +82,7 @@ export function botOf<D extends JsonObject, L = undefined>(parts: AssistantParts
         await runs.ended(LAST_TOOLS_MS, clock);
         const { messages, data, tokens } = withLastTools(end.state, runs);
         try {
-          onEnd({ messages, data, tokens, by: end.by });
+          onEnd({ call, messages, data, tokens, by: end.by });
         } catch (thrown) {
           log.warn({ error: thrown instanceof Error ? thrown.name : typeof thrown }, 'onEnd of the assistant threw');
         }

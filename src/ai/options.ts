@@ -54,6 +54,7 @@ export interface AssistantManners<D extends JsonObject = JsonObject> {
   readonly onTurn?: (turn: TurnReport) => void;
   /** Told once when the call has ended and its tools with it, 2 s later at most. An error in it is ignored. Not for an {@link assistantStep}. */
   readonly onEnd?: (end: {
+    readonly call: CallFacts;
     readonly messages: readonly Message[];
     readonly data: D;
     readonly tokens: number;

@@ -26,6 +26,7 @@ describe('the bundled bots', () => {
       { virtual_agent_id: 'code-line', virtual_agent_name: 'Code line', is_default: false },
       { virtual_agent_id: 'echo', virtual_agent_name: 'Echo', is_default: false },
       { virtual_agent_id: 'front-desk', virtual_agent_name: 'Front desk', is_default: true },
+      { virtual_agent_id: 'talk', virtual_agent_name: 'Talk', is_default: false },
     ]);
   });
 

@@ -45,7 +45,7 @@ describe('two organizations on one server', () => {
     );
 
   it('G-05 G-07 list the agents of their own, each with its own default', async () => {
-    expect(await agentsOf(ours)).toEqual(['appointments', 'clinic', 'code-line', 'echo!', 'front-desk']);
+    expect(await agentsOf(ours)).toEqual(['appointments', 'clinic', 'code-line', 'echo!', 'front-desk', 'talk']);
     expect(await agentsOf(theirs)).toEqual(['echo', 'front-desk!']);
     expect(await agentsOf(await clientOf(THIRD_ORGANIZATION))).toEqual([]);
   });

@@ -87,7 +87,7 @@ describe('the bundled bots over WebSocket', () => {
     const { code, out } = await run(server, callCommand, targetOf(server), '--list');
     expect([code, out]).toEqual([
       0,
-      ['appointments  Appointments', 'clinic  Clinic', 'code-line  Code line', 'echo  Echo', 'front-desk  Front desk'],
+      ['appointments  Appointments', 'clinic  Clinic', 'code-line  Code line', 'echo  Echo', 'front-desk  Front desk', 'talk  Talk'],
     ]);
   });
 

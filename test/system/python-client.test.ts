@@ -93,6 +93,7 @@ describe.each(['wav', 'chunk'] as const)("a client of Python's grpcio, in %s mod
         ['code-line', 'Code line', false],
         ['echo', 'Echo', false],
         ['front-desk', 'Front desk', false],
+        ['talk', 'Talk', false],
       ],
     });
     expect(rpcs.get('list without a token')).toMatchObject({ status: 'UNAUTHENTICATED', details: 'token refused' });

@@ -74,7 +74,7 @@ describe('parley serve', () => {
     const running = serve(context);
     await until('a line is there', () => running.stdout.includes('\n') || running.exit !== undefined);
     expect(running.stdout).toMatch(
-      /^ready {2}127\.0\.0\.1:\d+ {2}TLS {2}bots appointments, clinic, code-line, echo, front-desk {2}data sources 1 {2}token check ON {2}operations port \d+ {2}NO RECOGNIZER for the words of appointments, front-desk\n$/,
+      /^ready {2}127\.0\.0\.1:\d+ {2}TLS {2}bots appointments, clinic, code-line, echo, front-desk, talk {2}data sources 1 {2}token check ON {2}operations port \d+ {2}NO RECOGNIZER for the words of appointments, front-desk\n$/,
     );
     running.signal('SIGINT');
     expect(await running.ended()).toEqual({ code: 0, signal: null });

@@ -4,19 +4,10 @@ import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { answerTo } from './chat.ts';
+import type { FakeItem } from './fake-item.ts';
 import type { PlayedScript } from './playing.ts';
 import type { ModelFault, ModelRule } from './script.ts';
 import { lineTone, SPOKEN_MS } from './tone.ts';
-
-/** One entry of a conversation. */
-export interface FakeItem {
-  readonly id: string;
-  readonly by: 'caller' | 'assistant' | 'tool' | 'outcome';
-  /** What was said, a tool's name, or what it returned; words that were truncated are gone. */
-  text: string;
-  /** Of an assistant's speech, ms. */
-  readonly ms?: number;
-}
 
 const CONTENT = z.array(z.looseObject({ text: z.string().optional() })).max(10);
 const ID = z.string().min(1).max(32);

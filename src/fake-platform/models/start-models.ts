@@ -6,7 +6,8 @@ import { WebSocketServer } from 'ws';
 import { AppError } from '../../base/errors.ts';
 import { HttpModels, refuse } from './http-models.ts';
 import { LIMIT_MS, PlayedScript, type ModelRequestEntry } from './playing.ts';
-import { FakeConversation, type FakeItem } from './realtime.ts';
+import type { FakeItem } from './fake-item.ts';
+import { FakeConversation } from './realtime.ts';
 import { checkModelScript, type ModelScript } from './script.ts';
 
 export type { ModelRequestEntry } from './playing.ts';

@@ -93,7 +93,7 @@ describe('parley bots check', () => {
   it('says ok for every bundled bot', async () => {
     const { out, code, left } = await run('check');
     expect(out).toMatch(/^ok +code-line +code-line\.ts\n/mu);
-    expect(JSON.parse(out.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ ok: true, bots: 5, problems: [] });
+    expect(JSON.parse(out.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ ok: true, bots: 6, problems: [] });
     expect({ code, left }).toEqual({ code: undefined, left: 1 });
   });
 
