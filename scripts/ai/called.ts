@@ -1,6 +1,7 @@
 // Calls one after the other, so many at once, and what came of them.
 import type { CallResult } from '../../src/cli/platform.ts';
 import type { Step } from '../../src/fake-platform/caller/script.ts';
+import { timelineText } from '../../src/fake-platform/caller/timeline-text.ts';
 import { progress } from '../command-line.ts';
 import type { Ledger } from './ledger.ts';
 import { cutErrors, faultsOf, isWrongCut, script } from './talk.ts';
@@ -33,6 +34,8 @@ export interface Found {
   readonly described: string[];
 }
 
+/** A caller who has said everything hangs up: the model may have failed to understand the goodbye. */
+const ENDS: readonly string[] = ['ended', 'transferred', 'hung_up'];
 /** Platforms give a turn up after this, ms. */
 const TOO_LONG_MS = 10_000;
 /** For the last words of an assistant whose call has ended, ms. */
@@ -61,7 +64,7 @@ export async function called(plan: Plan): Promise<Found> {
 }
 
 function judge(found: Found, ledger: Ledger, result: CallResult & { readonly conversationId: string }): void {
-  const { conversationId, replies, steps, findings, outcome } = result;
+  const { conversationId, replies, steps, findings, outcome, timeline } = result;
   const describe = (what: string): void => {
     if (found.described.length < MAX_DESCRIBED) found.described.push(`${conversationId} (${outcome}): ${what}`);
   };
@@ -72,11 +75,11 @@ function judge(found: Found, ledger: Ledger, result: CallResult & { readonly con
     if (!isInterrupted && maxGapMs > 0) found.gapsMs.push(maxGapMs);
   }
   const longestMs = Math.max(0, ...replies.map(({ latencyMs = 0 }) => latencyMs));
-  if (longestMs > TOO_LONG_MS || (outcome !== 'ended' && outcome !== 'transferred')) {
+  if (longestMs > TOO_LONG_MS || !ENDS.includes(outcome)) {
     found.silent += 1;
     describe(`the longest wait was ${String(Math.round(longestMs))} ms`);
   }
-  for (const { message } of findings) describe(message);
+  for (const { message } of findings) describe([message, ...timeline.map(timelineText(false))].join('\n    '));
   found.rulesBroken += findings.length;
   const done = ledger.results.get(conversationId) ?? [];
   found.toolsRun += done.length;

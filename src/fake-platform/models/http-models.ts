@@ -14,8 +14,10 @@ const HEADER_BYTES = 44;
 const SPEECH = z.looseObject({ input: z.string().min(1).max(10_000), response_format: z.enum(['pcm', 'wav']) });
 /** What services speak in by convention, Hz. */
 const SPEECH_HZ = 24_000;
-/** One piece of speech at the pace of speech, ms. */
+/** One piece of speech at the pace of speech, ms; the first one is longer, as services do it. */
 const PIECE_MS = 100;
+const FIRST_PIECE_MS = 300;
+const BYTES_PER_MS = (SPEECH_HZ * 2) / 1000;
 
 export class HttpModels {
   readonly #played: PlayedScript;
@@ -103,10 +105,10 @@ export class HttpModels {
     const raw = reply.hijack().raw;
     raw.writeHead(200, { 'content-type': format === 'wav' ? 'audio/wav' : 'audio/pcm' });
     const end = fault?.kind === 'cut' ? sound.length / 2 : sound.length;
-    const pieceBytes = pace === undefined ? end : (PIECE_MS * SPEECH_HZ * 2) / 1000;
-    for (let from = 0; from < end; from += pieceBytes) {
+    const [firstBytes, pieceBytes] = pace === undefined ? [end, end] : [FIRST_PIECE_MS * BYTES_PER_MS, PIECE_MS * BYTES_PER_MS];
+    for (let from = 0, to = firstBytes; from < end; from = to, to += pieceBytes) {
       if (from > 0 && !(await this.#played.pauses(PIECE_MS / (pace ?? 1), gone))) break;
-      raw.write(sound.subarray(from, Math.min(from + pieceBytes, end)));
+      raw.write(sound.subarray(from, Math.min(to, end)));
     }
     if (fault?.kind === 'cut') raw.socket?.end();
     else raw.end();
