@@ -14,6 +14,7 @@ export const DOORS = [
       'docs/bot-api.md',
       'docs/assistants.md',
       'docs/speech-to-speech.md',
+      'docs/evaluating.md',
       'docs/voice.md',
       'docs/speech.md',
       'docs/scenarios.md',
