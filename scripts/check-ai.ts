@@ -81,16 +81,9 @@ async function alone(
   try {
     const place = (steps: readonly Step[]): ReturnType<Plan['place']> =>
       placeCall({ target, profile: loadProfile('fake'), organizationId: 'check', agentId: 'desk', script: steps });
-    const name = faulty === 0 ? 'measured' : transport;
-    return await called({
-      name,
-      calls,
-      atOnce: faulty === 0 ? MEASURED_AT_ONCE : atOnce,
-      interrupts: faulty === 0 ? 0 : INTERRUPTS,
-      random,
-      ledger,
-      place,
-    });
+    const measured = { name: 'measured', atOnce: MEASURED_AT_ONCE, interrupts: 0 };
+    const faultyCalls = { name: transport, atOnce, interrupts: INTERRUPTS };
+    return await called({ ...(faulty === 0 ? measured : faultyCalls), calls, mayDie: false, random, ledger, place });
   } finally {
     await app.close();
     await models.close();
@@ -122,7 +115,7 @@ async function disturbed(calls: number, program: 'built' | 'source', { random, l
         ...{ target, token, organizationId, profile: loadProfile('fake'), agentId: 'desk', script: steps, repeatsLostTurns: true },
         certificateAuthority: Buffer.from(certificatePem),
       });
-    return await called({ name: 'two servers', calls, atOnce, interrupts: INTERRUPTS, random, ledger, place });
+    return await called({ name: 'two servers', calls, atOnce, interrupts: INTERRUPTS, mayDie: true, random, ledger, place });
   } finally {
     isOver = true;
     await disturbing.catch(() => undefined);

@@ -1,6 +1,7 @@
 // Evaluates the bundled assistant. Both models are fakes here, so that it runs everywhere; put real ones in their places.
 import { expect, it, onTestFinished } from 'vitest';
-import { chatModel, evaluate } from 'parley-voice/ai';
+import { chatModel } from 'parley-voice/ai';
+import { evaluate } from 'parley-voice/evaluation';
 import { fakeModels, type ModelScript } from 'parley-voice/platform';
 import { appointments } from '../../bots/appointments.ts';
 

@@ -1,4 +1,5 @@
 // Calls one after the other, so many at once, and what came of them.
+import type { Message, ToolMessage } from '../../src/ai/index.ts';
 import type { CallResult } from '../../src/cli/platform.ts';
 import type { Step } from '../../src/fake-platform/caller/script.ts';
 import { timelineText } from '../../src/fake-platform/caller/timeline-text.ts';
@@ -12,6 +13,8 @@ export interface Plan {
   readonly calls: number;
   readonly atOnce: number;
   readonly interrupts: number;
+  /** Whether servers die meanwhile, and take along what their tools were about to return. */
+  readonly mayDie: boolean;
   readonly random: () => number;
   readonly ledger: Ledger;
   readonly place: (steps: readonly Step[]) => Promise<CallResult & { readonly conversationId: string }>;
@@ -59,11 +62,11 @@ export async function called(plan: Plan): Promise<Found> {
   };
   await Promise.all(Array.from({ length: Math.min(plan.atOnce, plan.calls) }, oneAfterTheOther));
   await new Promise((resolve) => setTimeout(resolve, END_MS));
-  for (const result of results) judge(found, plan.ledger, result);
+  for (const result of results) judge(found, plan, result);
   return found;
 }
 
-function judge(found: Found, ledger: Ledger, result: CallResult & { readonly conversationId: string }): void {
+function judge(found: Found, { ledger, mayDie }: Plan, result: CallResult & { readonly conversationId: string }): void {
   const { conversationId, replies, steps, findings, outcome, timeline } = result;
   const describe = (what: string): void => {
     if (found.described.length < MAX_DESCRIBED) found.described.push(`${conversationId} (${outcome}): ${what}`);
@@ -86,13 +89,21 @@ function judge(found: Found, ledger: Ledger, result: CallResult & { readonly con
   found.toolsRunTwice += done.filter((useId) => (ledger.runs.get(useId) ?? 0) > 1).length;
   const history = ledger.histories.get(conversationId);
   if (history === undefined) return;
-  const known = new Set(history.flatMap((message) => (message.by === 'tool' && message.outcome?.value === 'booked' ? [message.id] : [])));
+  const known = new Set(history.flatMap((message) => (isKnown(message, mayDie) ? [message.id] : [])));
   const lost = done.filter((useId) => !known.has(useId));
   found.resultsLost += lost.length;
   if (lost.length > 0) describe(`nothing is known of ${lost.join(', ')}`);
   const errors = cutErrors(history, result);
   found.cutsCompared += errors.length;
-  const wrong = [...faultsOf(history), ...errors.filter(isWrongCut).map((chars) => `a cut is ${String(Math.round(chars))} characters off`)];
+  const wrong = [
+    ...faultsOf(history, mayDie),
+    ...errors.filter(isWrongCut).map((chars) => `a cut is ${String(Math.round(chars))} characters off`),
+  ];
   found.historyWrong += wrong.length;
   for (const what of wrong) describe(what);
+}
+
+/** Whether the history has what a tool returned, or says that this is not known because its server died. */
+function isKnown(message: Message, mayDie: boolean): message is ToolMessage {
+  return message.by === 'tool' && (message.outcome?.value === 'booked' || (mayDie && message.outcome === undefined));
 }

@@ -61,15 +61,21 @@ export function script(random: () => number, interrupts: number): readonly Step[
 
 /** Everything that the assistant may have said between two inputs. */
 const SAID = [
-  ...[LOOKED, BOOKED, LONG, 'Goodbye.', 'Hello there.', 'Let me look.', 'One moment.', 'Are you still there?'],
-  ...['Sorry, I lost my thread. Could you say that again?', 'I will connect you to a colleague.'],
+  ...[LOOKED, BOOKED, LONG].flatMap((text) => text.match(/[^.?]+[.?]/gu) ?? []).map((sentence) => sentence.trim()),
+  ...['Goodbye.', 'Hello there.', 'Let me look.', 'One moment.', 'Are you still there?'],
+  ...[
+    'Sorry, I lost my thread.',
+    'Could you say that again?',
+    'Sorry, I lost my thread. Could you say that again?',
+    'I will connect you to a colleague.',
+  ],
 ];
 
-/** What a history says that cannot be. */
-export function faultsOf(messages: readonly Message[]): readonly string[] {
+/** What a history says that cannot be. @param mayDie - a server that dies takes along what its tools were about to return. */
+export function faultsOf(messages: readonly Message[], mayDie: boolean): readonly string[] {
   const wrong: string[] = [];
   for (const message of messages) {
-    if (message.by === 'tool' && message.outcome === undefined) wrong.push(`${message.tool} has no outcome`);
+    if (message.by === 'tool' && message.outcome === undefined && !mayDie) wrong.push(`${message.tool} has no outcome`);
     if (message.by !== 'assistant') continue;
     const words = message.text.replace(/ —$/u, '');
     if (!partsOf(words)) wrong.push(`"${message.text}" was never said`);

@@ -17,8 +17,5 @@ export type {
 export type { Phrases } from './phrases.ts';
 export { realtime, type RealtimeBotOptions } from './realtime/realtime.ts';
 export { realtimeStep, type RealtimeOptions, type RealtimeStep } from './realtime/realtime-step.ts';
-export { evaluate, type Evaluated, type EvaluatedRun, type EvaluationOptions } from './evaluation/evaluate.ts';
-export type { Persona, SpokenLine } from './evaluation/persona.ts';
-export type { Judge, RunEnd, RunExpectations, UsedTool } from './evaluation/verdict.ts';
 export { exit, keyed, tool, type Exit, type KeyedTool, type Tool, type ToolContext, type ToolDefinition } from './tool.ts';
 export { scripted, type ScriptedAnswer, type ScriptedModel } from './scripted-model.ts';

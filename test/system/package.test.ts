@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
 
 const ROOT = packageRoot();
-const ENTRIES = ['.', './testing', './ai', './server', './admin', './platform'];
+const ENTRIES = ['.', './testing', './ai', './evaluation', './server', './admin', './platform'];
 /** Largest package, bytes. */
 const MAX_BYTES = 3_000_000;
 /** What those who still use CommonJS, or TypeScript's oldest resolution, would be told: the package is ES modules alone. */

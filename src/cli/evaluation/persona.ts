@@ -1,6 +1,6 @@
 // A caller who is played by a language model: what they are told, and what they do next.
 import { systemClock } from '../../base/clock.ts';
-import { askModel, type LanguageModel, type ModelMessage } from '../model.ts';
+import { askModel, type LanguageModel, type ModelMessage } from '../../ai/model.ts';
 
 /** Who calls. */
 export interface Persona {

@@ -1,6 +1,7 @@
 // Evaluations with callers, assistants and judges whose words are written down.
 import { describe, expect, it } from 'vitest';
-import { assistant, evaluate, tool, z, type EvaluationOptions, type LanguageModel } from '../../../src/ai/index.ts';
+import { assistant, tool, z, type LanguageModel } from '../../../src/ai/index.ts';
+import { evaluate, type EvaluationOptions } from '../../../src/cli/evaluation/index.ts';
 import { parts } from '../../support/written-model.ts';
 
 /** A model whose answer depends on the last thing it was told, and on the instructions. */

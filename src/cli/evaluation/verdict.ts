@@ -1,6 +1,6 @@
 // Whether a run was good: what can be checked for certain comes first; a judge sees only what passed, and can only make it worse.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
-import type { LanguageModel } from '../model.ts';
+import type { LanguageModel } from '../../ai/model.ts';
 import { wordsOf, type SpokenLine } from './persona.ts';
 
 /** What must be true of every run. */
