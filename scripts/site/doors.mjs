@@ -46,6 +46,7 @@ export const DOORS = [
       ...['docs/decisions/006-bots-that-change.md', 'docs/decisions/007-forwarded-turns.md', 'docs/decisions/008-workers.md'],
       'docs/decisions/009-a-call-has-a-home.md',
       'docs/decisions/010-models-without-a-framework.md',
+      'docs/decisions/011-whole-utterances-to-speech-models.md',
     ],
   },
 ];
