@@ -6,7 +6,8 @@ import { talk } from './talk.ts';
 
 async function called(script: ModelScript) {
   const models = await fakeModels(script);
-  const call = await new TestCall(talk({ url: models.realtimeUrl, model: 'fake', transcribe: 'any' })).start();
+  const bot = talk({ url: models.realtimeUrl, model: 'fake', transcribe: 'any' });
+  const call = await new TestCall(bot, { conversationId: 'talk' }).start();
   onTestFinished(async () => {
     await call.hangUp();
     await models.close();
@@ -16,15 +17,15 @@ async function called(script: ModelScript) {
 
 it('books what the caller says, and answers in its own voice', async () => {
   const rules = [
-    { when: 'friday', use: 'book_slot', input: { slot: 'friday at three' } },
+    { when: 'friday', use: 'book_slot', input: { slot: 'friday at four' } },
     { after: 'book_slot', say: 'It is booked for you.' },
   ];
-  const { call, models } = await called({ heard: ['Friday at three, please'], rules });
+  const { call, models } = await called({ heard: ['Friday at four, please'], rules });
   (await call.speak()).hears('[audio]');
   expect(models.conversations[0]?.map(({ text }) => text)).toEqual([
-    ...['Hello.', 'Friday at three, please', 'book_slot', 'booked friday at three', 'It is booked for you.'],
+    ...['Hello.', 'Friday at four, please', 'book_slot', 'booked friday at four', 'It is booked for you.'],
   ]);
-  expect(practice.slots('friday')).toEqual([]);
+  expect(practice.slots('friday')).not.toContain('friday at four');
 });
 
 it('tells the model how much of its words the caller heard', async () => {

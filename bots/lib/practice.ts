@@ -1,7 +1,7 @@
 // A dentist's calendar in memory. As a real one it takes its time, and the same request books once.
 import { setTimeout as pause } from 'node:timers/promises';
 
-const free = new Set(['tuesday at nine', 'tuesday at eleven', 'friday at three']);
+const free = new Set(['tuesday at nine', 'tuesday at eleven', 'friday at three', 'friday at four']);
 const booked = new Map<string, string>();
 
 export const practice = {

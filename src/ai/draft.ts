@@ -94,6 +94,11 @@ export class Draft<D extends JsonObject> {
     this.#changeSpoken(item, ({ text }) => ({ text: text + words }));
   }
 
+  /** The model has ended what it speaks itself. */
+  spoken(item: string): void {
+    this.#changeSpoken(item, ({ sound = NO_SOUND }) => ({ sound: { ...sound, isWhole: true } }));
+  }
+
   #changeSpoken(item: string, change: (spoken: AssistantMessage) => Partial<AssistantMessage>): void {
     const { messages } = this.#state;
     const isSame = (message: Message): message is AssistantMessage => message.by === 'assistant' && message.item === item;

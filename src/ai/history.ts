@@ -24,7 +24,7 @@ export interface AssistantMessage {
   /** Names it at a model that speaks itself. */
   readonly item?: string;
   /** What such a model has spoken, in so many prompts, while it is not known how much of it was heard. */
-  readonly sound?: { readonly prompts: number; readonly ms: number };
+  readonly sound?: { readonly prompts: number; readonly ms: number; /** The model has ended it. */ readonly isWhole?: true };
 }
 
 /** A use of a tool. */
@@ -72,7 +72,7 @@ export function soundsCut(messages: readonly Message[], heard: Heard): ReadonlyM
     for (const prompt of message.prompts ?? []) walk.heardOf(prompt);
     if (message.sound === undefined) continue;
     const ms = walk.soundOf(message.sound.prompts);
-    if (message.item !== undefined && ms + HARDLY_CUT_MS < message.sound.ms) known.set(message.item, ms);
+    if (message.item !== undefined && !isHeard(message.sound, ms)) known.set(message.item, ms);
   }
   return known;
 }
@@ -80,10 +80,15 @@ export function soundsCut(messages: readonly Message[], heard: Heard): ReadonlyM
 /** Less than a syllable, ms. */
 const HARDLY_CUT_MS = 60;
 
+/** Whether the caller has heard all of it, and there is no more of it at the model. */
+function isHeard({ ms, isWhole }: NonNullable<AssistantMessage['sound']>, heardMs: number): boolean {
+  return isWhole === true && heardMs + HARDLY_CUT_MS >= ms;
+}
+
 function withSoundHeard({ sound, ...message }: AssistantMessage, heardMs: number): AssistantMessage {
-  const lengthMs = sound?.ms ?? 0;
-  if (heardMs + HARDLY_CUT_MS >= lengthMs) return message;
-  const words = wordsUpTo(message.text, heardMs / lengthMs);
+  if (sound === undefined || isHeard(sound, heardMs)) return message;
+  // Words come before their sound: of those without any, nothing was heard.
+  const words = wordsUpTo(message.text, sound.ms === 0 ? 0 : heardMs / sound.ms);
   return { ...message, text: words === '' ? '' : words + CUT };
 }
 

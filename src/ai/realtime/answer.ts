@@ -53,6 +53,7 @@ async function* response<D extends JsonObject>(
   model: string,
 ): AsyncGenerator<Saying, Answered & { readonly hasBegun: boolean }> {
   const uses: Use[] = [];
+  const items = new Set<string>();
   let hasBegun = false;
   let gathered: { readonly item: string; readonly pieces: Uint8Array[]; bytes: number } | undefined;
   const played = function* (): Generator<Saying> {
@@ -67,6 +68,7 @@ async function* response<D extends JsonObject>(
     switch (part.kind) {
       case 'audio':
         draft.noteToken(model, false);
+        items.add(part.item);
         if (gathered?.item !== part.item) yield* played();
         gathered ??= { item: part.item, pieces: [], bytes: 0 };
         gathered.pieces.push(part.mulaw);
@@ -82,6 +84,7 @@ async function* response<D extends JsonObject>(
         break;
       case 'end':
         yield* played();
+        for (const item of items) draft.spoken(item);
         draft.noteTokens(part.tokensIn, part.tokensOut);
         break;
       case 'failed':

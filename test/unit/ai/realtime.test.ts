@@ -212,6 +212,33 @@ describe('a service', () => {
     expect(order).toEqual(['response.create', 'response.cancel', 'conversation.item.truncate', 'response.create']);
   });
 
+  it('forgets words whose sound nobody has heard', async () => {
+    const { url, sent } = await service((type, socket) => {
+      if (type === 'session.update') give(socket, { type: 'session.updated' });
+      const words = { type: 'response.output_audio_transcript.delta', response_id: 'r', item_id: 'i', delta: 'Good morning' };
+      if (type === 'response.create' && !sent.includes('response.cancel'))
+        give(socket, { type: 'response.created', response: { id: 'r' } }, words);
+      if (type === 'response.cancel') give(socket, done('r', 'cancelled'));
+    });
+    const call = await begun(url);
+    const step = call.speak();
+    await until(
+      () => 'it is asked',
+      () => sent.includes('response.create'),
+    );
+    await call.interrupt();
+    await step;
+    const next = call.speak();
+    await until(
+      () => 'it is asked again',
+      () => sent.filter((type) => type === 'response.create').length === 2,
+    );
+    await call.hangUp();
+    await next;
+    expect(sent).toContain('conversation.item.delete');
+    expect(JSON.stringify(call.state)).not.toContain('Good morning');
+  });
+
   it('that refuses a response has failed, and one that complains of something else has not', async () => {
     const { url, sent } = await service((type, socket) => {
       if (type === 'session.update') give(socket, { type: 'session.updated' });
