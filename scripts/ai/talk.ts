@@ -3,9 +3,8 @@ import type { Message } from '../../src/ai/index.ts';
 import type { CallResult, ModelScript } from '../../src/cli/platform.ts';
 import { keysOf } from '../../src/fake-platform/caller/key.ts';
 import type { Step } from '../../src/fake-platform/caller/script.ts';
+import { SPOKEN_MS } from '../../src/fake-platform/models/tone.ts';
 
-/** How long the fake speech service takes to say a character, ms. */
-const SPOKEN_MS = 60;
 /** A word, and the moment until the cut reaches the one who counts. */
 const WORD_CHARS = 14;
 

@@ -17,12 +17,16 @@ export interface Answered {
   readonly failed?: ModelFailure | 'refused';
 }
 
-/** Told with every prompt, behind what the author says. */
+/** An answer that was asked for once, and whether the caller has heard anything of it. */
+export type Attempt = Answered & { readonly hasBegun: boolean };
+
+/** Stands in every prompt of a model that writes, behind what the author says. */
 const TELEPHONE = [
   'You are talking with a caller on the telephone. What you write is spoken: short sentences, no lists, no markup, no emoji.',
   'A dash at the end of your words means that the caller interrupted you there and has heard no more.',
-  'Never say that something was done unless the result of a tool says so.',
 ].join(' ');
+/** Stands in every prompt of any model. */
+const HONEST = 'Never say that something was done unless the result of a tool says so.';
 
 /** How a model answers what stands in a draft: speaks, and asks for tools. */
 export type Answering<D extends JsonObject> = (draft: Draft<D>) => AsyncGenerator<Saying, Answered>;
@@ -43,13 +47,16 @@ async function* answer<D extends JsonObject>(
   for (const [index, model] of models.entries()) {
     const attempt = yield* attemptWith(draft, model, index > 0, options);
     answered = attempt;
-    const { failed } = attempt;
-    if (failed === undefined || failed === 'refused' || failed === 'aborted') return attempt;
-    draft.noteFailure(failed);
-    // The second model would say again what the caller has heard of the first.
-    if (attempt.hasBegun) return attempt;
+    if (isLast(draft, attempt)) return attempt;
   }
   return answered;
+}
+
+/** Notes a failure. @returns whether another attempt would be wrong: it would say again what the caller has heard. */
+export function isLast<D extends JsonObject>(draft: Draft<D>, { failed, hasBegun }: Attempt): boolean {
+  if (failed === undefined || failed === 'refused' || failed === 'aborted') return true;
+  draft.noteFailure(failed);
+  return hasBegun;
 }
 
 async function* attemptWith<D extends JsonObject>(
@@ -57,7 +64,7 @@ async function* attemptWith<D extends JsonObject>(
   model: LanguageModel,
   isFallback: boolean,
   { settings = {}, check }: AssistantOptions<D>,
-): AsyncGenerator<Saying, Answered & { readonly hasBegun: boolean }> {
+): AsyncGenerator<Saying, Attempt> {
   const { rules, context } = draft;
   const cutter = new SentenceCutter();
   const uses: Use[] = [];
@@ -114,5 +121,5 @@ export function instructionsOf<D extends JsonObject>({ rules, context, state }: 
   const { instructions } = rules;
   const language = state.language ?? rules.language;
   const own = typeof instructions === 'string' ? instructions : instructions({ call: context.call, data: state.data, language });
-  return `${own}\n\n${always}${language === undefined ? '' : ` Speak the language with the tag ${language}.`}`;
+  return `${own}\n\n${always} ${HONEST}${language === undefined ? '' : ` Speak the language with the tag ${language}.`}`;
 }

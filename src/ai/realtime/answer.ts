@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Saying } from '../../bot/saying.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
-import { instructionsOf, type Answered, type Answering, type Use } from '../answer.ts';
+import { instructionsOf, isLast, type Answered, type Answering, type Attempt, type Use } from '../answer.ts';
 import type { Draft } from '../draft.ts';
 import { outputOf, type Message, type ToolMessage } from '../history.ts';
 import type { RealtimeSession } from './session.ts';
@@ -10,10 +10,7 @@ import type { RealtimeSession } from './session.ts';
 /** Stands for what the caller said, until the service has written it down. */
 export const SPEECH = '[speech]';
 
-const TELEPHONE = [
-  'You are talking with a caller on the telephone. Short sentences.',
-  'Never say that something was done unless the result of a tool says so.',
-].join(' ');
+const TELEPHONE = 'You are talking with a caller on the telephone. Short sentences.';
 
 /** Longest wait for a connection, ms. */
 const CONNECT_MS = 3000;
@@ -38,20 +35,13 @@ export function spokenAnswering<D extends JsonObject>(
       const attempt = yield* response(draft, session, model);
       hearing.named(draft);
       answered = attempt;
-      const { failed } = attempt;
-      if (failed === undefined || failed === 'refused' || failed === 'aborted') return attempt;
-      draft.noteFailure(failed);
-      if (attempt.hasBegun) return attempt;
+      if (isLast(draft, attempt)) return attempt;
     }
     return answered;
   };
 }
 
-async function* response<D extends JsonObject>(
-  draft: Draft<D>,
-  session: RealtimeSession,
-  model: string,
-): AsyncGenerator<Saying, Answered & { readonly hasBegun: boolean }> {
+async function* response<D extends JsonObject>(draft: Draft<D>, session: RealtimeSession, model: string): AsyncGenerator<Saying, Attempt> {
   const uses: Use[] = [];
   const items = new Set<string>();
   let hasBegun = false;

@@ -44,7 +44,8 @@ export class RealtimeSession {
   readonly outcomes = new Map<string, { readonly item: string; readonly output: string }>();
   /** The names that uses of tools have there. */
   readonly calls = new Map<string, string>();
-  readonly #calls = new Set<string>();
+  /** The service's own names of uses that it has asked for. */
+  readonly #asksFor = new Set<string>();
   readonly #transcripts = new Map<string, string>();
   #committed: string | undefined;
   #instructions = '';
@@ -80,7 +81,7 @@ export class RealtimeSession {
 
   /** Whether the service itself has asked for this use of a tool on this connection. */
   called(callId: string): boolean {
-    return this.#calls.has(callId);
+    return this.#asksFor.has(callId);
   }
 
   /** A name that no other entry has. */
@@ -204,7 +205,7 @@ export class RealtimeSession {
     this.#items.clear();
     this.outcomes.clear();
     this.calls.clear();
-    this.#calls.clear();
+    this.#asksFor.clear();
     this.#committed = undefined;
     for (const response of [...this.#asked.splice(0), ...(this.#running === undefined ? [] : [this.#running])])
       response.push({ kind: 'failed', why: 'error' });
@@ -275,7 +276,7 @@ export class RealtimeSession {
     const calls = status === 'completed' ? output : [];
     for (const call of calls) {
       if (call === undefined) continue;
-      this.#calls.add(call.call_id);
+      this.#asksFor.add(call.call_id);
       response.push({ kind: 'use', tool: call.name, input: call.arguments, callId: call.call_id });
     }
     if (status === 'completed' || status === 'incomplete')

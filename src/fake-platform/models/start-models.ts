@@ -1,5 +1,5 @@
-// Language model, recognizer, speech service and speech-to-speech model of a script on loopback, behind the protocols that real services speak. No key,
-// no network. Keys that are sent are neither checked nor kept.
+// Language model, recognizer, speech service and speech-to-speech model of a script on loopback, behind the protocols that real services
+// speak. No key, no network. Keys that are sent are neither checked nor kept.
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
 import { WebSocketServer } from 'ws';
