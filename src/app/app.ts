@@ -153,8 +153,7 @@ async function open(opening: Opening): Promise<App> {
       ...{ admission, clock, log, voice: voices.voice, recognizer: voices.recognizer, snapshots: homes.snapshots },
       settings: engineSettings(settings),
       observer: combineObservers([metrics.sessions, callLog, timelines, ...(observer === undefined ? [] : [observer])], log),
-      createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
-        new Listener({ engines, patience: settings.speech, onEvent, isSelfEndpointing, ...(onFrame === undefined ? {} : { onFrame }) }),
+      createListener: (options) => new Listener({ engines, patience: settings.speech, ...options }),
     },
     catalog,
   );

@@ -4,7 +4,7 @@ import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { inLanguage, LANGUAGES } from '../dialog/languages.ts';
 import type { GivenLines, Lines } from '../dialog/languages/language.ts';
-import type { EngineSettings } from '../session/settings.ts';
+import type { EngineSettings, WordSilences } from '../session/settings.ts';
 import type { ListenerSecurity } from '../transport/socket-listener.ts';
 import type { MediaServerSettings } from '../transport/grpc/server.ts';
 import type { SocketServerSettings } from '../transport/ws/settings.ts';
@@ -30,6 +30,7 @@ export function engineSettings(settings: Settings): EngineSettings {
     logsWords: isDevelopment(settings),
     patience: speech,
     digitSilenceMs: speech.digitSilenceMs,
+    words: wordSilences(settings),
     listen: { ...listen, sensitive: false },
     language: prompts.language,
     lines: linesIn(prompts.language, prompts),
@@ -38,6 +39,11 @@ export function engineSettings(settings: Settings): EngineSettings {
       ...[...prompts.languages, prompts].map((lines) => [lines.language.toLowerCase(), linesIn(lines.language, lines)] as const),
     ]),
   };
+}
+
+function wordSilences({ speech, recognizer: { stream } }: Settings): WordSilences | undefined {
+  if (stream.url === undefined) return undefined;
+  return { pauseMs: stream.pauseMs, finishedMs: speech.finishedSilenceMs, unfinishedMs: speech.unfinishedSilenceMs };
 }
 
 /** The operator's lines, and in place of those left out what the server knows itself. */
@@ -122,7 +128,15 @@ export function synthesizerChoice({
 }
 
 /** The configured recognizer. */
-export function recognizerChoice({ recognizer: { engine, command, timeoutMs, http } }: Settings): RecognizerChoice {
+export function recognizerChoice({ recognizer }: Pick<Settings, 'recognizer'>): RecognizerChoice {
+  const { stream, http } = recognizer;
+  const whole = wholeChoice(recognizer);
+  if (stream.url === undefined) return whole;
+  const { url, key, model } = stream;
+  return { ...whole, stream: { url, key, model: required(model), language: http.language, prompt: http.prompt } };
+}
+
+function wholeChoice({ engine, command, timeoutMs, http }: Settings['recognizer']): RecognizerChoice {
   switch (engine) {
     case 'none':
       return { engine };

@@ -1,100 +1,33 @@
 // The shape of a bot module and `bot()`, which creates every module's default export. Knows replies and events, but no sessions,
 // timers or wires.
 import type { Clock } from '../base/clock.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
-import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
-import type { Heard } from '../dialog/heard.ts';
 import { LANGUAGE_TAG } from '../dialog/languages.ts';
 import type { VoiceChoice } from '../dialog/reply.ts';
-import type { Utterance } from '../dialog/utterance.ts';
+import type {
+  BargeIn,
+  CallerEvent,
+  CustomEvent,
+  DtmfInput,
+  HearingEvent,
+  NoInput,
+  NotifyingEvent,
+  PrepareEvent,
+  SessionEnded,
+  SessionStart,
+  SpeechInput,
+  TurnEnded,
+  TurnStarted,
+} from './events.ts';
 import { demandFillers, type Fillers } from './fillers.ts';
 import type { BotEar, Live } from './live.ts';
 import { checkedPatience, DEFAULT_PATIENCE, type SpeechPatience } from '../speech/patience.ts';
 import type { MustTravel } from './must-travel.ts';
 import type { Answer, Keep, Saying } from './saying.ts';
 
-/** The call begins; the reply is the welcome. */
-export interface SessionStart {
-  readonly type: 'session_start';
-  /** The name of the data in the platform's flow; empty when it sends none (G-24). */
-  readonly name: string;
-  /** Data set in the platform's flow (G-24). */
-  readonly parameters: JsonObject;
-}
-
-/** What every caller event tells about the previous reply. */
-export interface AfterReply {
-  /** How much of the last reply the caller has heard before this event. */
-  readonly heard: Heard;
-}
-
-/** The caller pressed keys, or spoke only digits where digits were asked for. */
-export interface DtmfInput extends AfterReply {
-  readonly type: 'dtmf_input';
-  /** Pressed, or spoken and recognized. */
-  readonly by: 'keys' | 'speech';
-  /** `0`-`9`, `*`, `#`, `A`-`D`, without the terminator; may be empty when the collection timed out (G-65). */
-  readonly digits: string;
-}
-
-/** The caller said something. */
-export interface SpeechInput extends AfterReply {
-  readonly type: 'speech_input';
-  readonly utterance: Utterance;
-  /** The recognized text; undefined in all other cases: see `understood`. */
-  readonly text: string | undefined;
-  /** Why there is no text: the utterance held no words, the recognizer failed, or it was not asked. */
-  readonly understood: 'words' | 'nothing' | 'failed' | 'not_asked';
-}
-
-/** The caller did nothing within the configured time (G-70). */
-export interface NoInput extends AfterReply {
-  readonly type: 'no_input';
-  /** How many times in a row nothing came, including this one: 1, 2, … See {@link ladder}. */
-  readonly count: number;
-}
-
-/** The platform's flow sent a custom event (G-72). */
-export interface CustomEvent extends AfterReply {
-  readonly type: 'custom_event';
-  readonly name: string;
-  readonly parameters: JsonObject;
-}
-
-/** Events that want a reply and follow a session's start. */
-export type CallerEvent = DtmfInput | SpeechInput | NoInput | CustomEvent;
-/** Every event that wants a reply. */
-export type ReplyingEvent = SessionStart | CallerEvent;
-
-/** The platform opened a turn; the caller may be about to act. */
-export interface TurnStarted {
-  readonly type: 'turn_started';
-}
-
-/** The caller spoke or pressed a key while a reply was still playing. */
-export interface BargeIn {
-  readonly type: 'barge_in';
-  readonly by: 'speech' | 'keys';
-  /** How much of the reply the caller had heard by then. */
-  readonly heard: Heard;
-}
-
-/** A turn is over. */
-export interface TurnEnded {
-  readonly type: 'turn_ended';
-  readonly reason: TurnEnd;
-}
-
-/** The session is over; nothing can be said any more. */
-export interface SessionEnded {
-  readonly type: 'session_end';
-  readonly by: SessionEnd;
-}
-
-/** Events that notify a bot; it cannot reply to them. */
-export type NotifyingEvent = TurnStarted | BargeIn | TurnEnded | SessionEnded;
+export type * from './events.ts';
 
 /** What a handler gets beside state and event. */
 export interface BotContext<L = undefined> {
@@ -127,7 +60,7 @@ type Replies<S, E, L> = (state: S, event: E, context: BotContext<L>) => Handled<
 type Notes<S, E, L> = (state: S, event: E, context: BotContext<L>) => Noted<S>;
 
 /** What a bot author writes. Handlers are named after the platform's events. */
-export interface BotDefinition<S, L = undefined> {
+export interface BotDefinition<S, L = undefined, P = undefined> {
   /** Must never change: the platform stores it in its flows (G-06). Lower-case letters, digits and dashes. */
   readonly id: string;
   /** The name that administrators see. */
@@ -168,15 +101,23 @@ export interface BotDefinition<S, L = undefined> {
   readonly live?: Live<S, L>;
   readonly session_start: (event: SessionStart, context: BotContext<L>) => Handled<S>;
   readonly dtmf_input?: Replies<S, DtmfInput, L>;
-  readonly speech_input?: Replies<S, SpeechInput, L>;
+  readonly speech_input?: Replies<S, SpeechInput<P>, L>;
   readonly no_input?: Replies<S, NoInput, L>;
   readonly custom_event?: Replies<S, CustomEvent, L>;
   /** Replies to every event without a handler of its own, so that none ends in silence. */
-  readonly otherwise: Replies<S, CallerEvent, L>;
+  readonly otherwise: Replies<S, CallerEvent<P>, L>;
   readonly turn_started?: Notes<S, TurnStarted, L>;
   readonly barge_in?: Notes<S, BargeIn, L>;
   readonly turn_ended?: Notes<S, TurnEnded, L>;
   readonly session_end?: Notes<S, SessionEnded, L>;
+  /** Told what was understood so far, five times a second at most. Only with a recognizer that hears while the caller speaks. */
+  readonly hearing?: (event: HearingEvent, context: BotContext<L>) => void;
+  /**
+   * Called when the caller pauses and may be done. May think and must change nothing: it runs up to three times for one input. What it
+   * returns comes to the handler of `speech_input` as `prepared` when words, state and `heard` are still the same; else its signal
+   * aborts. Only with a recognizer that hears while the caller speaks.
+   */
+  readonly prepare?: (state: S, event: PrepareEvent, context: BotContext<L>) => P;
   /**
    * Called every 20 ms with caller audio: 160 samples, 16 bit, 8 kHz. Synchronous, on the audio path: copy what you keep, because the
    * array is reused for the next frame. `ear` is the same object for the whole session, and may be used later, too. `live` is that of
@@ -198,7 +139,7 @@ export interface Bot {
   readonly version: number;
   readonly prompts: readonly string[];
   start(event: SessionStart, context: BotContext<unknown>): Handled<JsonValue>;
-  reply(state: JsonValue, event: CallerEvent, context: BotContext<unknown>): Handled<JsonValue>;
+  reply(state: JsonValue, event: CallerEvent<unknown>, context: BotContext<unknown>): Handled<JsonValue>;
   /** Every event that this bot has a handler for, including `otherwise`, in the order of the API. */
   readonly handlers: readonly string[];
   /** The notifying events this bot has handlers for; others are not sent to it. */
@@ -207,6 +148,8 @@ export interface Bot {
   note(state: JsonValue, event: NotifyingEvent, context: BotContext<unknown>): Noted<JsonValue>;
   /** Present only when the bot wants audio, so that other bots cost nothing per frame. */
   readonly audioInput: ((pcm: Int16Array, call: CallFacts, ear: BotEar, live: unknown) => void) | undefined;
+  readonly hearing: ((event: HearingEvent, context: BotContext<unknown>) => void) | undefined;
+  readonly prepare: ((state: JsonValue, event: PrepareEvent, context: BotContext<unknown>) => unknown) | undefined;
   /** See {@link BotDefinition.live}; undefined when the bot opens nothing. */
   readonly live: Live<JsonValue, unknown> | undefined;
   readonly endpointing: 'engine' | 'bot';
@@ -225,7 +168,7 @@ const NOTIFYING = ['turn_started', 'barge_in', 'turn_ended', 'session_end'] as c
 const HANDLERS = [
   ...(['session_start', 'dtmf_input', 'speech_input', 'no_input', 'custom_event', 'otherwise'] as const),
   ...NOTIFYING,
-  'audio_input',
+  ...(['hearing', 'prepare', 'audio_input'] as const),
 ] as const;
 
 /** Ids that the platform can store and people can type. */
@@ -236,7 +179,7 @@ const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
  *
  * @throws TypeError when session_start or otherwise are missing, or id, name, version, language, speech, filler or endpointing are invalid; nothing else that compiles is checked at run time.
  */
-export function bot<S, L = undefined>(definition: BotDefinition<S, L> & MustTravel<S>): Bot {
+export function bot<S, L = undefined, P = undefined>(definition: BotDefinition<S, L, P> & MustTravel<S>): Bot {
   const { id, name, version } = definition;
   if (!BOT_ID.test(id))
     throw new TypeError(`bot id "${id}" must be 1 to 64 lower-case letters, digits and dashes, not starting with a dash`);
@@ -256,7 +199,7 @@ export function bot<S, L = undefined>(definition: BotDefinition<S, L> & MustTrav
   // The engine keeps states as JSON. Every state it passes back came from this very bot's handlers (the snapshot names id and
   // version), went through JSON, and Travelling<S> allows only shapes that JSON keeps: so it is an S again. What `live` is comes from this
   // very definition.
-  const handlers = definition as unknown as BotDefinition<JsonValue, unknown>;
+  const handlers = definition as unknown as BotDefinition<JsonValue, unknown, unknown>;
 
   return {
     [MARK]: BOT_API,
@@ -269,6 +212,8 @@ export function bot<S, L = undefined>(definition: BotDefinition<S, L> & MustTrav
     start: (event, context) => handlers.session_start(event, context),
     reply: (state, event, context) => replyOf(handlers, state, event, context),
     note: (state, event, context) => noteOf(handlers, state, event, context),
+    hearing: handlers.hearing,
+    prepare: handlers.prepare,
     audioInput: handlers.audio_input,
     live: handlers.live,
     endpointing: definition.endpointing ?? 'engine',
@@ -290,9 +235,9 @@ function demandPatience(id: string, speech: Partial<SpeechPatience>): void {
 }
 
 function replyOf(
-  definition: BotDefinition<JsonValue, unknown>,
+  definition: BotDefinition<JsonValue, unknown, unknown>,
   state: JsonValue,
-  event: CallerEvent,
+  event: CallerEvent<unknown>,
   context: BotContext<unknown>,
 ): Handled<JsonValue> {
   switch (event.type) {
@@ -308,7 +253,7 @@ function replyOf(
 }
 
 function noteOf(
-  definition: BotDefinition<JsonValue, unknown>,
+  definition: BotDefinition<JsonValue, unknown, unknown>,
   state: JsonValue,
   event: NotifyingEvent,
   context: BotContext<unknown>,

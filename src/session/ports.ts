@@ -84,6 +84,36 @@ export interface Recognizer {
    * @throws AppError `recognition_failed`.
    */
   recognize(utterance: Utterance, signal: AbortSignal, expected?: Expected): Promise<string | undefined>;
+  /** Hears the utterances of one call while they are spoken; undefined in engines that take whole ones. The caller closes it. */
+  open?(onWords: (words: HeardWords) => void): RecognitionStream;
+}
+
+/** Hears one utterance after the other. No method throws. */
+export interface RecognitionStream {
+  /** An utterance begins; drops the one before. */
+  begin(expected: Expected): void;
+  /** Takes what is spoken, G.711 µ-law, 8 kHz; copies it. */
+  push(mulaw: Uint8Array): void;
+  /** The caller pauses and may be done: the words up to here are wanted soon. */
+  pause(): void;
+  /** The caller goes on after a pause. */
+  resume(): void;
+  /**
+   * The utterance is over. Resolves with its text, undefined for none.
+   *
+   * @throws AppError `recognition_failed` when the text is not whole or does not come in time.
+   */
+  text(signal: AbortSignal): Promise<string | undefined>;
+  close(): void;
+}
+
+/** What was understood of an utterance that goes on. */
+export interface HeardWords {
+  readonly text: string;
+  /** The beginning of `text` that no later words will change. */
+  readonly stable: string;
+  /** Whether these are all words up to the pause that the caller makes now. */
+  readonly isWhole: boolean;
 }
 
 /** What a recognizer is told of an utterance before it hears it. */

@@ -78,6 +78,12 @@ export class Session {
         ...{ bot, call, ear, live },
         onFailed: (error) => observer.botFailed?.(call, `${call.conversationId}#audio`, error),
       }),
+      onSpeech:
+        parts.recognizer?.open === undefined || bot.recognition === 'none'
+          ? undefined
+          : (mulaw) => {
+              this.#inputs.spoken(mulaw);
+            },
       isSelfEndpointing: bot.endpointing === 'bot',
     });
     const runner = new BotRunner(parts, conversation, callerAudio);
@@ -248,6 +254,7 @@ export class Session {
   #ended(end: SessionEnd | 'moved'): void {
     const { call } = this;
     this.times.ended(this.#parts.clock.monotonicMs());
+    this.#inputs.close();
     this.#parts.onEnded(call);
     this.#parts.observer.sessionEnded?.(call, end);
     if (end === 'moved') {

@@ -6,6 +6,16 @@ import { inLanguage } from '../dialog/languages.ts';
 import type { Lines } from '../dialog/languages/language.ts';
 import type { DeliveryMode, ListenSettings } from '../dialog/output.ts';
 
+/** How long a pause may be, judged by the words before it. */
+export interface WordSilences {
+  /** Silence after which the words so far are asked for. */
+  readonly pauseMs: number;
+  /** After a whole sentence, or all digits that were asked for. */
+  readonly finishedMs: number;
+  /** After a word that asks for more. */
+  readonly unfinishedMs: number;
+}
+
 /** Settings of the engine; config/default.yaml explains the keys. */
 export interface EngineSettings {
   /** Most sessions that may be open at once. */
@@ -41,6 +51,8 @@ export interface EngineSettings {
   readonly patience: SpeechPatience;
   /** Silence that ends an input while digits are being read out. */
   readonly digitSilenceMs: number;
+  /** The silences that end an utterance whose words are known while it is spoken; undefined: they are not. */
+  readonly words: WordSilences | undefined;
   /** The delivery mode (G-40). */
   readonly mode: DeliveryMode;
   /** Whether the caller may cut the welcome (G-27). */

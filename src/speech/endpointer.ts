@@ -35,6 +35,8 @@ export class Endpointer {
   #interruptWindow = 0;
   #suspectFrames = 0;
   #endFrames = 0;
+  /** What ends the pause that the caller makes now; {@link #endFrames} unless somebody knows better. */
+  #pauseFrames = 0;
   #maxFrames = 0;
   /** The last decisions while nobody speaks. The newest stands before {@link #position}. */
   readonly #ring = new Uint8Array(RING_FRAMES);
@@ -100,6 +102,14 @@ export class Endpointer {
     this.#speechToInterrupt = this.#speechWithin(this.#interruptWindow);
   }
 
+  /**
+   * The pause that the caller makes now ends the utterance after so much silence, counted from its first frame; the next one after
+   * what was expected. Nothing happens while nobody pauses.
+   */
+  endAfter(silenceMs: number): void {
+    if (this.#paused) this.#pauseFrames = inFrames(silenceMs);
+  }
+
   /** Takes the decision on the next frame and says what it brought about. */
   push(isSpeech: boolean, isOverPrompt = false): SpeechEvent | undefined {
     return this.#hearing ? this.#hear(isSpeech) : this.#wait(isSpeech, isOverPrompt);
@@ -157,9 +167,10 @@ export class Endpointer {
   }
 
   #expectEnd(): SpeechEvent | undefined {
-    if (this.#quietFrames >= this.#endFrames) return this.#end();
+    if (this.#quietFrames >= (this.#paused ? this.#pauseFrames : this.#endFrames)) return this.#end();
     if (this.#paused || this.#quietFrames < this.#suspectFrames) return undefined;
     this.#paused = true;
+    this.#pauseFrames = this.#endFrames;
     return 'speech_paused';
   }
 

@@ -24,7 +24,12 @@ export interface ListenerOptions {
    * Called for every frame of 160 samples at 8 kHz, before its event. The array is used again for the next frame. May
    * call anything of the listener but `push` and `finish`.
    */
-  readonly onFrame?: (pcm: Int16Array) => void;
+  readonly onFrame?: ((pcm: Int16Array) => void) | undefined;
+  /**
+   * Called with the utterance while it is spoken, G.711 µ-law: after its start with what was heard by then, pre-roll included, then frame
+   * by frame. The array is used again for the next frame.
+   */
+  readonly onSpeech?: ((mulaw: Uint8Array) => void) | undefined;
 }
 
 /** Audio of one utterance: G.711 µ-law, 8 kHz, mono, no header. */
@@ -53,6 +58,7 @@ export class Listener {
   readonly #tape: Tape;
   readonly #onEvent: (event: SpeechEvent) => void;
   readonly #onFrame: ((pcm: Int16Array) => void) | undefined;
+  readonly #onSpeech: ((mulaw: Uint8Array) => void) | undefined;
   #isOverPrompt = false;
   /** The utterance is over and nobody asked for the next one. */
   #ended = false;
@@ -60,7 +66,7 @@ export class Listener {
 
   /** @throws AppError `config_invalid` for settings out of range, `overloaded` when there is no memory for a detector. */
   constructor(options: ListenerOptions) {
-    const { engines, patience = {}, isSelfEndpointing = false, onEvent, onFrame } = options;
+    const { engines, patience = {}, isSelfEndpointing = false, onEvent, onFrame, onSpeech } = options;
     this.#base = patienceFor(patience, DEFAULT_PATIENCE, DEFAULT_PATIENCE);
     this.#wanted = this.#base;
     this.#endpointer = new Endpointer(this.#base);
@@ -73,6 +79,7 @@ export class Listener {
     });
     this.#onEvent = onEvent;
     this.#onFrame = onFrame;
+    this.#onSpeech = onSpeech;
     this.#detector = isSelfEndpointing ? undefined : engines.createDetector();
   }
 
@@ -113,6 +120,11 @@ export class Listener {
   /** Ends the utterance from outside; ignored when none goes on. */
   endNow(): void {
     if (this.#endpointer.finish() !== undefined) this.#end();
+  }
+
+  /** See {@link Endpointer.endAfter}. */
+  endAfter(silenceMs: number): void {
+    this.#endpointer.endAfter(silenceMs);
   }
 
   /** No more audio comes on this turn (half-close): ends an utterance that is going on. Later pushes start a new stream. */
@@ -184,8 +196,10 @@ export class Listener {
     if (this.#closed) return;
     const wasHearing = this.#endpointer.isHearing;
     const event = this.#ended ? undefined : this.#decide(isSpeech);
-    if (wasHearing) this.#tape.append(mulaw);
-    else this.#loop.push(mulaw);
+    if (wasHearing) {
+      this.#tape.append(mulaw);
+      this.#onSpeech?.(mulaw);
+    } else this.#loop.push(mulaw);
     if (event === 'speech_ended') this.#end();
     else if (event !== undefined) this.#report(event);
   }
@@ -197,6 +211,7 @@ export class Listener {
   #report(event: Exclude<SpeechEvent, 'speech_ended'>): void {
     if (event === 'speech_started') this.#record();
     this.#onEvent(event);
+    if (event === 'speech_started' && this.isHearing) this.#onSpeech?.(this.#tape.copy(this.#tape.length));
   }
 
   /** The utterance begins: what stands in the loop goes to the tape. */

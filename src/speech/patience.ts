@@ -48,6 +48,9 @@ export const DIGIT_SILENCE_LIMITS: readonly [least: number, largest: number] = [
   PATIENCE_LIMITS.endSilenceMs[1] + PATIENCE_LIMITS.resumeGraceMs[1],
 ];
 
+/** Least and largest silence that ends an utterance whose words are known, ms. */
+export const WORD_SILENCE_LIMITS: readonly [least: number, largest: number] = PATIENCE_LIMITS.endSilenceMs;
+
 /**
  * The patience that `given` asks for; what it leaves out is taken from `base`. Returns `current` itself when that is what
  * comes out, so that nothing is allocated for a turn that asks for what the last one asked for.
@@ -98,6 +101,15 @@ export function digitPatience(digitSilenceMs: number, own: SpeechPatience): Part
   const [least, largest] = PATIENCE_LIMITS.endSilenceMs;
   const endSilenceMs = Math.min(largest, Math.max(least, digitSilenceMs - resumeGraceMs));
   return { endSilenceMs, resumeGraceMs: digitSilenceMs - endSilenceMs };
+}
+
+/** The same silence in all; only its end is suspected after `pauseMs`, when somebody can tell by the words what the pause is. */
+export function pausingAfter(pauseMs: number, { endSilenceMs, resumeGraceMs }: SpeechPatience): Partial<SpeechPatience> {
+  if (pauseMs >= endSilenceMs) return {};
+  const silenceMs = endSilenceMs + resumeGraceMs;
+  const longestGraceMs = PATIENCE_LIMITS.resumeGraceMs[1];
+  const suspectMs = Math.max(pauseMs, silenceMs - longestGraceMs);
+  return { endSilenceMs: suspectMs, resumeGraceMs: silenceMs - suspectMs };
 }
 
 function demand(name: keyof SpeechPatience, ms: number): void {

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../base/errors.ts';
 import { REQUEST_OUTCOMES, type RequestOutcome } from '../base/http-exchange.ts';
 import { MetricMaker } from './metric-maker.ts';
 
-const SERVICES = ['recognizer', 'synthesizer'] as const;
+const SERVICES = ['recognizer', 'recognition_stream', 'synthesizer'] as const;
 type Service = (typeof SERVICES)[number];
 
 const DURATION_BUCKETS_S = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 60];

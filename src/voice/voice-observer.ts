@@ -6,7 +6,7 @@ import type { HttpServiceObserver } from '../base/http-service.ts';
 import type { Logger } from '../base/log.ts';
 
 /** Kinds of speech services. */
-export type SpeechService = 'recognizer' | 'synthesizer';
+export type SpeechService = 'recognizer' | 'recognition_stream' | 'synthesizer';
 
 /** Observes the voice. What it throws is logged and ignored. */
 export interface VoiceObserver {

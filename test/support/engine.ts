@@ -31,6 +31,7 @@ export const TEST_SETTINGS: EngineSettings = {
   keepsTranscript: false,
   logsWords: false,
   patience: DEFAULT_PATIENCE,
+  words: undefined,
   digitSilenceMs: 1500,
   mode: 'chunk',
   welcomeBargeIn: true,

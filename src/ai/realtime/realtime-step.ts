@@ -1,6 +1,7 @@
 // An assistant whose model hears and speaks itself, as a step of a hand-written bot. Turns, tools, exits and failures are those of every
 // assistant; only the answering differs.
 import type { JsonObject } from '../../base/json.ts';
+import { isSocketAddress } from '../../base/service-socket.ts';
 import type { Live } from '../../bot/live.ts';
 import type { CallFacts } from '../../dialog/call.ts';
 import { stepOf, type AssistantStep } from '../assistant-step.ts';
@@ -9,8 +10,7 @@ import { soundsCut, type Message } from '../history.ts';
 import type { AssistantManners } from '../options.ts';
 import { rulesOf, type AssistantRules } from '../rules.ts';
 import { SPEECH, spokenAnswering } from './answer.ts';
-import { demandAddress, type RealtimeAddress } from './connection.ts';
-import { RealtimeSession } from './session.ts';
+import { RealtimeSession, type RealtimeAddress } from './session.ts';
 
 /** A speech-to-speech model of a service that speaks the realtime protocol. */
 export interface RealtimeOptions<D extends JsonObject = JsonObject> extends Omit<AssistantManners<D>, 'languages'>, RealtimeAddress {
@@ -39,7 +39,7 @@ export interface RealtimeStep<D extends JsonObject = JsonObject> extends Assista
  * export default bot<State, object>({ id: 'desk', recognition: 'none', live: desk.live, … });
  */
 export function realtimeStep<D extends JsonObject = JsonObject>(options: RealtimeOptions<D>): RealtimeStep<D> {
-  demandAddress(options);
+  if (!isSocketAddress(options.url)) throw new TypeError(`the model's address "${options.url}" is no wss or ws address`);
   // Words come later than the speech they are of.
   const { redact, ...others } = options;
   const { url, model, key } = others;

@@ -4,10 +4,17 @@ import { randomUUID } from 'node:crypto';
 import { waitAtMost } from '../../base/abort.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import { ServiceSocket, type SocketAddress } from '../../base/service-socket.ts';
 import type { ModelPatience } from '../model.ts';
-import { RealtimeConnection, type RealtimeAddress } from './connection.ts';
-import type { ClientEvent, ConversationItem, ServiceEvent } from './events.ts';
+import { serviceEvent, type ClientEvent, type ConversationItem, type ServiceEvent } from './events.ts';
 import { SpokenResponse, type SpokenPart } from './response.ts';
+
+/** Where a speech-to-speech service is, and who calls. */
+export interface RealtimeAddress extends Pick<SocketAddress, 'key'> {
+  /** `wss://` or `ws://`; the model's name is added as `model`, unless it stands there. */
+  readonly url: string;
+  readonly model: string;
+}
 
 export interface RealtimeSessionOptions {
   readonly address: RealtimeAddress;
@@ -30,7 +37,7 @@ const APPEND_BYTES = 8000;
 export class RealtimeSession {
   readonly #options: RealtimeSessionOptions;
   readonly #prefix = randomUUID().slice(0, 8);
-  #connection: RealtimeConnection | undefined;
+  #connection: ServiceSocket<ClientEvent, ServiceEvent> | undefined;
   #isReady = false;
   #whenReady: (() => void)[] = [];
   #tries = 0;
@@ -169,10 +176,13 @@ export class RealtimeSession {
     const { address, settings } = this.#options;
     this.epoch += 1;
     const session = { ...settings, ...(this.#instructions !== '' && { instructions: this.#instructions }) };
-    this.#connection = new RealtimeConnection(
-      address,
-      { type: 'session.update', session },
+    const socket = new ServiceSocket<ClientEvent, ServiceEvent>(
+      { url: urlOf(address), key: address.key },
       {
+        read: serviceEvent,
+        onOpen: () => {
+          socket.send({ type: 'session.update', session });
+        },
         onEvent: (event) => {
           this.#on(event);
         },
@@ -181,6 +191,7 @@ export class RealtimeSession {
         },
       },
     );
+    this.#connection = socket;
   }
 
   #closed(): void {
@@ -306,4 +317,10 @@ export class RealtimeSession {
   #send(event: ClientEvent): void {
     this.#connection?.send(event);
   }
+}
+
+function urlOf({ url, model }: RealtimeAddress): URL {
+  const whole = new URL(url);
+  if (!whole.searchParams.has('model')) whole.searchParams.set('model', model);
+  return whole;
 }

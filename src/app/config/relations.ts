@@ -148,6 +148,12 @@ export const RELATIONS: readonly Relation[] = [
     })),
   ),
   {
+    key: 'recognizer.stream.model',
+    holds: ({ recognizer: { stream } }) => (stream.url === undefined) === (stream.model === undefined),
+    rule: 'recognizer.stream needs an address and a model',
+    mend: 'name both recognizer.stream.url and recognizer.stream.model (docs/voice.md), or neither',
+  },
+  {
     key: 'ops.port',
     holds: ({ ops, grpc }) => ops.port === 0 || ops.port !== grpc.port,
     rule: 'health checks and media have ports of their own',

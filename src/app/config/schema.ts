@@ -3,14 +3,13 @@
 import { isServiceAddress } from '../../base/http-service.ts';
 import { SUBJECT } from '../../base/client-trust.ts';
 import { LOG_LEVELS } from '../../base/log.ts';
-import { isLoopback } from '../../base/loopback.ts';
-import { isSocketOrigin } from '../../base/socket-origin.ts';
 import { LANGUAGE_TAG } from '../../dialog/languages.ts';
 import { MAX_DIGITS } from '../../dialog/reply.ts';
-import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS } from '../../speech/patience.ts';
+import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS, WORD_SILENCE_LIMITS } from '../../speech/patience.ts';
 import { variableOf, type Camel } from './naming.ts';
 import { optional, record } from './record.ts';
 import { address, flag, host, integer, list, nameOrPath, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';
+import { isSafeHttp, isSafeSocket, isSafeStream } from './safe-addresses.ts';
 
 export interface Section {
   readonly [name: string]: Rule<unknown> | Section;
@@ -37,6 +36,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu;
 const transport = oneOf('grpc', 'websocket');
 
 const service = webUrl('an https:// address (http:// on loopback only) without user, query and fragment', isServiceAddress);
+const streamUrl = webUrl('a wss:// address (ws:// on loopback only)', isSafeStream);
 const bearerKey = secret(1000, /^[\x21-\x7e]+$/u, 'visible ASCII characters');
 
 const redisUrl = webUrl(
@@ -251,6 +251,8 @@ export const SCHEMA = {
     digit_silence_ms: integer(...DIGIT_SILENCE_LIMITS),
     max_utterance_ms: integer(...PATIENCE_LIMITS.maxUtteranceMs),
     pre_roll_ms: integer(...PATIENCE_LIMITS.preRollMs),
+    finished_silence_ms: integer(...WORD_SILENCE_LIMITS),
+    unfinished_silence_ms: integer(...WORD_SILENCE_LIMITS),
     resume_prompt: flag(),
   },
   prompts: {
@@ -297,6 +299,12 @@ export const SCHEMA = {
       language: orNone(word(20)),
       prompt: orNone(text(1000)),
     },
+    stream: {
+      url: orNone(streamUrl),
+      key: orNone(bearerKey),
+      model: orNone(word(200)),
+      pause_ms: integer(100, 1000),
+    },
   },
   ops: {
     host: host(),
@@ -335,16 +343,4 @@ function leaves(section: Section, prefix: string): [string, Rule<unknown>][] {
   return Object.entries(section).flatMap(([name, node]) =>
     isRule(node) ? [[`${prefix}${name}`, node] satisfies [string, Rule<unknown>]] : leaves(node, `${prefix}${name}.`),
   );
-}
-
-function isSafeHttp(url: URL): boolean {
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isOnLoopback(url));
-}
-
-function isSafeSocket(url: URL, text: string): boolean {
-  return isSocketOrigin(text) && (url.protocol === 'wss:' || isOnLoopback(url));
-}
-
-function isOnLoopback({ hostname }: URL): boolean {
-  return isLoopback(hostname.replace(/^\[|\]$/gu, ''));
 }

@@ -25,4 +25,24 @@ export const EN: Language = {
     ['double', 2],
     ['triple', 3],
   ],
+  unfinished:
+    'and or but so because if that which when um uh er the a an my your our his her their to of for from with at in on by is are was i we it like about than'.split(
+      ' ',
+    ),
+  answers: [
+    'yes',
+    'no',
+    'yeah',
+    'okay',
+    'ok',
+    'yes please',
+    'no thanks',
+    'no thank you',
+    'thank you',
+    'that is right',
+    "that's right",
+    'correct',
+    'goodbye',
+    'bye',
+  ],
 };

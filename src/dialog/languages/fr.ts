@@ -39,4 +39,9 @@ export const FR: Language = {
     ['double', 2],
     ['triple', 3],
   ],
+  unfinished:
+    'et ou mais parce si que quand euh alors le la les un une des mon ma mes votre a de du pour par avec chez en dans est sont je c'.split(
+      ' ',
+    ),
+  answers: ['oui', 'non', 'oui merci', 'non merci', 'merci', "d'accord", 'exact', "c'est ca", 'au revoir'],
 };

@@ -22,6 +22,10 @@ export interface Language {
   readonly signs: Readonly<Record<'*' | '#', readonly string[]>>;
   /** What says that the next digit comes so many times. */
   readonly repeats: readonly (readonly [word: string, times: number])[];
+  /** Words that nobody ends with, accents left out: who pauses after one goes on. */
+  readonly unfinished: readonly string[];
+  /** Whole answers that recognizers may write without a mark, accents left out. */
+  readonly answers: readonly string[];
 }
 
 /** Numbers from 20 to 99 whose words are made of tens and ones: `tens` has the words for 20, 30, … */

@@ -12,6 +12,7 @@ import type { Conversation } from '../conversation.ts';
 import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Prepared } from './preparation.ts';
 import { spokenDigits } from './spoken-digits.ts';
 import type { TurnInput } from '../turn/turn-facts.ts';
 
@@ -26,6 +27,8 @@ export interface CompleteInput {
   readonly cut?: Cut | undefined;
   /** A recognition that began at the suspected end. */
   readonly recognition?: RunningRecognition | undefined;
+  /** What the bot has prepared for it. */
+  readonly prepared?: Prepared | undefined;
 }
 
 export interface InputContext {
@@ -64,12 +67,13 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
       const recognized = await recognize(act.utterance, input.recognition, context);
       if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;
       const { text } = recognized;
-      const event: SpeechInput = { type: 'speech_input', utterance: act.utterance, ...recognized, heard };
-      if (parts.settings.logsWords) logWords(event, context);
       const digits =
         text !== undefined && mayBeSpoken(snapshot.listen)
           ? spokenDigits(text, conversation.callerLanguage ?? parts.settings.language)
           : undefined;
+      const prepared = digits === undefined ? input.prepared?.valueFor(text ?? '', heard, snapshot, context.signal) : undefined;
+      const event: SpeechInput<unknown> = { type: 'speech_input', utterance: act.utterance, ...recognized, heard, prepared };
+      if (parts.settings.logsWords) logWords(event, context);
       if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
       return event;
     }
@@ -121,7 +125,7 @@ function mayBeSpoken({ digits, accept }: Listen): boolean {
   return digits !== undefined && accept !== 'keys';
 }
 
-function logWords(event: SpeechInput, { parts, conversation, turn }: InputContext): void {
+function logWords(event: SpeechInput<unknown>, { parts, conversation, turn }: InputContext): void {
   const { understood, text } = event;
   // Sensitive input is never logged (G-83).
   const words = isSensitiveInput(conversation.snapshot, event) ? undefined : text;

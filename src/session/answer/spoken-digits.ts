@@ -23,7 +23,7 @@ const NUMERALS: Vocabulary = { keys: new Map(), repeats: new Map(), longest: 1 }
  */
 export function spokenDigits(text: string, tag: string): string | undefined {
   const vocabulary = inLanguage(VOCABULARIES, tag) ?? NUMERALS;
-  const words = plain(text).split(' ');
+  const words = plainWords(text);
   let digits = '';
   for (let at = 0; at < words.length;) {
     const repeat = vocabulary.repeats.get(words[at] ?? '');
@@ -55,6 +55,11 @@ function vocabularyOf({ numbers, signs, repeats }: Language): Vocabulary {
   const keys = new Map(named.flatMap(([key, words]) => words.map((word) => [plain(word), String(key)] as const)));
   const longest = Math.max(...[...keys.keys()].map((said) => said.split(' ').length));
   return { keys, longest, repeats: new Map(repeats) };
+}
+
+/** The words of a text, in lower case and without accents and marks. */
+export function plainWords(text: string): readonly string[] {
+  return plain(text).split(' ');
 }
 
 /** Words in lower case without accents, separated by one blank each. */

@@ -6,8 +6,8 @@ import type { Listen } from '../../dialog/reply.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import { FALLBACK_FORMAT, nextFormat, type AudioFormat } from '../../speech/audio-format.ts';
 import type { SpeechEvent } from '../../speech/endpointer.ts';
-import type { Listener } from '../../speech/listener.ts';
-import { digitPatience, type SpeechPatience } from '../../speech/patience.ts';
+import type { Listener, ListenerOptions } from '../../speech/listener.ts';
+import { digitPatience, pausingAfter, type SpeechPatience } from '../../speech/patience.ts';
 import type { EngineSettings } from '../settings.ts';
 import type { Turn } from './turn.ts';
 
@@ -15,6 +15,8 @@ import type { Turn } from './turn.ts';
 export type CreateListener = (options: {
   readonly onEvent: (event: SpeechEvent) => void;
   readonly onFrame: ((pcm: Int16Array) => void) | undefined;
+  /** See {@link ListenerOptions.onSpeech}. */
+  readonly onSpeech: ((mulaw: Uint8Array) => void) | undefined;
   /** Whether the bot detects start and end of speech itself. */
   readonly isSelfEndpointing: boolean;
 }) => Listener;
@@ -23,6 +25,8 @@ export interface CallerAudioOptions {
   readonly create: CreateListener;
   /** Called with every frame; undefined for bots without `audio_input`. */
   readonly onFrame: ((pcm: Int16Array) => void) | undefined;
+  /** Called with what the caller says while it is spoken; undefined when nobody recognizes it. */
+  readonly onSpeech: ((mulaw: Uint8Array) => void) | undefined;
   readonly isSelfEndpointing: boolean;
 }
 
@@ -36,9 +40,9 @@ export class CallerAudio {
   #format: AudioFormat = FALLBACK_FORMAT;
   #patience: Partial<SpeechPatience> = {};
 
-  constructor({ create, onFrame, isSelfEndpointing }: CallerAudioOptions) {
+  constructor({ create, onFrame, onSpeech, isSelfEndpointing }: CallerAudioOptions) {
     const onEvent = (event: SpeechEvent): void => this.#turn?.heard(event);
-    this.#create = () => create({ onEvent, onFrame, isSelfEndpointing });
+    this.#create = () => create({ onEvent, onFrame, onSpeech, isSelfEndpointing });
   }
 
   /** Sets the silences of the next input; default: the operator's settings. */
@@ -78,6 +82,11 @@ export class CallerAudio {
   /** A bot with its own endpointing reports the end of speech. */
   endNow(): void {
     this.#listener?.endNow();
+  }
+
+  /** See {@link Listener.endAfter}. */
+  endAfter(silenceMs: number): void {
+    this.#listener?.endAfter(silenceMs);
   }
 
   /** The input of the turn ended; its speech ends with it. */
@@ -120,8 +129,10 @@ export class CallerAudio {
  * The silences for the next input: from the operator, the bot and its reply, and longer for read-out digits. Default:
  * the operator's settings. Times are ms.
  */
-export function listeningPatience(listen: Listen, bot: Bot, { digitSilenceMs, patience }: EngineSettings): Partial<SpeechPatience> {
+export function listeningPatience(listen: Listen, bot: Bot, { digitSilenceMs, patience, words }: EngineSettings): Partial<SpeechPatience> {
   // A caller who reads out digits pauses between groups.
   const isReading = listen.accept !== 'keys' && (listen.digits ?? 0) > 1;
-  return { ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, { ...patience, ...bot.speech }) : {}), ...listen.speech };
+  const given = { ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, { ...patience, ...bot.speech }) : {}), ...listen.speech };
+  const isWeighed = words !== undefined && bot.recognition !== 'none';
+  return isWeighed ? { ...given, ...pausingAfter(words.pauseMs, { ...patience, ...given }) } : given;
 }

@@ -1,8 +1,8 @@
-// Starts recognition at the suspected end of speech, so that the text is ready sooner. It is dropped when the caller
-// goes on.
+// Recognizes an utterance before it is certain to be over, so that its text is there sooner: from the suspected end on with an engine that
+// takes whole utterances, from the start of speech on with one that hears them while they are spoken.
 import { linkAbort } from '../../base/abort.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
-import type { Expected, Recognizer } from '../ports.ts';
+import type { Expected, HeardWords, RecognitionStream, Recognizer } from '../ports.ts';
 
 /** Most starts per utterance: a caller with many pauses must not occupy the recognizer. */
 const MAX_BEGINNINGS = 3;
@@ -13,62 +13,151 @@ export interface RunningRecognition {
   text(signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** One per session. Holds one recognition at most. */
-export class EarlyRecognition {
+/** One per session; one utterance at a time. */
+export interface EarlyRecognition {
+  /** An utterance begins; drops an earlier one. */
+  begin(expected: Expected): void;
+  /** Takes what is spoken, G.711 µ-law. */
+  push(mulaw: Uint8Array): void;
+  /** The caller pauses and may be done. @param utterance - what was said so far. */
+  pause(utterance: () => Utterance, expected: Expected): void;
+  /** The caller goes on. */
+  resume(): void;
+  /** The utterance has ended: returns its recognition; undefined when none was started. */
+  take(utterance: Utterance, expected: Expected): RunningRecognition | undefined;
+  /** Nobody wants the utterance. */
+  drop(): void;
+  /** Ignores everything from now on. */
+  close(): void;
+}
+
+/** What suits the engine. @param onWords - called by a recognizer that hears while the caller speaks. */
+export function earlyRecognition(recognizer: Recognizer, onWords: (words: HeardWords) => void): EarlyRecognition {
+  const stream = recognizer.open?.(onWords);
+  return stream === undefined ? new SuspectedRecognition(recognizer) : new StreamedRecognition(recognizer, stream);
+}
+
+/** Whole utterances: begun at the suspected end, dropped when the caller goes on. */
+class SuspectedRecognition implements EarlyRecognition {
   readonly #recognizer: Recognizer;
-  #stop: (() => void) | undefined;
-  #running: RunningRecognition | undefined;
+  #running: Stoppable | undefined;
   #beginnings = 0;
 
   constructor(recognizer: Recognizer) {
     this.#recognizer = recognizer;
   }
 
-  /** An utterance begins: drops the recognition of an earlier one. */
-  reset(): void {
+  begin(): void {
     this.drop();
     this.#beginnings = 0;
   }
 
-  /** Starts recognition at the suspected end. */
-  begin(utterance: Utterance, expected: Expected): void {
+  push(): void {
+    // Whole utterances come at their end.
+  }
+
+  pause(utterance: () => Utterance, expected: Expected): void {
     if (this.#running !== undefined || this.#beginnings >= MAX_BEGINNINGS) return;
     this.#beginnings += 1;
-    const work = linkAbort();
-    const text = this.#recognizer.recognize(utterance, work.signal, expected);
-    // Handled even if the text is never used.
-    text.catch(() => undefined);
-    this.#stop = () => {
-      work.abort('superseded');
-    };
-    this.#running = {
-      text: async (signal) => {
-        const stop = (): void => {
-          work.abort('superseded');
-        };
-        if (signal.aborted) stop();
-        signal.addEventListener('abort', stop);
-        try {
-          return await text;
-        } finally {
-          signal.removeEventListener('abort', stop);
-        }
-      },
-    };
+    this.#running = running((signal) => this.#recognizer.recognize(utterance(), signal, expected));
   }
 
-  /** The caller went on: drops the recognition. */
-  drop(): void {
-    this.#stop?.();
-    this.#stop = undefined;
-    this.#running = undefined;
+  resume(): void {
+    this.drop();
   }
 
-  /** The utterance has ended: returns its recognition; undefined when none was started. */
   take(): RunningRecognition | undefined {
-    const running = this.#running;
+    const taken = this.#running;
     this.#running = undefined;
-    this.#stop = undefined;
-    return running;
+    return taken;
   }
+
+  drop(): void {
+    this.#running?.stop();
+    this.#running = undefined;
+  }
+
+  close(): void {
+    this.drop();
+  }
+}
+
+/** What the stream loses is recognized as a whole. */
+class StreamedRecognition implements EarlyRecognition {
+  readonly #recognizer: Recognizer;
+  readonly #stream: RecognitionStream;
+  #isOpen = true;
+  /** The utterance was begun and not taken. */
+  #isHearing = false;
+
+  constructor(recognizer: Recognizer, stream: RecognitionStream) {
+    this.#recognizer = recognizer;
+    this.#stream = stream;
+  }
+
+  begin(expected: Expected): void {
+    this.#isHearing = this.#isOpen;
+    if (this.#isHearing) this.#stream.begin(expected);
+  }
+
+  push(mulaw: Uint8Array): void {
+    if (this.#isHearing) this.#stream.push(mulaw);
+  }
+
+  pause(): void {
+    if (this.#isHearing) this.#stream.pause();
+  }
+
+  resume(): void {
+    if (this.#isHearing) this.#stream.resume();
+  }
+
+  take(utterance: Utterance, expected: Expected): RunningRecognition | undefined {
+    if (!this.#isHearing) return undefined;
+    this.#isHearing = false;
+    return running(async (signal) => {
+      try {
+        return await this.#stream.text(signal);
+      } catch {
+        return this.#recognizer.recognize(utterance, signal, expected);
+      }
+    });
+  }
+
+  drop(): void {
+    this.#isHearing = false;
+  }
+
+  close(): void {
+    this.drop();
+    this.#isOpen = false;
+    this.#stream.close();
+  }
+}
+
+interface Stoppable extends RunningRecognition {
+  stop(): void;
+}
+
+/** Begins at once. */
+function running(recognize: (signal: AbortSignal) => Promise<string | undefined>): Stoppable {
+  const work = linkAbort();
+  const text = recognize(work.signal);
+  // Handled even if the text is never used.
+  text.catch(() => undefined);
+  const stop = (): void => {
+    work.abort('superseded');
+  };
+  return {
+    stop,
+    text: async (signal) => {
+      if (signal.aborted) stop();
+      signal.addEventListener('abort', stop);
+      try {
+        return await text;
+      } finally {
+        signal.removeEventListener('abort', stop);
+      }
+    },
+  };
 }

@@ -7,7 +7,7 @@ import type { Conversation } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import type { SessionTimes } from '../session-times.ts';
 import type { CallerAudio } from './caller-audio.ts';
-import { EarlyRecognition } from './early-recognition.ts';
+import { CallerWords } from './caller-words.ts';
 import type { BroughtInput, TurnFact } from './turn-facts.ts';
 import type { Turn, TurnListener } from './turn.ts';
 
@@ -26,7 +26,8 @@ export class Inputs implements TurnListener {
   readonly #callerAudio: CallerAudio;
   readonly #times: SessionTimes;
   readonly #runner: BotRunner;
-  readonly #early: EarlyRecognition | undefined;
+  /** Undefined: nobody recognizes them. */
+  readonly #words: CallerWords | undefined;
   /** The caller has pressed a key; the digits come together on another turn (G-54). */
   #isTyping = false;
 
@@ -37,7 +38,18 @@ export class Inputs implements TurnListener {
     this.#times = times;
     this.#runner = runner;
     const { recognizer } = parts;
-    if (recognizer !== undefined && conversation.bot.recognition !== 'none') this.#early = new EarlyRecognition(recognizer);
+    if (recognizer !== undefined && conversation.bot.recognition !== 'none')
+      this.#words = new CallerWords({ parts, conversation, callerAudio, recognizer, isBotIdle: () => runner.size === 0 });
+  }
+
+  /** The caller speaks these sounds, G.711 µ-law. */
+  spoken(mulaw: Uint8Array): void {
+    this.#words?.push(mulaw);
+  }
+
+  /** The call has ended or moved. */
+  close(): void {
+    this.#words?.close();
   }
 
   touched(): void {
@@ -64,12 +76,12 @@ export class Inputs implements TurnListener {
     switch (fact.kind) {
       case 'speech_started':
         this.#cutShort(turn, 'speech', turn);
-        this.#early?.reset();
+        this.#words?.begin(turn);
         this.#parts.observer.speechStarted?.(this.#conversation.call, turn.id);
         return;
       case 'end_suspected':
-        if (fact.isSuspected) this.#early?.begin(this.#callerAudio.utteranceSoFar(), this.#conversation.expected);
-        else this.#early?.drop();
+        if (fact.isSuspected) this.#words?.pause();
+        else this.#words?.resume();
         return;
       case 'key_started':
         this.#cutShort(turn, 'keys', fact.isReplyDropped ? undefined : turn);
@@ -108,10 +120,10 @@ export class Inputs implements TurnListener {
       return;
     }
     const cut = conversation.open.takeCut(turn);
-    const recognition = input.kind === 'speech' ? this.#early?.take() : undefined;
+    const ahead = input.kind === 'speech' ? this.#words?.take(input.utterance) : undefined;
     const completeAtMs = parts.clock.monotonicMs();
     const heard = conversation.playout.heardWhenComplete(completeAtMs);
-    this.#runner.answer(turn, { act: input, completeAtMs, heard, cut, recognition });
+    this.#runner.answer(turn, { act: input, completeAtMs, heard, cut, ...ahead });
   }
 
   /** @param spared - the turn that goes on; undefined to cut its reply as well. */
@@ -144,7 +156,7 @@ export class Inputs implements TurnListener {
     const { call, open, playout, isEnded, asked } = this.#conversation;
     const isLast = open.delete(turn);
     // Otherwise the next turn could take the recognition of this one.
-    if (this.#callerAudio.leave(turn)) this.#early?.drop();
+    if (this.#callerAudio.leave(turn)) this.#words?.drop();
     if (isLast) {
       const nowMs = this.#parts.clock.monotonicMs();
       if (isEnded) this.#callerAudio.close();

@@ -5,9 +5,16 @@ import type { Recognizer } from '../../session/ports.ts';
 import { serviceObserver, type VoiceObserver } from '../voice-observer.ts';
 import { CommandRecognizer } from './command.ts';
 import { HttpRecognizer, type HttpRecognizerOptions } from './http.ts';
+import { StreamingRecognizer, type StreamingOptions } from './streaming.ts';
 
 /** The configured engine; `timeoutMs` is the longest time for one utterance. */
-export type RecognizerChoice =
+export type RecognizerChoice = WholeChoice & {
+  /** Hears utterances while they are spoken; the engine is then for what the stream loses. Undefined: no stream. */
+  readonly stream?: Omit<StreamingOptions, 'clock' | 'observer' | 'whole'>;
+};
+
+/** The engine for whole utterances. */
+type WholeChoice =
   | { readonly engine: 'none' }
   /** Program and arguments. */
   | { readonly engine: 'command'; readonly command: readonly [string, ...string[]]; readonly timeoutMs: number }
@@ -19,15 +26,25 @@ export interface OwnedRecognizer extends Recognizer {
   close(): Promise<void>;
 }
 
+interface RecognizerParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly observer?: VoiceObserver;
+}
+
 /**
  * The configured recognizer, or undefined. The caller closes it.
  *
  * @throws AppError `config_invalid` for an unsafe address.
  */
-export function findRecognizer(
-  choice: RecognizerChoice,
-  { clock, log, observer }: { readonly clock: Clock; readonly log: Logger; readonly observer?: VoiceObserver },
-): OwnedRecognizer | undefined {
+export function findRecognizer({ stream, ...choice }: RecognizerChoice, parts: RecognizerParts): OwnedRecognizer | undefined {
+  const whole = findWhole(choice, parts);
+  if (stream === undefined) return whole;
+  const { clock, log, observer } = parts;
+  return new StreamingRecognizer({ ...stream, clock, whole, observer: serviceObserver('recognition_stream', observer, log) });
+}
+
+function findWhole(choice: WholeChoice, { clock, log, observer }: RecognizerParts): OwnedRecognizer | undefined {
   switch (choice.engine) {
     case 'none':
       return undefined;

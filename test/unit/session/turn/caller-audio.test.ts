@@ -15,6 +15,7 @@ async function openAudio() {
   const made: Listener[] = [];
   const audio = new CallerAudio({
     onFrame: undefined,
+    onSpeech: undefined,
     isSelfEndpointing: true,
     create: ({ onEvent, isSelfEndpointing }) => {
       const listener = new Listener({ engines, onEvent, isSelfEndpointing });
@@ -85,6 +86,7 @@ describe('the caller audio of a session', () => {
   it('has heard nothing where there was no memory for a listener', () => {
     const audio = new CallerAudio({
       onFrame: undefined,
+      onSpeech: undefined,
       isSelfEndpointing: false,
       create: () => {
         throw new AppError('overloaded', 'no memory for a detector');

@@ -1,20 +1,21 @@
-// One socket to a speech-to-speech service, from its opening to its end. Connects once; whoever made it makes another.
+// A WebSocket to a service that speaks JSON, from its opening to its end. Connects once; whoever made it makes another.
 import { WebSocket, type RawData } from 'ws';
-import type { ClientEvent, ServiceEvent } from './events.ts';
-import { serviceEvent } from './events.ts';
 
 /** Where a service is, and who calls. */
-export interface RealtimeAddress {
-  /** `wss://` or `ws://`; the model's name is added as `model`, unless it stands there. */
-  readonly url: string;
-  readonly model: string;
+export interface SocketAddress {
+  /** `wss://` or `ws://`. */
+  readonly url: string | URL;
   /** Sent as a bearer token. Default: none, as local servers want it. */
-  readonly key?: string | (() => string | Promise<string>);
+  readonly key?: string | (() => string | Promise<string>) | undefined;
 }
 
-export interface RealtimeListener {
-  onEvent(event: ServiceEvent): void;
-  /** Called once, also when it never opened. */
+/** What comes of a socket. */
+export interface SocketListener<Got> {
+  /** Parses a message. @returns undefined for what is not used here, and for what is no event. */
+  readonly read: (text: string) => Got | undefined;
+  onOpen(): void;
+  onEvent(event: Got): void;
+  /** Called once, also when it never opened, and not after `close`. */
   onClosed(): void;
 }
 
@@ -24,26 +25,27 @@ const MAX_MESSAGE_BYTES = 1_000_000;
 const MAX_UNSENT_BYTES = 1_000_000;
 const HANDSHAKE_MS = 3000;
 
-/** @throws TypeError for an address that is none. */
-export function demandAddress({ url }: RealtimeAddress): void {
+/** Whether a socket can be opened there. */
+export function isSocketAddress(url: string): boolean {
   const protocol = URL.canParse(url) ? new URL(url).protocol : '';
-  if (protocol !== 'wss:' && protocol !== 'ws:') throw new TypeError(`the model's address "${url}" is no wss or ws address`);
+  return protocol === 'wss:' || protocol === 'ws:';
 }
 
 /** The creator calls `close`, unless it was told that it has closed. */
-export class RealtimeConnection {
-  readonly #listener: RealtimeListener;
+export class ServiceSocket<Sent extends object, Got> {
+  readonly #listener: SocketListener<Got>;
   #socket: WebSocket | undefined;
   #isClosed = false;
 
-  constructor(address: RealtimeAddress, first: ClientEvent, listener: RealtimeListener) {
+  constructor(address: SocketAddress, listener: SocketListener<Got>) {
     this.#listener = listener;
-    this.#open(address, first).catch(() => {
+    this.#open(address).catch(() => {
       this.#end();
     });
   }
 
-  send(event: ClientEvent): void {
+  /** Sends one event; nothing happens before it is open and after its end. */
+  send(event: Sent): void {
     const socket = this.#socket;
     if (socket?.readyState !== WebSocket.OPEN) return;
     if (socket.bufferedAmount > MAX_UNSENT_BYTES) socket.terminate();
@@ -56,12 +58,10 @@ export class RealtimeConnection {
     this.#socket?.close(1000);
   }
 
-  async #open({ url, model, key }: RealtimeAddress, first: ClientEvent): Promise<void> {
+  async #open({ url, key }: SocketAddress): Promise<void> {
     const token = typeof key === 'function' ? await key() : key;
     if (this.#isClosed) return;
-    const whole = new URL(url);
-    if (!whole.searchParams.has('model')) whole.searchParams.set('model', model);
-    const socket = new WebSocket(whole, {
+    const socket = new WebSocket(url, {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       handshakeTimeout: HANDSHAKE_MS,
       maxPayload: MAX_MESSAGE_BYTES,
@@ -69,10 +69,10 @@ export class RealtimeConnection {
     });
     this.#socket = socket;
     socket.on('open', () => {
-      this.send(first);
+      if (!this.#isClosed) this.#listener.onOpen();
     });
     socket.on('message', (data: RawData, isBinary) => {
-      const event = isBinary || this.#isClosed ? undefined : serviceEvent(textOf(data));
+      const event = isBinary || this.#isClosed ? undefined : this.#listener.read(textOf(data));
       if (event !== undefined) this.#listener.onEvent(event);
     });
     socket.on('error', () => {

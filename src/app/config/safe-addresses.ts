@@ -1,0 +1,21 @@
+// Which addresses carry what nobody else may read: those with TLS, and those on this machine.
+import { isLoopback } from '../../base/loopback.ts';
+import { isSocketOrigin } from '../../base/socket-origin.ts';
+
+export function isSafeHttp(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isOnLoopback(url));
+}
+
+/** The origin of a WebSocket server, without a path. */
+export function isSafeSocket(url: URL, text: string): boolean {
+  return isSocketOrigin(text) && (url.protocol === 'wss:' || isOnLoopback(url));
+}
+
+/** An address to connect to over WebSocket. */
+export function isSafeStream(url: URL): boolean {
+  return url.protocol === 'wss:' || (url.protocol === 'ws:' && isOnLoopback(url));
+}
+
+function isOnLoopback({ hostname }: URL): boolean {
+  return isLoopback(hostname.replace(/^\[|\]$/gu, ''));
+}

@@ -1,0 +1,90 @@
+// Lets a bot prepare its answer while it is not certain that the caller is done. What was prepared for other words, another state or
+// another `heard` is stopped.
+import { linkForeignAbort } from '../../base/abort.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Heard } from '../../dialog/heard.ts';
+import type { Conversation } from '../conversation.ts';
+import type { EngineParts } from '../parts.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Turn } from '../turn/turn.ts';
+import { botContext } from './bot-question.ts';
+import { plainWords } from './spoken-digits.ts';
+
+/** Most times that a bot is asked to prepare for one input. */
+const MAX_BEGINNINGS = 3;
+
+/** What a bot has made of words that may be all of an input. */
+export interface Prepared {
+  /** Its value, when the input is the same; it is stopped with `signal`. Else undefined, and the work is stopped. */
+  valueFor(text: string, heard: Heard, snapshot: Snapshot, signal: AbortSignal): unknown;
+  stop(): void;
+}
+
+/** One per session; for one utterance at a time. */
+export class Preparation {
+  readonly #parts: EngineParts;
+  readonly #conversation: Conversation;
+  #prepared: (Prepared & { readonly words: string }) | undefined;
+  #beginnings = 0;
+
+  constructor(parts: EngineParts, conversation: Conversation) {
+    this.#parts = parts;
+    this.#conversation = conversation;
+  }
+
+  /** An utterance begins. */
+  reset(): void {
+    this.drop();
+    this.#beginnings = 0;
+  }
+
+  /** The caller pauses after these words; nothing may be in work that changes the state. */
+  begin(text: string, turn: Turn): void {
+    const { bot, snapshot, isOver, playout } = this.#conversation;
+    const words = wordsOf(text);
+    if (bot.prepare === undefined || words === '' || words === this.#prepared?.words) return;
+    if (!snapshot.started || snapshot.bot.version !== bot.version || isOver || this.#beginnings >= MAX_BEGINNINGS) return;
+    this.drop();
+    this.#beginnings += 1;
+    const heard = playout.heardWhenComplete(this.#parts.clock.monotonicMs());
+    const work = linkForeignAbort(turn.wanted.signal);
+    const stop = (): void => {
+      work.abort('superseded');
+    };
+    try {
+      const context = botContext(this.#parts, this.#conversation, turn, work.signal);
+      const value = bot.prepare(snapshot.state, { text, heard }, context);
+      // Handled even if it is never used.
+      if (value instanceof Promise) value.catch(() => undefined);
+      const isFor = (input: string, before: Heard, now: Snapshot): boolean =>
+        wordsOf(input) === words && now === snapshot && before.ms === heard.ms && before.complete === heard.complete;
+      this.#prepared = {
+        ...{ words, stop },
+        valueFor: (input, before, now, signal) => {
+          if (!isFor(input, before, now) || signal.aborted) stop();
+          else signal.addEventListener('abort', stop, { once: true });
+          return work.signal.aborted ? undefined : value;
+        },
+      };
+    } catch (thrown) {
+      stop();
+      this.#parts.observer.botFailed?.(this.#conversation.call, turn.id, toAppError(thrown, 'bot_failed', 'prepare of the bot threw'));
+    }
+  }
+
+  /** The utterance has ended: what was prepared for it. */
+  take(): Prepared | undefined {
+    const taken = this.#prepared;
+    this.#prepared = undefined;
+    return taken;
+  }
+
+  drop(): void {
+    this.take()?.stop();
+  }
+}
+
+/** Recognizers add marks when they are sure. */
+function wordsOf(text: string): string {
+  return plainWords(text).join(' ');
+}

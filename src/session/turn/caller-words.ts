@@ -1,0 +1,124 @@
+// The words of the caller while they are spoken: recognized early, told to the bot, and weighed for how long a pause may be.
+import { toAppError } from '../../base/errors.ts';
+import type { Utterance } from '../../dialog/utterance.ts';
+import { botContext } from '../answer/bot-question.ts';
+import { Preparation, type Prepared } from '../answer/preparation.ts';
+import { silenceAfter } from '../answer/word-patience.ts';
+import type { Conversation } from '../conversation.ts';
+import type { EngineParts } from '../parts.ts';
+import type { HeardWords, Recognizer } from '../ports.ts';
+import type { CallerAudio } from './caller-audio.ts';
+import { earlyRecognition, type EarlyRecognition, type RunningRecognition } from './early-recognition.ts';
+import type { Turn } from './turn.ts';
+
+/** A bot is told of words no more often than this, ms. */
+const HEARING_MS = 200;
+
+export interface CallerWordsOptions {
+  readonly parts: EngineParts;
+  readonly conversation: Conversation;
+  readonly callerAudio: CallerAudio;
+  readonly recognizer: Recognizer;
+  /** Whether nothing is in work that changes the bot's state. */
+  readonly isBotIdle: () => boolean;
+}
+
+/** One per session. */
+export class CallerWords {
+  readonly #options: CallerWordsOptions;
+  readonly #recognition: EarlyRecognition;
+  readonly #preparation: Preparation;
+  /** The turn of the utterance that goes on. */
+  #turn: Turn | undefined;
+  #isPaused = false;
+  #words: HeardWords | undefined;
+  #heardAtMs = -Infinity;
+
+  constructor(options: CallerWordsOptions) {
+    const { parts, conversation, recognizer } = options;
+    this.#options = options;
+    this.#recognition = earlyRecognition(recognizer, (words) => {
+      this.#heard(words);
+    });
+    this.#preparation = new Preparation(parts, conversation);
+  }
+
+  /** An utterance begins. */
+  begin(turn: Turn): void {
+    this.#turn = turn;
+    this.#isPaused = false;
+    this.#words = undefined;
+    this.#preparation.reset();
+    this.#recognition.begin(this.#options.conversation.expected);
+  }
+
+  /** Takes what is spoken, G.711 µ-law. */
+  push(mulaw: Uint8Array): void {
+    this.#recognition.push(mulaw);
+  }
+
+  /** The caller pauses and may be done. */
+  pause(): void {
+    const { callerAudio, conversation } = this.#options;
+    this.#isPaused = true;
+    this.#recognition.pause(() => callerAudio.utteranceSoFar(), conversation.expected);
+    this.#weigh();
+  }
+
+  /** The caller goes on. */
+  resume(): void {
+    this.#isPaused = false;
+    this.#recognition.resume();
+  }
+
+  /** The utterance has ended. */
+  take(utterance: Utterance): { readonly recognition: RunningRecognition | undefined; readonly prepared: Prepared | undefined } {
+    this.#turn = undefined;
+    const recognition = this.#recognition.take(utterance, this.#options.conversation.expected);
+    return { recognition, prepared: this.#preparation.take() };
+  }
+
+  /** Nobody wants the utterance. */
+  drop(): void {
+    this.#turn = undefined;
+    this.#preparation.drop();
+    this.#recognition.drop();
+  }
+
+  close(): void {
+    this.drop();
+    this.#recognition.close();
+  }
+
+  #heard(words: HeardWords): void {
+    if (this.#turn === undefined) return;
+    this.#words = words;
+    this.#tell(words, this.#turn);
+    if (this.#isPaused) this.#weigh();
+  }
+
+  #tell({ text, stable }: HeardWords, turn: Turn): void {
+    const { parts, conversation } = this.#options;
+    const { bot, call } = conversation;
+    const nowMs = parts.clock.monotonicMs();
+    if (bot.hearing === undefined || nowMs - this.#heardAtMs < HEARING_MS) return;
+    this.#heardAtMs = nowMs;
+    try {
+      bot.hearing({ text, stable }, botContext(parts, conversation, turn, turn.wanted.signal));
+    } catch (thrown) {
+      parts.observer.botFailed?.(call, turn.id, toAppError(thrown, 'bot_failed', 'hearing of the bot threw'));
+    }
+  }
+
+  /** What these words say about the pause. */
+  #weigh(): void {
+    const { parts, conversation, callerAudio, isBotIdle } = this.#options;
+    const { words, language } = parts.settings;
+    if (this.#words === undefined || this.#turn === undefined) return;
+    if (isBotIdle()) this.#preparation.begin(this.#words.text, this.#turn);
+    if (!this.#words.isWhole || words === undefined) return;
+    const tag = conversation.callerLanguage ?? language;
+    const silenceMs = silenceAfter(this.#words.text, conversation.snapshot.listen, tag, words);
+    if (silenceMs !== undefined) callerAudio.endAfter(silenceMs);
+  }
+}

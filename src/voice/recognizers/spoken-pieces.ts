@@ -1,0 +1,90 @@
+// One utterance while it is recognized: the pieces between its pauses, and what is known of their words.
+import type { RequestOutcome } from '../../base/http-exchange.ts';
+import type { HeardWords } from '../../session/ports.ts';
+
+/** Longest accepted text. */
+const MAX_TEXT_CHARS = 4096;
+
+/** What is said between two pauses. */
+export interface Piece {
+  readonly of: SpokenPieces;
+  text: string;
+  isDone: boolean;
+}
+
+export class SpokenPieces {
+  /** Resolves when the text is whole or cannot become so. */
+  readonly done: Promise<void>;
+  readonly #pieces: Piece[] = [];
+  /** What is being said; undefined while the caller pauses and at the end. */
+  #open: Piece | undefined;
+  #failure: RequestOutcome | undefined;
+  #isOver = false;
+  #onDone: () => void = () => undefined;
+
+  constructor() {
+    this.done = new Promise((resolve) => (this.#onDone = resolve));
+    this.goOn();
+  }
+
+  /** Why the text cannot become whole. */
+  get failure(): RequestOutcome | undefined {
+    return this.#failure;
+  }
+
+  /** What is being said; undefined while the caller pauses. */
+  get open(): Piece | undefined {
+    return this.#open;
+  }
+
+  get isWhole(): boolean {
+    return this.#failure === undefined && this.#open === undefined && this.#pieces.every(({ isDone }) => isDone);
+  }
+
+  get words(): HeardWords {
+    const unsure = this.#pieces.findIndex(({ isDone }) => !isDone);
+    const stable = unsure < 0 ? this.#pieces : this.#pieces.slice(0, unsure);
+    return { text: textOf(this.#pieces), stable: textOf(stable), isWhole: this.isWhole };
+  }
+
+  /** The caller speaks, or goes on to do so. */
+  goOn(): void {
+    if (this.#open !== undefined) return;
+    this.#open = { of: this, text: '', isDone: false };
+    this.#pieces.push(this.#open);
+  }
+
+  /** The caller pauses. @returns the piece that was said. */
+  cut(): Piece | undefined {
+    const piece = this.#open;
+    this.#open = undefined;
+    return piece;
+  }
+
+  /** A piece has these words now. */
+  understood(piece: Piece, text: string, isDone: boolean): void {
+    if (piece.isDone) return;
+    piece.text = text.slice(0, MAX_TEXT_CHARS);
+    piece.isDone = isDone;
+    if (textOf(this.#pieces).length > MAX_TEXT_CHARS) this.fail('bad_answer');
+    if (this.#isOver && this.isWhole) this.#onDone();
+  }
+
+  /** The caller is done: so is the utterance when its last words are known. */
+  end(): void {
+    this.#isOver = true;
+    if (this.isWhole) this.#onDone();
+  }
+
+  fail(why: RequestOutcome): void {
+    this.#failure ??= why;
+    this.#onDone();
+  }
+}
+
+function textOf(pieces: readonly Piece[]): string {
+  return pieces
+    .map(({ text }) => text.trim())
+    .join(' ')
+    .trim();
+}
