@@ -61,7 +61,7 @@ export class HttpModels {
     const understood = this.#played.heard(this.#beginning?.equals(beginning) !== true);
     this.#beginning = beginning;
     const fault = this.#played.fault('recognition');
-    const text = fault?.kind === 'empty' ? '' : understood;
+    const text = fault?.kind === 'empty' ? '' : understood.replaceAll('…', ' ').replaceAll(/\s+/gu, ' ');
     const entry = this.#played.note({ on: 'recognition', text, ...(fault !== undefined && { fault: fault.kind }) });
     if (fault?.kind === 'error') return refuse(reply, fault.status ?? 503, ORDERED);
     const times = fault?.kind === 'hang' ? 'for ever' : this.#played.script.delays?.recognition;

@@ -36,8 +36,13 @@ const FAULT = z
 const SCRIPT = z.strictObject({
   /** The same seed takes the same times. Default 1. */
   seed: z.int().optional(),
-  /** What the recognizer understands, in the order of what callers say; after the last one, nothing. */
+  /**
+   * What the recognizer understands, in the order of what callers say; after the last one, nothing. `…` in a text: the caller pauses
+   * there, which is heard by a recognizer that listens meanwhile.
+   */
   heard: z.array(z.string()).max(10_000).optional(),
+  /** Such a recognizer writes so many words a second while the caller speaks. Absent: only at a pause. */
+  words_per_second: z.number().min(0.1).max(100).optional(),
   /** The first one that fits answers; no one: status 404. */
   rules: z.array(RULE).max(1000).optional(),
   /** Absent: at once. */

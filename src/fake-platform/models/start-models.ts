@@ -9,6 +9,7 @@ import { LIMIT_MS, PlayedScript, type ModelRequestEntry } from './playing.ts';
 import type { FakeItem } from './fake-item.ts';
 import { FakeConversation } from './realtime.ts';
 import { checkModelScript, type ModelScript } from './script.ts';
+import { FakeTranscription } from './transcription.ts';
 
 export type { ModelRequestEntry } from './playing.ts';
 
@@ -18,6 +19,8 @@ export interface FakeModels extends AsyncDisposable {
   readonly url: string;
   /** For `realtime({ url })`. */
   readonly realtimeUrl: string;
+  /** For `recognizer.stream.url`. */
+  readonly transcriptionUrl: string;
   /** The last 10,000 requests. */
   readonly journal: readonly ModelRequestEntry[];
   /** What the speech-to-speech model holds, connection by connection; the last hundred. */
@@ -50,7 +53,11 @@ export async function fakeModels(script: ModelScript = {}, { port = 0, onRequest
   server.setNotFoundHandler((request, reply) => refuse(reply, 404, `fake models do not answer ${request.method} ${request.url}`));
   const sockets = new WebSocketServer({ server: server.server, path: '/v1/realtime', maxPayload: MAX_BODY_BYTES });
   const conversations: (readonly FakeItem[])[] = [];
-  sockets.on('connection', (socket) => {
+  sockets.on('connection', (socket, { url = '' }) => {
+    if (new URL(url, 'ws://models').searchParams.get('intent') === 'transcription') {
+      new FakeTranscription(socket, played);
+      return;
+    }
     const { items } = new FakeConversation(socket, played);
     if (conversations.push(items) > MAX_CONVERSATIONS) conversations.shift();
   });
@@ -69,6 +76,8 @@ export async function fakeModels(script: ModelScript = {}, { port = 0, onRequest
     await server.close();
   };
   const place = `${HOST}:${String(taken)}/v1`;
-  const running = { url: `http://${place}`, realtimeUrl: `ws://${place}/realtime`, journal: played.journal, conversations };
+  const realtimeUrl = `ws://${place}/realtime`;
+  const transcriptionUrl = `${realtimeUrl}?intent=transcription`;
+  const running = { url: `http://${place}`, realtimeUrl, transcriptionUrl, journal: played.journal, conversations };
   return { ...running, close, [Symbol.asyncDispose]: close };
 }

@@ -6,7 +6,7 @@ import type { Listen } from '../../dialog/reply.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import { FALLBACK_FORMAT, nextFormat, type AudioFormat } from '../../speech/audio-format.ts';
 import type { SpeechEvent } from '../../speech/endpointer.ts';
-import type { Listener, ListenerOptions } from '../../speech/listener.ts';
+import type { Listener } from '../../speech/listener.ts';
 import { digitPatience, pausingAfter, type SpeechPatience } from '../../speech/patience.ts';
 import type { EngineSettings } from '../settings.ts';
 import type { Turn } from './turn.ts';
@@ -15,7 +15,7 @@ import type { Turn } from './turn.ts';
 export type CreateListener = (options: {
   readonly onEvent: (event: SpeechEvent) => void;
   readonly onFrame: ((pcm: Int16Array) => void) | undefined;
-  /** See {@link ListenerOptions.onSpeech}. */
+  /** Called with what the caller says, while it is spoken. */
   readonly onSpeech: ((mulaw: Uint8Array) => void) | undefined;
   /** Whether the bot detects start and end of speech itself. */
   readonly isSelfEndpointing: boolean;

@@ -1,0 +1,137 @@
+// The transcription part of the realtime protocol from the service's side: writes down what the script says was said. Checks what it is
+// sent as a service does.
+import type { RawData, WebSocket } from 'ws';
+import { z } from 'zod';
+import { parseJson } from '../../base/json.ts';
+import type { ModelRequestEntry, PlayedScript } from './playing.ts';
+
+const EVENT = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('session.update'),
+    session: z.looseObject({
+      type: z.literal('transcription'),
+      audio: z.looseObject({
+        input: z.looseObject({
+          format: z.looseObject({ type: z.literal('audio/pcmu') }),
+          turn_detection: z.null(),
+          transcription: z.looseObject({ model: z.string().min(1), language: z.string().optional(), prompt: z.string().optional() }),
+        }),
+      }),
+    }),
+  }),
+  z.object({ type: z.literal('input_audio_buffer.append'), audio: z.base64() }),
+  z.object({ type: z.literal('input_audio_buffer.commit') }),
+  z.object({ type: z.literal('input_audio_buffer.clear') }),
+]);
+
+const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
+const ORDERED = 'ordered by the script';
+
+/** G.711 at 8 kHz. */
+const BYTES_PER_MS = 8;
+/** Services refuse less. */
+const LEAST_BYTES = 100 * BYTES_PER_MS;
+/** In a text of the script: the caller pauses here. */
+const PAUSE = /\s*…\s*/u;
+
+/** One socket. */
+export class FakeTranscription {
+  readonly #socket: WebSocket;
+  readonly #played: PlayedScript;
+  readonly #gone = new AbortController();
+  /** What is left of the texts between the pauses of this utterance; undefined: it has not been asked for. */
+  #left: string[] | undefined;
+  #bytes = 0;
+  /** Words of the piece that goes on which were written already. */
+  #written = 0;
+  #names = 0;
+
+  constructor(socket: WebSocket, played: PlayedScript) {
+    this.#socket = socket;
+    this.#played = played;
+    socket.on('message', (data: RawData) => {
+      const parsed = EVENT.safeParse(parseJson(Buffer.isBuffer(data) ? data.toString() : ''));
+      if (parsed.success) this.#on(parsed.data);
+      else this.#refuse('invalid_event', parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.#gone.abort('hang_up');
+    });
+    this.#send({ type: 'session.created', session: {} });
+  }
+
+  #on(event: z.infer<typeof EVENT>): void {
+    switch (event.type) {
+      case 'session.update':
+        this.#send({ type: 'session.updated', session: event.session });
+        return;
+      case 'input_audio_buffer.append':
+        this.#bytes += Buffer.byteLength(event.audio, 'base64');
+        this.#write();
+        return;
+      case 'input_audio_buffer.clear':
+        // What is not committed by the next utterance belonged to none.
+        this.#left = undefined;
+        this.#bytes = 0;
+        this.#written = 0;
+        this.#send({ type: 'input_audio_buffer.cleared' });
+        return;
+      case 'input_audio_buffer.commit':
+        if (this.#bytes < LEAST_BYTES) this.#refuse('input_audio_buffer_commit_empty', 'there is less than 100 ms of audio');
+        else void this.#commit();
+    }
+  }
+
+  async #commit(): Promise<void> {
+    const id = this.#name();
+    const text = this.#text();
+    const fault = this.#played.fault('recognition');
+    const entry = this.#played.note({ on: 'recognition', text, ...(fault !== undefined && { fault: fault.kind }) });
+    this.#left?.shift();
+    this.#names += 1;
+    this.#bytes = 0;
+    this.#written = 0;
+    this.#send({ type: 'input_audio_buffer.committed', item_id: id });
+    if (!(await this.#takes(fault?.kind === 'hang', entry))) return;
+    const about = { item_id: id, content_index: 0 };
+    if (fault?.kind === 'cut') this.#socket.terminate();
+    else if (fault?.kind === 'error')
+      this.#send({ type: `${TRANSCRIPTION}.failed`, ...about, error: { type: 'transcription_error', code: 'ordered', message: ORDERED } });
+    else this.#send({ type: `${TRANSCRIPTION}.completed`, ...about, transcript: fault?.kind === 'empty' ? '' : text }, fault?.kind === 'torn');
+  }
+
+  #takes(isForEver: boolean, entry: ModelRequestEntry): Promise<boolean> {
+    return this.#played.takes(isForEver ? 'for ever' : this.#played.script.delays?.recognition, entry, this.#gone.signal);
+  }
+
+  /** What is said up to the next pause. */
+  #text(): string {
+    this.#left ??= this.#played.heard(true).split(PAUSE);
+    return this.#left[0] ?? '';
+  }
+
+  /** The words that are spoken by now, where the script has some written while the caller speaks. */
+  #write(): void {
+    const { words_per_second: pace } = this.#played.script;
+    if (pace === undefined) return;
+    const words = this.#text().match(/\s*\S+/gu) ?? [];
+    const spoken = Math.min(words.length, Math.floor((this.#bytes / BYTES_PER_MS / 1000) * pace));
+    for (; this.#written < spoken; this.#written += 1)
+      this.#send({ type: `${TRANSCRIPTION}.delta`, item_id: this.#name(), content_index: 0, delta: words[this.#written] ?? '' });
+  }
+
+  /** Of what is being said. */
+  #name(): string {
+    return `item_${String(this.#names + 1)}`;
+  }
+
+  #refuse(code: string, message: string): void {
+    this.#send({ type: 'error', error: { type: 'invalid_request_error', code, message, event_id: null } });
+  }
+
+  #send(event: object, isTorn = false): void {
+    const text = JSON.stringify(event);
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(isTorn ? text.slice(0, -2) : text);
+  }
+}
