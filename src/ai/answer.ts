@@ -7,6 +7,7 @@ import type { Draft } from './draft.ts';
 import { promptOf, shortened } from './history.ts';
 import { askModel, demandModel, type LanguageModel, type ModelFailure, type ModelPart, type ModelSettings } from './model.ts';
 import type { AssistantOptions } from './options.ts';
+import { readAhead, type PreparedAnswer } from './prepared-answer.ts';
 
 /** A tool that the model asks for. */
 export type Use = Extract<ModelPart, { readonly kind: 'use' }>;
@@ -31,21 +32,42 @@ const HONEST = 'Never say that something was done unless the result of a tool sa
 /** How a model answers what stands in a draft: speaks, and asks for tools. */
 export type Answering<D extends JsonObject> = (draft: Draft<D>) => AsyncGenerator<Saying, Answered>;
 
-/** Language models, the second for when the first one fails. @throws TypeError for a model that is none. */
-export function answering<D extends JsonObject>(options: AssistantOptions<D>): Answering<D> {
-  const models = [options.model, ...(options.fallback === undefined ? [] : [options.fallback])];
-  for (const model of models) demandModel(model);
-  return (draft) => answer(draft, models, options);
+/**
+ * Language models, the second for when the first one fails.
+ *
+ * @throws TypeError for a model that is none.
+ * @returns makes an answering for one turn, whose first answer may have been prepared.
+ */
+export function answering<D extends JsonObject>(options: AssistantOptions<D>): (prepared?: PreparedAnswer) => Answering<D> {
+  for (const model of modelsOf(options)) demandModel(model);
+  return (prepared) => {
+    let parts = prepared?.parts;
+    return (draft) => {
+      const ahead = parts;
+      parts = undefined;
+      return answer(draft, options, ahead);
+    };
+  };
+}
+
+/** Asks the first model before anybody waits for its answer. */
+export function answerAhead<D extends JsonObject>(draft: Draft<D>, options: AssistantOptions<D>): PreparedAnswer {
+  return readAhead(partsFrom(draft, options.model, options));
+}
+
+function modelsOf<D extends JsonObject>({ model, fallback }: AssistantOptions<D>): readonly LanguageModel[] {
+  return fallback === undefined ? [model] : [model, fallback];
 }
 
 async function* answer<D extends JsonObject>(
   draft: Draft<D>,
-  models: readonly LanguageModel[],
   options: AssistantOptions<D>,
+  ahead: AsyncIterable<ModelPart> | undefined,
 ): AsyncGenerator<Saying, Answered> {
   let answered: Answered = { uses: [], failed: 'error' };
-  for (const [index, model] of models.entries()) {
-    const attempt = yield* attemptWith(draft, model, index > 0, options);
+  for (const [index, model] of modelsOf(options).entries()) {
+    const parts = (index === 0 ? ahead : undefined) ?? partsFrom(draft, model, options);
+    const attempt = yield* attemptWith(draft, { parts, model: model.modelId, isFallback: index > 0, check: options.check });
     answered = attempt;
     if (isLast(draft, attempt)) return attempt;
   }
@@ -59,24 +81,38 @@ export function isLast<D extends JsonObject>(draft: Draft<D>, { failed, hasBegun
   return hasBegun;
 }
 
-async function* attemptWith<D extends JsonObject>(
+function partsFrom<D extends JsonObject>(
   draft: Draft<D>,
   model: LanguageModel,
-  isFallback: boolean,
-  { settings = {}, check }: AssistantOptions<D>,
-): AsyncGenerator<Saying, Attempt> {
+  { settings = {} }: AssistantOptions<D>,
+): AsyncIterable<ModelPart> {
   const { rules, context } = draft;
+  return askModel(model, requestOf(draft, settings), rules.limits, context.clock, context.signal);
+}
+
+interface AttemptOptions<D extends JsonObject> {
+  readonly check: AssistantOptions<D>['check'];
+  readonly parts: AsyncIterable<ModelPart>;
+  /** The model's name. */
+  readonly model: string;
+  readonly isFallback: boolean;
+}
+
+async function* attemptWith<D extends JsonObject>(
+  draft: Draft<D>,
+  { parts, model, isFallback, check }: AttemptOptions<D>,
+): AsyncGenerator<Saying, Attempt> {
   const cutter = new SentenceCutter();
   const uses: Use[] = [];
   let hasBegun = false;
-  for await (const part of askModel(model, requestOf(draft, settings), rules.limits, context.clock, context.signal)) {
+  for await (const part of parts) {
     switch (part.kind) {
       case 'use':
-        draft.noteToken(model.modelId, isFallback);
+        draft.noteToken(model, isFallback);
         uses.push(part);
         break;
       case 'text':
-        draft.noteToken(model.modelId, isFallback);
+        draft.noteToken(model, isFallback);
         for (const sentence of cutter.push(part.text)) {
           hasBegun = true;
           if (!(yield* speak(draft, sentence, check))) return { uses: [], failed: 'refused', hasBegun };

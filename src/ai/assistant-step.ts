@@ -1,14 +1,15 @@
 // An assistant as a step of a hand-written bot: one turn of it, made of the public bot API alone. The bot around it holds its state, gives it
 // the caller's events, and follows its exits.
 import type { JsonObject, JsonValue } from '../base/json.ts';
-import type { CallerEvent } from '../bot/bot.ts';
+import type { CallerEvent, PrepareEvent } from '../bot/events.ts';
 import { keep, say, type Keep, type Saying } from '../bot/saying.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { Reply } from '../dialog/reply.ts';
-import { answering, type Answering } from './answer.ts';
+import { answerAhead, answering, type Answering } from './answer.ts';
 import { Draft, type AnyContext } from './draft.ts';
 import { settled } from './history.ts';
 import type { AssistantOptions, AssistantState, AssistantTurn } from './options.ts';
+import { inputOf, mayPrepare, type PreparedAnswer } from './prepared-answer.ts';
 import { rulesOf, type AssistantRules } from './rules.ts';
 import { takeDigits, useTool, type At } from './use-tool.ts';
 
@@ -24,7 +25,9 @@ export interface AssistantStep<D extends JsonObject = JsonObject> {
    *
    * @param at - makes a state of that bot, for checkpoints.
    */
-  turn<S>(state: AssistantState<D>, event: CallerEvent, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
+  turn<S>(state: AssistantState<D>, event: CallerEvent<PreparedAnswer | undefined>, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
+  /** For `prepare` of the bot around it: asks the model early, unless its answer depends on more than words. */
+  prepare(state: AssistantState<D>, event: PrepareEvent, context: AnyContext): PreparedAnswer | undefined;
   /** Goes on after an exit: its outcome is what the model reads. */
   resume<S>(state: AssistantState<D>, outcome: JsonValue, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
 }
@@ -45,8 +48,21 @@ const MOST_SILENCES = 3;
  * const { state, reply, exit } = yield* desk.turn(before, event, context, (desk) => ({ at: 'desk', desk }));
  */
 export function assistantStep<D extends JsonObject = JsonObject>(options: AssistantOptions<D>): AssistantStep<D> {
-  const answer = answering(options);
-  return stepOf(rulesOf(options), () => answer);
+  const [rules, answer] = [rulesOf(options), answering(options)];
+  return {
+    ...stepOf(rules, (_, event) => answer(event?.type === 'speech_input' ? event.prepared : undefined)),
+    prepare(state, event, context) {
+      if (options.early === false || !mayPrepare(state)) return undefined;
+      const draft = new Draft(rules, state, context);
+      return isForModel(draft, inputOf(event)) ? answerAhead(draft, options) : undefined;
+    },
+  };
+}
+
+/** Takes an input into the history. @returns whether the model is to answer it. */
+function isForModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent): boolean {
+  draft.change({ messages: settled(draft.state.messages, event.heard), turns: draft.state.turns + 1 });
+  return withoutModel(draft, event) === undefined;
 }
 
 /**
@@ -56,8 +72,8 @@ export function assistantStep<D extends JsonObject = JsonObject>(options: Assist
  */
 export function stepOf<D extends JsonObject>(
   rules: AssistantRules<D>,
-  answerTo: (context: AnyContext, event?: CallerEvent) => Answering<D>,
-): AssistantStep<D> {
+  answerTo: (context: AnyContext, event?: CallerEvent<PreparedAnswer | undefined>) => Answering<D>,
+): Omit<AssistantStep<D>, 'prepare'> {
   return {
     begin(call) {
       const text = typeof rules.greeting === 'string' ? rules.greeting : rules.greeting(call);
@@ -92,7 +108,7 @@ async function* reported<D extends JsonObject, S>(draft: Draft<D>, talk: (draft:
 
 async function* turn<D extends JsonObject, S>(
   draft: Draft<D>,
-  event: CallerEvent,
+  event: CallerEvent<unknown>,
   at: At<D, S>,
   answer: Answering<D>,
 ): AssistantTalk<D, S> {
@@ -120,7 +136,7 @@ async function* resume<D extends JsonObject, S>(
 }
 
 /** What is answered without the model; undefined: the caller's words are in the history now. */
-function withoutModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent): AssistantTurn<D> | undefined {
+function withoutModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent<unknown>): AssistantTurn<D> | undefined {
   const { rules, phrases, state } = draft;
   switch (event.type) {
     case 'no_input':

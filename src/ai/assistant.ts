@@ -11,6 +11,7 @@ import type { SessionEnd } from '../dialog/ending.ts';
 import { assistantStep, type AssistantStep, type AssistantTalk } from './assistant-step.ts';
 import type { AssistantManners, AssistantOptions, AssistantState } from './options.ts';
 import { phrasesIn } from './phrases.ts';
+import type { PreparedAnswer } from './prepared-answer.ts';
 import { ToolRuns } from './tool-runs.ts';
 
 /** What a whole bot may set beside its assistant. */
@@ -62,7 +63,7 @@ export function botOf<D extends JsonObject, L = undefined>(parts: AssistantParts
   const step = parts.step as unknown as AssistantStep;
   const onEnd = parts.onEnd as unknown as AssistantManners['onEnd'];
   const phrases = Object.values({ ...phrasesIn(language), ...parts.phrases });
-  return bot<AssistantState, LiveCall<L>>({
+  return bot<AssistantState, LiveCall<L>, PreparedAnswer | undefined>({
     ...{ id, name, version },
     ...(voice !== undefined && { voice }),
     ...(language !== undefined && { language }),
@@ -92,6 +93,7 @@ export function botOf<D extends JsonObject, L = undefined>(parts: AssistantParts
       const { state, reply } = step.begin(call);
       return go(state, reply);
     },
+    prepare: (state, event, context) => step.prepare(state, event, context),
     // Named beside the rest, so that a server without a recognizer can say at its start whose words nobody will hear.
     speech_input: (state, event, context) => answered(step.turn(state, event, context, (next) => next)),
     otherwise: (state, event, context) => answered(step.turn(state, event, context, (next) => next)),

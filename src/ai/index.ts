@@ -15,6 +15,7 @@ export type {
   TurnReport,
 } from './options.ts';
 export type { Phrases } from './phrases.ts';
+export type { PreparedAnswer } from './prepared-answer.ts';
 export { realtime, type RealtimeBotOptions } from './realtime/realtime.ts';
 export { realtimeStep, type RealtimeOptions, type RealtimeStep } from './realtime/realtime-step.ts';
 export { exit, keyed, tool, type Exit, type KeyedTool, type Tool, type ToolContext, type ToolDefinition } from './tool.ts';

@@ -17,6 +17,11 @@ export interface AssistantOptions<D extends JsonObject = JsonObject> extends Ass
   readonly fallback?: LanguageModel;
   /** Sees each sentence before it is spoken: gives it back, another one, or undefined to stop and say that the thread is lost. */
   readonly check?: (sentence: string) => string | undefined | Promise<string | undefined>;
+  /**
+   * Whether the model is asked when the caller pauses and may be done, so that its answer begins sooner: up to three times for one input,
+   * each of which costs tokens. Only with a recognizer that hears while the caller speaks. Default true.
+   */
+  readonly early?: boolean;
 }
 
 /** What an assistant is for and how it behaves, whatever model it has. */

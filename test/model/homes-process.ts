@@ -45,7 +45,7 @@ export class HomeProcess {
         observer: {},
         clock,
         log: recordingLog(),
-        createListener: ({ onEvent, isSelfEndpointing }) => new Listener({ engines, patience: MODEL_PATIENCE, onEvent, isSelfEndpointing }),
+        createListener: (given) => new Listener({ engines, patience: MODEL_PATIENCE, ...given }),
       },
       { current: new Catalog([botOf(clock)]) },
     );

@@ -350,8 +350,7 @@ class Lab {
         observer: this.#observer(),
         clock: this.#clock,
         log: recordingLog(),
-        createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
-          new Listener({ engines, patience: MODEL_PATIENCE, onEvent, isSelfEndpointing, ...(onFrame === undefined ? {} : { onFrame }) }),
+        createListener: (given) => new Listener({ engines, patience: MODEL_PATIENCE, ...given }),
       },
       { current: catalog },
     );

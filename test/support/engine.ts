@@ -185,8 +185,7 @@ export async function testEngine(
       observer: options.observer ?? seeing(seen),
       clock: clock satisfies Clock,
       log,
-      createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
-        new CountedListener(listeners, { engines, onEvent, isSelfEndpointing, ...(onFrame === undefined ? {} : { onFrame }) }),
+      createListener: (given) => new CountedListener(listeners, { engines, ...given }),
     },
     { current: new Catalog(bots) },
   );

@@ -55,6 +55,8 @@ export function realtimeStep<D extends JsonObject = JsonObject>(options: Realtim
   );
   return {
     ...step,
+    // Its model hears the caller itself.
+    prepare: () => undefined,
     live: {
       open({ call, clock, log }) {
         const address = { url, model, ...(key !== undefined && { key }) };

@@ -98,7 +98,8 @@ export class FakeTranscription {
     if (fault?.kind === 'cut') this.#socket.terminate();
     else if (fault?.kind === 'error')
       this.#send({ type: `${TRANSCRIPTION}.failed`, ...about, error: { type: 'transcription_error', code: 'ordered', message: ORDERED } });
-    else this.#send({ type: `${TRANSCRIPTION}.completed`, ...about, transcript: fault?.kind === 'empty' ? '' : text }, fault?.kind === 'torn');
+    else
+      this.#send({ type: `${TRANSCRIPTION}.completed`, ...about, transcript: fault?.kind === 'empty' ? '' : text }, fault?.kind === 'torn');
   }
 
   #takes(isForEver: boolean, entry: ModelRequestEntry): Promise<boolean> {

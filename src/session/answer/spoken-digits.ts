@@ -68,6 +68,7 @@ function plain(text: string): string {
     .toLowerCase()
     .normalize('NFD')
     .replaceAll(/\p{Mn}/gu, '')
-    .replaceAll('ß', 'ss');
+    .replaceAll('ß', 'ss')
+    .replaceAll('’', "'");
   return letters.replaceAll(/[\s.,;:!?¡¿()–-]+/gu, ' ').trim();
 }

@@ -31,6 +31,7 @@ export class CallerWords {
   /** The turn of the utterance that goes on. */
   #turn: Turn | undefined;
   #isPaused = false;
+  /** Understood since the last pause. */
   #words: HeardWords | undefined;
   #heardAtMs = -Infinity;
 
@@ -68,6 +69,8 @@ export class CallerWords {
   /** The caller goes on. */
   resume(): void {
     this.#isPaused = false;
+    // They say nothing about the next pause.
+    this.#words = undefined;
     this.#recognition.resume();
   }
 
