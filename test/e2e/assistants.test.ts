@@ -14,7 +14,8 @@ afterAll(() => platform.close());
 
 type Transport = 'grpc' | 'websocket';
 
-async function called(script: ModelScript, scenario: Scenario, transport: Transport = 'grpc') {
+/** @param isStreamed - the recognizer hears while the caller speaks. */
+async function called(script: ModelScript, scenario: Scenario, transport: Transport = 'grpc', isStreamed = false) {
   const models = await fakeModels(script);
   onTestFinished(() => models.close());
   const booked: string[] = [];
@@ -43,7 +44,10 @@ async function called(script: ModelScript, scenario: Scenario, transport: Transp
       ...platform.trust,
       grpc: { host: '127.0.0.1', port: 0 },
       websocket: { enabled: true, host: '127.0.0.1', port: 0 },
-      recognizer: { engine: 'http', http: { url: models.url, model: 'fake' } },
+      recognizer: {
+        ...{ engine: 'http', http: { url: models.url, model: 'fake' } },
+        ...(isStreamed && { stream: { url: models.transcriptionUrl, model: 'fake' } }),
+      },
       synthesizer: { cache_folder: '' },
       tls: { mode: 'off' },
       ops: { port: 0 },
@@ -83,6 +87,34 @@ describe('an assistant on a server', () => {
         ...['No, thank you. Goodbye.', 'end_call'],
       ],
     });
+  });
+
+  it.each(['grpc', 'websocket'] as const)(
+    'asks its model once for each input of a caller who is heard while speaking over %s',
+    async (transport) => {
+      const steps = [
+        { say: 'Do you have anything on Tuesday?', expect: { heard: 'I have nine and eleven' } },
+        { say: 'Nine is good.', expect: { heard: 'It is booked' } },
+        { hang_up: true },
+      ] as const;
+      expect(await called({ ...AT_ONCE, words_per_second: 3 }, { steps: [...steps] }, 'grpc', true)).toMatchObject({
+        ...{ booked: ['tuesday at nine'], failures: [], findings: [] },
+        asked: [
+          ...['Do you have anything on Tuesday?', 'find_slots', 'On Tuesday I have nine and eleven. Which one would you like?'],
+          ...['Nine is good.', 'book_slot', 'It is booked. Is there anything else?'],
+        ],
+      });
+    },
+  );
+
+  it.each(['error', 'cut'] as const)('understands the whole utterance when the stream loses it by %s', async (kind) => {
+    const steps = [{ say: 'Do you have anything on Tuesday?', expect: { heard: 'I have nine and eleven' } }, { hang_up: true }] as const;
+    const script: ModelScript = {
+      ...AT_ONCE,
+      heard: ['lost', 'Do you have anything on Tuesday?'],
+      faults: [{ on: 'recognition', nth: 1, kind }],
+    };
+    expect(await called(script, { steps: [...steps] }, 'grpc', true)).toMatchObject({ failures: [], findings: [] });
   });
 
   it('says what its caller can do when the model fails, and gets a person the second time', async () => {
