@@ -35,6 +35,7 @@ export const BENCHES = {
   engine: ENGINE_BENCH,
   socket: { file: 'bench-socket.ts', does: 'the same over WebSocket' },
   speech: { file: 'bench-speech.ts', does: 'quality and cost of voice detection on a corpus' },
+  turns: { file: 'bench-turns.ts', does: 'how long callers wait for an answer, and how many are cut off' },
   voice: { file: 'bench-voice.ts', does: 'how well the embedded voices are understood' },
   baseline: { file: 'bench-baseline.ts', does: 'what this machine can do at all' },
 };

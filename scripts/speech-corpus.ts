@@ -26,6 +26,13 @@ import {
 } from './speech-sounds.ts';
 import type { Voice } from './speech-voices.ts';
 
+/** What is said from one moment to another, ms. */
+export interface Said {
+  readonly text: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
 /** One stretch of caller audio and what is in it. */
 export interface Line {
   /** Row of the table it counts for. */
@@ -33,6 +40,8 @@ export interface Line {
   readonly mulaw: Uint8Array;
   /** From the first sound of the caller's utterance to its last, ms; undefined when the caller says nothing. */
   readonly spoken: { readonly startMs: number; readonly endMs: number } | undefined;
+  /** The words of the utterance, between its long pauses; empty where nobody weighs them. */
+  readonly said: readonly Said[];
   /** A prompt plays until this time, ms; 0 for none. */
   readonly promptMs: number;
   readonly isDigits: boolean;
@@ -83,7 +92,7 @@ export async function makeCorpus(voices: readonly Voice[], size: CorpusSize = WH
   const babble = makeBabble(speech, randomFrom(2));
   return [
     ...answers(speech, babble, size, random),
-    ...unusual(speech, random),
+    ...unusual(speech, size, random),
     ...numbers(speech, babble, random),
     ...sounds(size, random),
     ...overPrompts(speech, size, random),
@@ -102,7 +111,7 @@ interface Speech {
 
 function readAll(voices: readonly Voice[], size: CorpusSize): Promise<Speech[]> {
   const words = WORDS.slice(0, size.texts);
-  const sentences = [...NAMES, ...SENTENCES].slice(-size.texts);
+  const sentences = textsOf(size).slice(words.length);
   const texts = [...words, ...sentences, ...PHONE_GROUPS, ...CARD_GROUPS, ...BACKCHANNELS, PROMPT];
   return Promise.all(
     voices.map(async (voice) => {
@@ -117,6 +126,11 @@ function readAll(voices: readonly Voice[], size: CorpusSize): Promise<Speech[]> 
       };
     }),
   );
+}
+
+/** What every voice says in one breath each. */
+function textsOf({ texts }: CorpusSize): readonly string[] {
+  return [...WORDS.slice(0, texts), ...[...NAMES, ...SENTENCES].slice(-texts)];
 }
 
 /** Eight people who talk all the time, at the loudness of one caller. */
@@ -156,6 +170,8 @@ function lineNoise(ms: number, random: Random): Sound {
 interface SpokenLine {
   readonly row: string;
   readonly said: Sound;
+  /** Its words, on its own clock. */
+  readonly words: readonly Said[];
   readonly background: Background;
   readonly random: Random;
   readonly isDigits?: boolean;
@@ -163,33 +179,53 @@ interface SpokenLine {
 }
 
 /** A caller who says one thing on a line with such a background. */
-function spokenLine({ row, said, background, random, isDigits = false, leadMs }: SpokenLine): Line {
+function spokenLine({ row, said, words, background, random, isDigits = false, leadMs }: SpokenLine): Line {
   const startMs = leadMs ?? between(random, 1000, 2500);
   const endMs = startMs + lengthMs(said);
   const ground = background(endMs + TAIL_MS, random);
-  return { row, mulaw: asMulaw(over(ground, said, startMs)), spoken: { startMs, endMs }, promptMs: 0, isDigits };
+  const onLine = words.map((one) => ({ ...one, startMs: startMs + one.startMs, endMs: startMs + one.endMs }));
+  return { row, mulaw: asMulaw(over(ground, said, startMs)), spoken: { startMs, endMs }, said: onLine, promptMs: 0, isDigits };
+}
+
+/** All that one voice said in one breath each, with its words. */
+function withWords({ words, sentences }: Speech, size: CorpusSize): { readonly said: Sound; readonly words: readonly Said[] }[] {
+  return [...words, ...sentences].map((said, index) => ({
+    said,
+    words: [{ text: textsOf(size)[index] ?? '', startMs: 0, endMs: lengthMs(said) }],
+  }));
 }
 
 function answers(speech: readonly Speech[], babble: Sound, size: CorpusSize, random: Random): Line[] {
-  const all = speech.flatMap(({ words, sentences }) => [...words, ...sentences]);
+  const all = speech.flatMap((one) => withWords(one, size));
   return [['quiet line', lineNoise] as [string, Background], ...backgrounds(babble, size)].flatMap(([name, background]) =>
-    all.map((said) => spokenLine({ row: name, said, background, random })),
+    all.map((said) => spokenLine({ row: name, ...said, background, random })),
   );
 }
 
 /** Callers who are hard to hear on a good line. */
-function unusual(speech: readonly Speech[], random: Random): Line[] {
-  const all = speech.flatMap(({ words, sentences }) => [...words, ...sentences]);
+function unusual(speech: readonly Speech[], size: CorpusSize, random: Random): Line[] {
+  const all = speech.flatMap((one) => withWords(one, size));
   return [
-    ...all.map((said) => spokenLine({ row: 'low voice (-36 dBFS)', said: louder(said, -10), background: lineNoise, random })),
-    ...all.map((said) => spokenLine({ row: 'speaks as the line opens', said, background: lineNoise, random, leadMs: 40 })),
+    ...all.map(({ said, words }) =>
+      spokenLine({ row: 'low voice (-36 dBFS)', said: louder(said, -10), words, background: lineNoise, random }),
+    ),
+    ...all.map((said) => spokenLine({ row: 'speaks as the line opens', ...said, background: lineNoise, random, leadMs: 40 })),
   ];
 }
 
 /** Phone and card numbers, read in groups with pauses of 300 to 700 ms. */
 function numbers(speech: readonly Speech[], babble: Sound, random: Random): Line[] {
-  const pausing = (groups: readonly Sound[]): Sound => groups.reduce((sum, group) => chain(sum, quiet(between(random, 300, 700)), group));
-  const all = speech.flatMap(({ phone, card }) => [pausing(phone), pausing(card)]);
+  const pausing = (groups: readonly Sound[], texts: readonly string[]): { readonly said: Sound; readonly words: readonly Said[] } => {
+    const words: Said[] = [];
+    const said = groups.reduce<Sound | undefined>((sum, group, index) => {
+      const before = sum === undefined ? quiet(0) : chain(sum, quiet(between(random, 300, 700)));
+      const startMs = lengthMs(before);
+      words.push({ text: texts[index] ?? '', startMs, endMs: startMs + lengthMs(group) });
+      return sum === undefined ? group : chain(before, group);
+    }, undefined);
+    return { said: said ?? quiet(1), words };
+  };
+  const all = speech.flatMap(({ phone, card }) => [pausing(phone, PHONE_GROUPS), pausing(card, CARD_GROUPS)]);
   const noisy: [string, Background][] = [
     ['quiet line', lineNoise],
     ['white noise 10 dB', (ms, next) => atLevel(whiteNoise(ms, next), CALLER_DBFS - 10)],
@@ -197,7 +233,9 @@ function numbers(speech: readonly Speech[], babble: Sound, random: Random): Line
   ];
   return [false, true].flatMap((isDigits) =>
     noisy.flatMap(([name, background]) =>
-      all.map((said) => spokenLine({ row: `numbers, ${name}${isDigits ? ', digits expected' : ''}`, said, background, random, isDigits })),
+      all.map((said) =>
+        spokenLine({ row: `numbers, ${name}${isDigits ? ', digits expected' : ''}`, ...said, background, random, isDigits }),
+      ),
     ),
   );
 }
@@ -212,7 +250,7 @@ function sounds({ sounds: count }: CorpusSize, random: Random): Line[] {
   ];
   return makers.flatMap(([row, make]) =>
     Array.from({ length: count }, (_, number) => ({
-      ...{ row, spoken: undefined, promptMs: 0, isDigits: false },
+      ...{ row, spoken: undefined, said: [], promptMs: 0, isDigits: false },
       mulaw: asMulaw(over(lineNoise(4000, random), make(number), between(random, 1000, 2000))),
     })),
   );
@@ -282,7 +320,7 @@ function promptLine({ row, prompt: whole, echoDb = -30, fromMs = 0, sound, rando
   const ground = over(lineNoise(lengthMs(prompt) + 1500, random), echoOf(prompt, echoDb));
   const mulaw = asMulaw(sound === undefined ? ground : over(ground, sound, between(random, 1000, 2500)));
   // Its echo ends a little later than the prompt.
-  return { row, mulaw, spoken: undefined, promptMs: lengthMs(prompt) + 100, isDigits: false };
+  return { row, mulaw, spoken: undefined, said: [], promptMs: lengthMs(prompt) + 100, isDigits: false };
 }
 
 /** A caller who wants to be heard in the middle of a prompt, which would go on for long. */
@@ -308,5 +346,5 @@ function answered(row: string, said: Sound, { startMs, prompt, promptMs }: Over,
   // The echo stops with the prompt: at its end, or when the caller has cut it.
   const echo = echoOf(cutOut(prompt, 0, Math.min(promptMs, startMs + CUT_AFTER_MS)), -30);
   const ground = over(lineNoise(endMs + TAIL_MS, random), echo);
-  return { row, mulaw: asMulaw(over(ground, said, startMs)), spoken: { startMs, endMs }, promptMs, isDigits: false };
+  return { row, mulaw: asMulaw(over(ground, said, startMs)), spoken: { startMs, endMs }, said: [], promptMs, isDigits: false };
 }

@@ -4,6 +4,7 @@ import type { Listen } from '../../dialog/reply.ts';
 import type { WordSilences } from '../settings.ts';
 import { plainWords, spokenDigits } from './spoken-digits.ts';
 
+const QUESTION_END = /[?？]["'»”)\]]*$/u;
 /** A mark behind the words: recognizers of sentences write it. */
 const SENTENCE_END = /[.!?。！？]["'»”)\]]*$/u;
 
@@ -21,6 +22,7 @@ export function silenceAfter(text: string, listen: Listen, tag: string, { finish
   // Numbers are read out in groups, and recognizers write a full stop behind each.
   if (spokenDigits(words.at(-1) ?? '', tag) !== undefined) return undefined;
   const language = inLanguage(LANGUAGES, tag);
+  if (QUESTION_END.test(text.trim())) return finishedMs;
   if (language?.unfinished.includes(words.at(-1) ?? '') === true) return unfinishedMs;
   const isFinished = SENTENCE_END.test(text.trim()) || language?.answers.includes(words.join(' ')) === true;
   return isFinished ? finishedMs : undefined;

@@ -12,6 +12,7 @@ describe('the silence that ends an utterance', () => {
     ['words that may go on', 'I would like an appointment', {}, 'en', undefined],
     ['a word that asks for more', 'I would like an appointment and', {}, 'en', 1500],
     ['such a word with a mark, as recognizers write it', 'My name is.', {}, 'en', 1500],
+    ['a question that ends with such a word', 'Can you tell me where it is?', {}, 'en', 500],
     ['such a word in another language', 'Ich möchte einen Termin und', {}, 'de-AT', 1500],
     ['an answer in another language', 'D’accord', {}, 'fr', 500],
     ['an answer of Spain', 'sí, por favor', {}, 'es-ES', 500],
