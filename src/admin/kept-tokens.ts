@@ -69,9 +69,9 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 
   /**
-   * Renews the pair when its access token or its refresh token is due; {@link KeptTokens.current} looks at the access token only.
-   * For pairs that only the refresh token can renew: it must not expire unused. Rejects as `current` does, even when the
-   * access token is valid for a while yet.
+   * Renews the pair when its access token or its refresh token is due; {@link KeptTokens.current} checks only the access token. For pairs
+   * that only the refresh token can renew: it must not expire unused. Rejects as `current` does, even when the access token is valid for a
+   * while yet.
    */
   async keepAlive(signal: AbortSignal): Promise<void> {
     await this.#whenGood((held) => this.#isFresh(held) && !isRefreshDue(held, this.#options.clock.nowMs()), signal);
@@ -158,7 +158,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     const { obtain, missing, renewing = alwaysRenewing } = this.#options;
     const found = await this.#storedInstead(stale);
     if (found !== undefined) return found;
-    // Whoever may not renew now would get an error about an expired token, and there is none.
+    // Checked first: without a pair, a refusal of `renewing` would be about an expired token that does not exist.
     if (this.#held === undefined && missing !== undefined) throw missing();
     return renewing(async () => {
       // The previous holder may have renewed it.

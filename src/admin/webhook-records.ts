@@ -1,4 +1,4 @@
-// Webhook registrations as records: read leniently, written strictly. Deliveries are read elsewhere.
+// Webhook registrations as records: read leniently, written strictly. Does not read deliveries.
 import { z } from 'zod';
 import { looseText, looseWord } from './loose-fields.ts';
 import { demand, demandWritten } from './records.ts';

@@ -1,4 +1,4 @@
-// One answer of the model, spoken while it is written: sentence by sentence into the turn. Asks the second model when the first one fails
+// One answer of the model, spoken sentence by sentence while the model still writes it. Asks the fallback model when the first one fails
 // before its first word. Runs no tools.
 import type { JsonObject } from '../base/json.ts';
 import type { Saying } from '../bot/saying.ts';
@@ -9,27 +9,27 @@ import { askModel, demandModel, type LanguageModel, type ModelFailure, type Mode
 import type { AssistantOptions } from './options.ts';
 import { readAhead, type PreparedAnswer } from './prepared-answer.ts';
 
-/** A tool that the model asks for. */
+/** A tool use that the model requests. */
 export type Use = Extract<ModelPart, { readonly kind: 'use' }>;
 
-/** What became of an answer. `failed`: also when a part of it was spoken. */
+/** How an answer ended. `failed` is set even when a part of the answer was spoken. */
 export interface Answered {
   readonly uses: readonly Use[];
   readonly failed?: ModelFailure | 'refused';
 }
 
-/** An answer that was asked for once, and whether the caller has heard anything of it. */
+/** The result of one request to a model, and whether the caller heard any of it. */
 export type Attempt = Answered & { readonly hasBegun: boolean };
 
-/** Stands in every prompt of a model that writes, behind what the author says. */
+/** Part of every prompt of a model that writes text, after the author's instructions. */
 const TELEPHONE = [
   'You are talking with a caller on the telephone. What you write is spoken: short sentences, no lists, no markup, no emoji.',
   'A dash at the end of your words means that the caller interrupted you there and has heard no more.',
 ].join(' ');
-/** Stands in every prompt of any model. */
+/** Part of every prompt of any model. */
 const HONEST = 'Never say that something was done unless the result of a tool says so.';
 
-/** How a model answers what stands in a draft: speaks, and asks for tools. */
+/** Asks a model to answer the history in a draft. Yields what the model says; returns the tools that it wants to use. */
 export type Answering<D extends JsonObject> = (draft: Draft<D>) => AsyncGenerator<Saying, Answered>;
 
 /**
@@ -74,7 +74,7 @@ async function* answer<D extends JsonObject>(
   return answered;
 }
 
-/** Notes a failure. @returns whether another attempt would be wrong: it would say again what the caller has heard. */
+/** Records a failure. @returns true when no further attempt may follow: it would repeat what the caller has already heard. */
 export function isLast<D extends JsonObject>(draft: Draft<D>, { failed, hasBegun }: Attempt): boolean {
   if (failed === undefined || failed === 'refused' || failed === 'aborted') return true;
   draft.noteFailure(failed);
@@ -122,7 +122,7 @@ async function* attemptWith<D extends JsonObject>(
         draft.noteTokens(part.tokensIn, part.tokensOut);
         break;
       case 'failed':
-        // What was written last is no whole sentence, and a tool of half an answer may be a wrong one.
+        // The last sentence is incomplete, and a tool use of half an answer may be wrong.
         return { uses: [], failed: part.why, hasBegun };
     }
   }
@@ -152,7 +152,7 @@ function requestOf<D extends JsonObject>(draft: Draft<D>, settings: ModelSetting
   return { prompt: promptOf(instructionsOf(draft, TELEPHONE), history), tools: shown, settings };
 }
 
-/** What the author says of the assistant, and behind it what is said of every one. */
+/** The author's instructions, followed by those that every assistant gets. */
 export function instructionsOf<D extends JsonObject>({ rules, context, state }: Draft<D>, always: string): string {
   const { instructions } = rules;
   const language = state.language ?? rules.language;

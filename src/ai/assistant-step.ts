@@ -1,5 +1,5 @@
-// An assistant as a step of a hand-written bot: one turn of it, made of the public bot API alone. The bot around it holds its state, gives it
-// the caller's events, and follows its exits.
+// An assistant as a step of a hand-written bot: answers one turn, built on the public bot API alone. The surrounding bot holds its state,
+// passes it the caller's events, and follows its exits.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { CallerEvent, PrepareEvent } from '../bot/events.ts';
 import { keep, say, type Keep, type Saying } from '../bot/saying.ts';
@@ -13,15 +13,15 @@ import { inputOf, mayPrepare, type PreparedAnswer } from './prepared-answer.ts';
 import { rulesOf, type AssistantRules } from './rules.ts';
 import { takeDigits, useTool, type At } from './use-tool.ts';
 
-/** How a turn of an assistant goes on: sayings and checkpoints, and its end. */
+/** A running turn of an assistant: yields prompts and checkpoints, returns the result of the turn. */
 export type AssistantTalk<D extends JsonObject, S> = AsyncGenerator<Saying | Keep<S>, AssistantTurn<D>>;
 
 /** See {@link assistantStep}. */
 export interface AssistantStep<D extends JsonObject = JsonObject> {
-  /** The first state, with a greeting that is part of the history. */
+  /** The first state, and a reply with the greeting, which is part of the history. */
   begin(call: CallFacts): { readonly state: AssistantState<D>; readonly reply: Reply };
   /**
-   * Answers one event. To be used with `yield*` in a generator of the bot around it.
+   * Answers one event. Call it with `yield*` in a generator of the surrounding bot.
    *
    * @param at - makes a state of that bot, for checkpoints.
    */
@@ -32,17 +32,17 @@ export interface AssistantStep<D extends JsonObject = JsonObject> {
   resume<S>(state: AssistantState<D>, outcome: JsonValue, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
 }
 
-/** How long a turn waits for a tool of the turn before, ms. */
+/** Longest wait for a tool that an earlier turn started, ms. */
 const RUNNING_TOOL_MS = 1500;
-/** Failures of the model in a row, and turns in a row without a recognizer, that transfer the caller. */
+/** The caller is transferred after this many model failures in a row, or this many turns in a row without a recognizer. */
 const MOST_FAILURES = 2;
-/** Silences in a row that end the call. */
+/** The call ends after this many silences in a row. */
 const MOST_SILENCES = 3;
 
 /**
- * Makes an assistant for a bot that does more than that.
+ * Makes an assistant that is one step of a larger bot.
  *
- * @throws TypeError for options that cannot work: a model that is none, names of tools that no model can use.
+ * @throws TypeError for invalid options: a model that is not a language model, or a tool name that models refuse.
  *
  * @example
  * const { state, reply, exit } = yield* desk.turn(before, event, context, (desk) => ({ at: 'desk', desk }));
@@ -66,9 +66,9 @@ function isForModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent): 
 }
 
 /**
- * A step whose model answers in any way.
+ * A step with any way of answering.
  *
- * @param answerTo - made anew for each event; undefined: it goes on after an exit.
+ * @param answerTo - called for each event; without an event the step continues after an exit.
  */
 export function stepOf<D extends JsonObject>(
   rules: AssistantRules<D>,
@@ -78,7 +78,7 @@ export function stepOf<D extends JsonObject>(
     begin(call) {
       const text = typeof rules.greeting === 'string' ? rules.greeting : rules.greeting(call);
       const messages = [{ by: 'assistant', text, prompts: [text] }] as const;
-      // Data that an author leaves out is empty: then D is JsonObject.
+      // Without data from the author, D is JsonObject, so an empty object fits.
       const data = rules.data ?? ({} as D);
       return { state: { messages, data, turns: 0, tokens: 0, uses: 0, failures: 0, unheard: 0 }, reply: say(text).listen(rules.listen) };
     },
@@ -173,7 +173,7 @@ function giveUp<D extends JsonObject>(draft: Draft<D>, reason: string): Assistan
   return draft.reply(draft.say(draft.phrases.givingUp).transfer({ reason }));
 }
 
-/** The model answers, uses tools, and answers again, until it is the caller's turn. */
+/** Lets the model answer and use tools in turn, until the caller's next input is due. */
 async function* rounds<D extends JsonObject, S>(draft: Draft<D>, at: At<D, S>, answer: Answering<D>): AssistantTalk<D, S> {
   const { context, rules, runs } = draft;
   await runs.ended(RUNNING_TOOL_MS, context.clock, context.signal);

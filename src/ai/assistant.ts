@@ -1,4 +1,4 @@
-// An assistant as a whole bot: greeting, turns, and what is kept of the call at its end.
+// An assistant as a complete bot: greeting, turns, and the report at the end of a call.
 import type { JsonObject } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -14,7 +14,7 @@ import { phrasesIn } from './phrases.ts';
 import type { PreparedAnswer } from './prepared-answer.ts';
 import { ToolRuns } from './tool-runs.ts';
 
-/** What a whole bot may set beside its assistant. */
+/** Options of a complete bot beyond those of its assistant. */
 export interface AssistantBotOptions<D extends JsonObject = JsonObject>
   extends Omit<AssistantOptions<D>, 'exits'>, Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler'> {
   /** See {@link BotDefinition.version}. Default 1. */
@@ -29,37 +29,38 @@ interface LiveCall<L> {
   end?: { readonly state: AssistantState; readonly by: SessionEnd };
 }
 
-/** What a bot is made of around its step. */
+/** The parts of a bot beside its step. */
 export interface AssistantParts<D extends JsonObject, L>
   extends
     Pick<AssistantManners<D>, 'greeting' | 'phrases' | 'onEnd' | 'language'>,
     Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler' | 'recognition'> {
   readonly version?: number;
   readonly step: AssistantStep<D>;
-  /** What the step needs for each call. */
+  /** The connection that the step needs for each call. */
   readonly connection?: Live<unknown, L>;
 }
 
-/** Time for the tools of a call that has ended, ms. */
+/** Longest wait for running tools after the call has ended, ms. */
 const LAST_TOOLS_MS = 1800;
 
 /**
- * Makes a bot of a language model: it greets, listens, answers while the model writes, and uses tools. A tool runs once, whatever the caller
- * does meanwhile; the history holds what the caller heard.
+ * Makes a bot of a language model: it greets, listens, speaks while the model still writes, and uses tools. A tool runs once, whatever the
+ * caller does meanwhile; the history holds only what the caller heard.
  *
- * @throws TypeError for options that cannot work.
+ * @throws TypeError for invalid options.
  *
  * @example
- * export default assistant({ id: 'desk', name: 'Desk', model, instructions: 'You book appointments.', greeting: 'Hello.', tools: { book } });
+ * export default assistant({ id: 'desk', name: 'Desk', model, instructions: 'You book appointments.', greeting: 'Hello.', tools: { book }
+ * });
  */
 export function assistant<D extends JsonObject = JsonObject>(options: AssistantBotOptions<D>): Bot {
   return botOf({ ...options, step: assistantStep(options) });
 }
 
-/** A bot that is nothing but its step. */
+/** A bot whose only step is this assistant. */
 export function botOf<D extends JsonObject, L = undefined>(parts: AssistantParts<D, L>): Bot {
   const { id, name, version = 1, voice, language, speech, filler, recognition, greeting, connection } = parts;
-  // What the state holds as data came from these very parts and went through JSON.
+  // The data in a state came from this very step and went through JSON, so it still has the step's type.
   const step = parts.step as unknown as AssistantStep;
   const onEnd = parts.onEnd as unknown as AssistantManners['onEnd'];
   const phrases = Object.values({ ...phrasesIn(language), ...parts.phrases });
@@ -108,7 +109,7 @@ async function* answered(
   talk: AssistantTalk<JsonObject, AssistantState>,
 ): AsyncGenerator<Saying | Keep<AssistantState>, Answer<AssistantState>> {
   const done = yield* talk;
-  // A bot without exits has none to leave by.
+  // A bot without exits cannot leave through one.
   if (done.exit !== undefined) throw new AppError('internal', 'an assistant without exits left through one');
   return go(done.state, done.reply);
 }

@@ -1,5 +1,5 @@
-// One turn of an assistant while it is made: the state it began with and what was added to it. What is said goes through here, so that the
-// history holds it.
+// One turn of an assistant in progress: the state at its start, and every change since. All prompts are made here, so that the history
+// holds them.
 import type { JsonObject } from '../base/json.ts';
 import type { BotContext } from '../bot/bot.ts';
 import { play, Saying, say } from '../bot/saying.ts';
@@ -11,7 +11,7 @@ import { phrasesOf, type AssistantRules } from './rules.ts';
 import type { Phrases } from './phrases.ts';
 import { ToolRuns, type RunEnd } from './tool-runs.ts';
 
-/** What a context of any bot has. */
+/** The part of a handler's context that every bot has. */
 export type AnyContext = BotContext<unknown>;
 
 /** Longest history as JSON, characters: the snapshot of a call holds 64 KB. */
@@ -22,7 +22,7 @@ const BYTES_PER_MS = 8;
 
 const NO_SOUND = { prompts: 0, ms: 0 } as const;
 
-/** One for each turn. */
+/** One per turn. */
 export class Draft<D extends JsonObject> {
   readonly rules: AssistantRules<D>;
   readonly context: AnyContext;
@@ -43,7 +43,7 @@ export class Draft<D extends JsonObject> {
     this.#beganAtMs = context.clock.monotonicMs();
   }
 
-  /** As it would be kept now. */
+  /** The current state, in the form in which it is saved. */
   get state(): AssistantState<D> {
     return { ...this.#state, messages: shortened(this.#state.messages, MAX_STATE_CHARS) };
   }
@@ -52,7 +52,7 @@ export class Draft<D extends JsonObject> {
     return phrasesOf(this.rules, this.#state.language);
   }
 
-  /** Whether nobody waits for this turn any more. */
+  /** Whether this turn's reply is no longer wanted. */
   isInterrupted(): boolean {
     return this.context.signal.aborted;
   }
@@ -65,7 +65,7 @@ export class Draft<D extends JsonObject> {
     this.change({ messages: [...this.#state.messages, message] });
   }
 
-  /** Says something, which enters the history: before a use whose outcome is still to come, because a model goes on from that. */
+  /** Says a text and adds it to the history. A tool use without an outcome stays last, because the model continues from there. */
   say(text: string): Saying {
     this.hasSpoken = true;
     const { messages, language } = this.#state;
@@ -81,7 +81,7 @@ export class Draft<D extends JsonObject> {
     return say(text, { ...(language !== undefined && { language }), ...(voice !== undefined && { voice }) });
   }
 
-  /** Plays what the model has spoken itself. @param mulaw - G.711 µ-law, 8 kHz. */
+  /** Plays audio of a speech-to-speech model. @param mulaw - G.711 µ-law, 8 kHz. */
   play(item: string, mulaw: Uint8Array): Saying {
     this.hasSpoken = true;
     const durationMs = mulaw.length / BYTES_PER_MS;
@@ -89,12 +89,12 @@ export class Draft<D extends JsonObject> {
     return play({ mulaw, durationMs });
   }
 
-  /** Adds words of what the model speaks itself; they come before their sound or after it. */
+  /** Adds words of a speech-to-speech model; they may come before or after their audio. */
   transcribe(item: string, words: string): void {
     this.#changeSpoken(item, ({ text }) => ({ text: text + words }));
   }
 
-  /** The model has ended what it speaks itself. */
+  /** A speech-to-speech model has sent this item completely. */
   spoken(item: string): void {
     this.#changeSpoken(item, ({ sound = NO_SOUND }) => ({ sound: { ...sound, isWhole: true } }));
   }
@@ -106,7 +106,7 @@ export class Draft<D extends JsonObject> {
     this.change({ messages: known.map((message) => (isSame(message) ? { ...message, ...change(message) } : message)) });
   }
 
-  /** A reply without words; what was said before it stands. */
+  /** A reply without prompts; the prompts before it still count. */
   readonly silent = new Saying([]);
 
   /** Ends the turn and listens. */
@@ -128,7 +128,7 @@ export class Draft<D extends JsonObject> {
     return { ...this.rules.listen, ...(language !== undefined && { language }) };
   }
 
-  /** Adds a use of a tool, which has begun from now on. @returns its message. */
+  /** Adds a tool use that begins now. @returns its entry in the history. */
   begin(tool: string, input: ToolMessage['input'], rest: Pick<ToolMessage, 'metadata' | 'isWithLast'>): ToolMessage {
     const uses = this.#state.uses + 1;
     const message = { by: 'tool', id: `${this.context.call.conversationId}-${String(uses)}`, tool, input, ...rest } as const;
@@ -137,7 +137,7 @@ export class Draft<D extends JsonObject> {
     return message;
   }
 
-  /** Notes what came of a use. */
+  /** Records the outcome of a tool use. */
   end(useId: string, { outcome, data }: { readonly outcome: ToolOutcome; readonly data?: JsonObject }): void {
     const messages = this.#state.messages.map((message) =>
       message.by === 'tool' && message.id === useId ? { ...message, outcome } : message,
@@ -145,7 +145,10 @@ export class Draft<D extends JsonObject> {
     this.change({ messages, data: { ...this.#state.data, ...data } });
   }
 
-  /** Fetches what has come of earlier uses. A use that no run here belongs to began in another process. */
+  /**
+   * Records the outcomes of earlier tool uses that have ended meanwhile. One without a run here began in another process and keeps no
+   * outcome.
+   */
   collect(): void {
     for (const message of this.#state.messages) {
       if (message.by !== 'tool' || message.outcome !== undefined) continue;
@@ -154,13 +157,13 @@ export class Draft<D extends JsonObject> {
     }
   }
 
-  /** What came of a use; undefined while it is not known. */
+  /** The outcome of a tool use; undefined while it is unknown. */
   outcomeOf(useId: string): ToolOutcome | undefined {
     const message = this.#state.messages.find((entry) => entry.by === 'tool' && entry.id === useId);
     return message?.by === 'tool' ? message.outcome : undefined;
   }
 
-  /** The caller is not asked for digits any more. */
+  /** The caller is no longer asked for digits. */
   forgetKeying(): void {
     const { keying: _, ...state } = this.#state;
     this.#state = state;

@@ -1,5 +1,5 @@
-// What was said and done in a call, as an assistant's state keeps it: what the caller heard and not what was written, tools with what came
-// of them. Turns into a prompt. Plain JSON; knows no model and no tools.
+// The history of a call in an assistant's state: what the caller said, what the caller heard of the assistant, and tool uses with their
+// outcomes. Also builds the model's prompt from it. Plain JSON; knows no model and no tools.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { wordsUpTo, type Heard } from '../dialog/heard.ts';
 import type { ModelMessage } from './model.ts';
@@ -11,20 +11,20 @@ export type Message = CallerMessage | AssistantMessage | ToolMessage;
 export interface CallerMessage {
   readonly by: 'caller';
   readonly text: string;
-  /** Names it at a model that has heard it itself. */
+  /** Id of the item at a speech-to-speech model, which has heard the speech itself. */
   readonly item?: string;
 }
 
-/** What the caller heard; a dash ends what was cut. */
+/** What the caller heard; a dash marks where the caller interrupted. */
 export interface AssistantMessage {
   readonly by: 'assistant';
   readonly text: string;
-  /** The prompts it was said in, while it is not known how much of them was heard. */
+  /** The prompts of the text. Present until it is known how much of them was heard. */
   readonly prompts?: readonly string[];
-  /** Names it at a model that speaks itself. */
+  /** Id of the item at a speech-to-speech model. */
   readonly item?: string;
-  /** What such a model has spoken, in so many prompts, while it is not known how much of it was heard. */
-  readonly sound?: { readonly prompts: number; readonly ms: number; /** The model has ended it. */ readonly isWhole?: true };
+  /** Number and length of the audio prompts of a speech-to-speech model. Present until it is known how much of them was heard. */
+  readonly sound?: { readonly prompts: number; readonly ms: number; /** The model has sent it completely. */ readonly isWhole?: true };
 }
 
 /** A use of a tool. */
@@ -33,24 +33,24 @@ export interface ToolMessage {
   readonly id: string;
   readonly tool: string;
   readonly input: JsonValue;
-  /** Undefined: it has begun, and what came of it is not known yet. */
+  /** Undefined: the tool has started, and its outcome is unknown. */
   readonly outcome?: ToolOutcome;
-  /** What the provider sent along; it goes back with the next prompt. */
+  /** Data of the provider, which the next prompt must return. */
   readonly metadata?: JsonObject;
-  /** Asked for in one answer with the entry before. */
+  /** Requested in the same answer as the entry before. */
   readonly isWithLast?: true;
 }
 
-/** What came of a use. */
+/** The outcome of a tool use. */
 export interface ToolOutcome {
   readonly value: JsonValue;
   readonly isError?: true;
 }
 
-/** Ends the words that a caller cut. */
+/** Follows the words after which the caller interrupted. */
 const CUT = ' —';
 
-/** The history with what was heard of its last reply in place of what was to be said. */
+/** The history after the last reply was heard: replaces what was to be said by what was heard. */
 export function settled(messages: readonly Message[], heard: Heard): readonly Message[] {
   const walk = walkOf(heard);
   const known = messages.map((message) => {
@@ -63,7 +63,7 @@ export function settled(messages: readonly Message[], heard: Heard): readonly Me
   return [...known, { by: 'assistant', text: rest } as const].filter((message) => message.by !== 'assistant' || message.text !== '');
 }
 
-/** How long each utterance of a model that speaks itself was heard, ms, by its name: those that the caller cut. */
+/** How much was heard of each item of a speech-to-speech model that the caller interrupted, ms by item id. */
 export function soundsCut(messages: readonly Message[], heard: Heard): ReadonlyMap<string, number> {
   const walk = walkOf(heard);
   const known = new Map<string, number>();
@@ -77,17 +77,17 @@ export function soundsCut(messages: readonly Message[], heard: Heard): ReadonlyM
   return known;
 }
 
-/** Less than a syllable, ms. */
+/** Shorter than a syllable, ms: a smaller difference is no interruption. */
 const HARDLY_CUT_MS = 60;
 
-/** Whether the caller has heard all of it, and there is no more of it at the model. */
+/** Whether the caller has heard the whole item, and the model sends no more of it. */
 function isHeard({ ms, isWhole }: NonNullable<AssistantMessage['sound']>, heardMs: number): boolean {
   return isWhole === true && heardMs + HARDLY_CUT_MS >= ms;
 }
 
 function withSoundHeard({ sound, ...message }: AssistantMessage, heardMs: number): AssistantMessage {
   if (sound === undefined || isHeard(sound, heardMs)) return message;
-  // Words come before their sound: of those without any, nothing was heard.
+  // Words come before their audio; without any audio, nothing was heard.
   const words = wordsUpTo(message.text, sound.ms === 0 ? 0 : heardMs / sound.ms);
   return { ...message, text: words === '' ? '' : words + CUT };
 }
@@ -97,10 +97,10 @@ interface HeardPiece {
   readonly isCut: boolean;
 }
 
-/** Goes through a reply from its beginning, as the history does. */
+/** Walks through the heard parts of a reply in the order of the history. */
 interface Walk {
   readonly heardOf: (prompt: string) => HeardPiece;
-  /** How long the next so many prompts without words were heard, ms. */
+  /** How much was heard of the next `prompts` prompts without text, ms. */
   readonly soundOf: (prompts: number) => number;
   readonly rest: () => readonly HeardPiece[];
 }
@@ -109,7 +109,7 @@ function walkOf(heard: Heard): Walk {
   return heard.estimated === true && !heard.complete ? estimatedWalk(heard) : partsWalk(heard);
 }
 
-/** Finds the prompts one after the other among the parts of the reply; the bot around an assistant may have said more. */
+/** Matches prompts with the parts of the reply in order. The surrounding bot may have added parts of its own. */
 function partsWalk({ parts }: Heard): Walk {
   let next = 0;
   const piece = (part: Heard['parts'][number]): HeardPiece => ({ words: part.heard, isCut: !part.complete });
@@ -132,12 +132,12 @@ function partsWalk({ parts }: Heard): Walk {
       }
       return heardMs;
     },
-    // Said after the last checkpoint of a handler that was left.
+    // Prompts that an interrupted handler said after its last checkpoint: no saved history has them.
     rest: () => parts.slice(next).map(piece),
   };
 }
 
-/** After a crash there is one text, up to where it was probably heard. */
+/** After a crash only one text is known, up to the point that was probably heard. */
 function estimatedWalk({ text, ms }: Heard): Walk {
   let left = text;
   return {
@@ -159,7 +159,7 @@ function joined(pieces: readonly HeardPiece[]): string {
   return heard.some(({ isCut }) => isCut) ? text + CUT : text;
 }
 
-/** Drops whole turns from the front until the rest has at most so many characters; the last turn always stays. */
+/** Drops the oldest turns until the rest has at most `maxChars` characters; the last turn always stays. */
 export function shortened(messages: readonly Message[], maxChars: number): readonly Message[] {
   let left = messages;
   while (sizeOf(left) > maxChars) {
@@ -174,7 +174,7 @@ function sizeOf(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0);
 }
 
-/** The history as a prompt. Every use has a result, also when none is known. */
+/** The history as a prompt. Every tool use has a result there, even an unknown one. */
 export function promptOf(instructions: string, messages: readonly Message[]): ModelMessage[] {
   const prompt: ModelMessage[] = [{ role: 'system', content: instructions }];
   for (const message of messages) {
@@ -184,7 +184,7 @@ export function promptOf(instructions: string, messages: readonly Message[]): Mo
     else if (message.by === 'caller') prompt.push({ role: 'user', content: [{ type: 'text', text: message.text }] });
     else prompt.push({ role: 'assistant', content: [{ type: 'text', text: message.text }] });
   }
-  // A model answers somebody.
+  // Models require a message of the user or a tool at the end.
   if (prompt.at(-1)?.role !== 'user' && prompt.at(-1)?.role !== 'tool')
     prompt.push({ role: 'user', content: [{ type: 'text', text: '[the caller is waiting]' }] });
   return prompt;
@@ -203,13 +203,13 @@ function addUse(prompt: ModelMessage[], { id, tool, input, outcome, metadata, is
     given.content.push(result);
     return;
   }
-  // What was said before the use belongs to the same answer.
+  // The text before the tool use belongs to the same answer of the model.
   if (given?.role === 'assistant') given.content.push(use);
   else prompt.push({ role: 'assistant', content: [use] });
   prompt.push({ role: 'tool', content: [result] });
 }
 
-/** What came of a use, as a model reads it. */
+/** The outcome of a tool use as text for the model. */
 export function outputOf({ outcome }: { readonly outcome?: ToolOutcome | undefined }): string {
   if (outcome === undefined) return UNKNOWN;
   return typeof outcome.value === 'string' ? outcome.value : JSON.stringify(outcome.value);

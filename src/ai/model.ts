@@ -1,5 +1,5 @@
-// Asks a language model for one answer and gives it back in parts as they come. Speaks the interface of AI SDK providers directly, in its
-// versions v3 (AI SDK 6) and v4 (AI SDK 7). Knows no calls and no tools; a model that fails ends the answer and throws nothing.
+// Asks a language model for one answer and yields its parts as they arrive. Calls the interface of AI SDK providers directly, in its
+// versions v3 (AI SDK 6) and v4 (AI SDK 7). Knows no calls and no tools. Throws nothing: a failure is the last part of the answer.
 import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
@@ -23,18 +23,18 @@ export interface ProviderCall {
   abortSignal?: AbortSignal;
 }
 
-/** What a model is asked. */
+/** A request to a model. */
 export interface ModelRequest {
   readonly prompt: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
   readonly settings: ModelSettings;
 }
 
-/** How a model is to answer; what is left out is the provider's choice. */
+/** Settings of a model; the provider chooses omitted ones. */
 export interface ModelSettings {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
-  /** By the provider's name, as its documentation says. */
+  /** Options by provider name, as the provider documents them. */
   readonly providerOptions?: JsonObject;
 }
 
@@ -50,17 +50,17 @@ interface ModelText {
   readonly text: string;
 }
 
-/** The model has asked for a tool. */
+/** A tool use that the model has requested. */
 export interface ModelToolCall {
   readonly type: 'tool-call';
   readonly toolCallId: string;
   readonly toolName: string;
   readonly input: JsonValue;
-  /** What the provider sent along, for example the signature of a thought; it must go back. */
+  /** Data of the provider, such as a signature of the model's reasoning; the next prompt must return it. */
   readonly providerOptions?: JsonObject;
 }
 
-/** What the tool gave. */
+/** The result of a tool use. */
 export interface ModelToolResult {
   readonly type: 'tool-result';
   readonly toolCallId: string;
@@ -85,20 +85,20 @@ export type ModelPart =
   | { readonly kind: 'failed'; readonly why: ModelFailure; /** Of HTTP, when there was one. */ readonly status?: number };
 
 /**
- * Why an answer is missing or in part: the service refused or broke (`error`), said nothing in time (`late`), stopped in the middle
- * (`stalled`), ended without a word or a tool (`empty`), or nobody wants it any more (`aborted`).
+ * Why an answer is missing or incomplete: the service refused or broke (`error`), sent nothing in time (`late`), stopped in the middle
+ * (`stalled`), ended without a word or a tool use (`empty`), or the answer is no longer wanted (`aborted`).
  */
 export type ModelFailure = 'error' | 'late' | 'stalled' | 'empty' | 'aborted';
 
-/** How long a model may take. */
+/** Time limits of a model. */
 export interface ModelPatience {
-  /** Until its first word or tool, ms. */
+  /** Until its first word or tool use, ms. */
   readonly firstTokenMs: number;
   /** Between two parts, ms. */
   readonly stallMs: number;
 }
 
-/** @throws TypeError for what is no model of a provider that is known here, such as the name of one. */
+/** @throws TypeError unless `model` is a model object of a supported provider version; a model's name alone is not enough. */
 export function demandModel(model: unknown): void {
   const version = isRecord(model) && typeof model['doStream'] === 'function' ? model['specificationVersion'] : undefined;
   if (version === 'v3' || version === 'v4') return;
@@ -106,12 +106,12 @@ export function demandModel(model: unknown): void {
   throw new TypeError(`an assistant needs a model object of an AI SDK provider (specification v3 or v4), not ${found}`);
 }
 
-/** Longest answer, characters: a telephone prompt of about twenty minutes. More is cut off. */
+/** Longest answer, characters: a prompt of about twenty minutes. The rest is cut off. */
 const MAX_ANSWER_CHARS = 20_000;
 
 const MAX_METADATA_CHARS = 8000;
 
-/** Asks once; nothing is tried again. `signal` and leaving the loop stop the request. */
+/** Sends one request, without retries. Ends it when `signal` aborts or the caller leaves the loop. */
 export async function* askModel(
   model: LanguageModel,
   { prompt, tools, settings }: ModelRequest,
@@ -150,12 +150,12 @@ export async function* askModel(
     cancelLimit();
     wanted.abort('superseded');
     wanted.dispose();
-    // Not waited for: a stream that hangs would hold the call up.
+    // Not awaited: a stream that hangs would delay the call.
     Promise.resolve(parts?.return?.()).catch(() => undefined);
   }
 }
 
-/** Ends an answer that cannot be read on. */
+/** Ends an answer that cannot continue. */
 class Broken extends Error {
   readonly why: ModelFailure;
 
@@ -171,7 +171,7 @@ function failed(why: ModelFailure): ModelPart {
 
 function errorPart(thrown: unknown): ModelPart {
   const status = isRecord(thrown) ? thrown['statusCode'] : undefined;
-  // A connection that breaks later has a status as well: that of its good beginning.
+  // A connection that breaks later still has the status of its successful start.
   return { kind: 'failed', why: 'error', ...(typeof status === 'number' && status >= 400 && { status }) };
 }
 
@@ -184,7 +184,7 @@ function isIterable(stream: object): stream is AsyncIterable<unknown> {
   return Symbol.asyncIterator in stream;
 }
 
-/** What a part of the provider's stream means here; undefined: nothing. */
+/** A part of the provider's stream in our form; undefined when it has no meaning here. */
 function partOf(given: unknown): ModelPart | undefined {
   if (!isRecord(given)) return undefined;
   switch (given['type']) {
@@ -207,7 +207,7 @@ function partOf(given: unknown): ModelPart | undefined {
   }
 }
 
-/** What providers send along is JSON; what is too large for a state is left out, and the model thinks anew. */
+/** The provider's data, which is JSON. Data that is too large for a state is omitted; the model then works without it. */
 function metadataOf(given: unknown): { readonly metadata?: JsonObject } {
   const text = isRecord(given) ? JSON.stringify(given) : '';
   return text === '' || text.length > MAX_METADATA_CHARS ? {} : { metadata: JSON.parse(text) as JsonObject };

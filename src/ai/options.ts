@@ -1,4 +1,4 @@
-// What an author writes of an assistant, and what it keeps and reports.
+// The options of an assistant, its state, and its reports.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { ListenOptions, TransferOptions } from '../bot/saying.ts';
 import type { CallFacts } from '../dialog/call.ts';
@@ -15,7 +15,10 @@ export interface AssistantOptions<D extends JsonObject = JsonObject> extends Ass
   readonly settings?: ModelSettings;
   /** Asked when the first model fails before its first word. */
   readonly fallback?: LanguageModel;
-  /** Sees each sentence before it is spoken: gives it back, another one, or undefined to stop and say that the thread is lost. */
+  /**
+   * Receives each sentence before it is spoken and returns it, returns another one, or returns undefined: then the assistant stops and
+   * apologizes.
+   */
   readonly check?: (sentence: string) => string | undefined | Promise<string | undefined>;
   /**
    * Whether the model is asked when the caller pauses and may be done, so that its answer begins sooner: up to three times for one input,
@@ -24,40 +27,43 @@ export interface AssistantOptions<D extends JsonObject = JsonObject> extends Ass
   readonly early?: boolean;
 }
 
-/** What an assistant is for and how it behaves, whatever model it has. */
+/** The purpose and behaviour of an assistant, with any kind of model. */
 export interface AssistantManners<D extends JsonObject = JsonObject> {
-  /** What the assistant is for and how it talks. That this is a telephone call is told by itself. */
+  /** The assistant's purpose and tone. Parley adds by itself that this is a telephone call. */
   readonly instructions:
     | string
     | ((context: { readonly call: CallFacts; readonly data: D; readonly language: string | undefined }) => string);
-  /** Said without the model, and part of the history. */
+  /** Spoken without asking the model; part of the history. */
   readonly greeting: string | ((call: CallFacts) => string);
-  /** The author's own JSON beside the history; tools change it. Default: empty. */
+  /** The author's own JSON, saved beside the history; tools change it. Default: empty. */
   readonly data?: D;
   readonly tools?: Readonly<Record<string, Tool<D> | KeyedTool<D>>>;
-  /** Ways back to the bot around an {@link assistantStep}. */
+  /** Exits that the surrounding bot of an {@link assistantStep} follows. */
   readonly exits?: Readonly<Record<string, Exit>>;
   /** Lets the model transfer the caller to a person, with a reason and a summary. Default false. */
   readonly transfer?: boolean | TransferRule<D>;
   /** Lets the model end the call when the caller is done. Default true. */
   readonly end?: boolean | { readonly says?: string; readonly outcome?: string };
-  /** Keys that were not asked for: words for the model (default), or refused. */
+  /** Keys that no tool asked for: passed to the model as text (default), or refused. */
   readonly keys?: 'model' | 'off';
-  /** What the assistant speaks, BCP 47: chooses its phrases. Default: English. */
+  /** The assistant's language, BCP 47, which chooses its phrases. Default: English. */
   readonly language?: string;
-  /** Lets the model change to one of these languages, BCP 47. */
+  /** Languages that the model may change to, BCP 47. */
   readonly languages?: Readonly<
     Record<string, { readonly voice?: string; readonly greeting: string; readonly phrases?: Partial<Phrases> }>
   >;
   readonly limits?: Partial<AssistantLimits>;
-  /** Sees what the caller said before it reaches a model or the state. */
+  /** Changes the caller's words before a model or the state gets them, for example to remove names. */
   readonly redact?: (text: string) => string;
   readonly phrases?: Partial<Phrases>;
   /** How to listen after each reply. */
   readonly listen?: ListenOptions;
-  /** Told after every turn that asked the model. An error in it is ignored. */
+  /** Called after every turn that asked the model. Its errors are ignored. */
   readonly onTurn?: (turn: TurnReport) => void;
-  /** Told once when the call has ended and its tools with it, 2 s later at most. An error in it is ignored. Not for an {@link assistantStep}. */
+  /**
+   * Called once after the call and its running tools have ended, at most 2 s after the call. Its errors are ignored. Not for an {@link
+   * assistantStep}.
+   */
   readonly onEnd?: (end: {
     readonly call: CallFacts;
     readonly messages: readonly Message[];
@@ -69,53 +75,55 @@ export interface AssistantManners<D extends JsonObject = JsonObject> {
 
 /** How an assistant transfers a caller. */
 export interface TransferRule<D extends JsonObject = JsonObject> {
-  /** Said when the model has said nothing. Default: `phrases.transferring`. */
+  /** Spoken when the model itself has said nothing. Default: `phrases.transferring`. */
   readonly says?: string;
-  /** Where to. The model never chooses a routing hint: this does. Default: anywhere, with its reason and summary. */
+  /**
+   * The options of the transfer. Only this function can set a routing hint; the model never does. Default: the model's reason and summary.
+   */
   readonly to?: (
     given: { readonly reason: string; readonly summary: string },
     context: { readonly call: CallFacts; readonly data: D },
   ) => TransferOptions;
 }
 
-/** What an assistant may use up; behind each limit the caller is transferred, unless the text says otherwise. */
+/** Limits of an assistant. The caller is transferred when one is exceeded, unless noted otherwise. */
 export interface AssistantLimits extends ModelPatience {
   /** Turns of a call. Default 60. */
   readonly turns: number;
-  /** Answers of the model in one turn, one for each round of tools. Default 6. */
+  /** Answers of the model in one turn: one, and one more after each round of tools. Default 6. */
   readonly rounds: number;
   /** Tokens of a call, in and out. Default 200,000. */
   readonly tokens: number;
   /** Length of a call, s. Default 1800. */
   readonly seconds: number;
-  /** Longest history that a model is sent, characters of JSON; older turns are dropped. Default 40,000. */
+  /** Longest history in a prompt, characters of JSON; older turns are omitted. Default 40,000. */
   readonly historyChars: number;
 }
 
-/** What an assistant keeps of a call: plain JSON, a part of the state of the bot around it. */
+/** The state of an assistant during a call: plain JSON, a part of the surrounding bot's state. */
 export interface AssistantState<D extends JsonObject = JsonObject> {
   readonly messages: readonly Message[];
   readonly data: D;
   readonly turns: number;
   readonly tokens: number;
-  /** Uses of tools so far. */
+  /** Number of tool uses so far. */
   readonly uses: number;
   /** Turns in a row in which the model failed. */
   readonly failures: number;
-  /** Turns in a row in which nothing was understood because no recognizer worked. */
+  /** Turns in a row without a text because no recognizer worked. */
   readonly unheard: number;
-  /** The language that the model has changed to. */
+  /** The language that the model has chosen. */
   readonly language?: string;
-  /** The caller is asked for digits. */
+  /** Set while the caller is asked for digits. */
   readonly keying?: { readonly use: string; readonly tool: string; readonly tries: number };
 }
 
-/** What came of a turn: a reply, or an exit that the bot around it follows. */
+/** The result of a turn: a reply, or an exit for the surrounding bot. */
 export type AssistantTurn<D extends JsonObject = JsonObject> =
   | { readonly state: AssistantState<D>; readonly reply: Reply; readonly exit?: undefined }
   | { readonly state: AssistantState<D>; readonly exit: string; readonly input: JsonValue };
 
-/** One turn in numbers. Times are ms since the handler was called. */
+/** Figures of one turn. Times are ms since the handler was called. */
 export interface TurnReport {
   readonly firstTokenMs?: number;
   readonly firstSentenceMs?: number;

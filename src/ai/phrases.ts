@@ -1,7 +1,7 @@
-// What an assistant says itself, without its model, in the languages that ship.
+// What an assistant says without its model, in the languages that Parley ships.
 import { primarySubtag } from '../dialog/languages.ts';
 
-/** Each may be another; see {@link AssistantOptions.phrases}. */
+/** Phrases of an assistant. Replace them with {@link AssistantOptions.phrases}. */
 export interface Phrases {
   /** The model failed. */
   readonly lost: string;
@@ -15,7 +15,7 @@ export interface Phrases {
   readonly goodbye: string;
   /** The assistant gives up, and the caller is transferred. */
   readonly givingUp: string;
-  /** The caller is transferred because the model says so. */
+  /** The caller is transferred because the model wants it. */
   readonly transferring: string;
   /** The caller pressed keys where `keys` is `off`. */
   readonly noKeys: string;
@@ -65,7 +65,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
   },
 };
 
-/** The phrases of a language; English for one that does not ship. */
+/** The phrases of a language; English when Parley does not ship it. */
 export function phrasesIn(language: string | undefined): Phrases {
   return BY_LANGUAGE[primarySubtag(language ?? 'en')] ?? EN;
 }

@@ -1,4 +1,4 @@
-// An assistant's options, checked and with their defaults: made once, when the bot is loaded.
+// The validated options of an assistant, with defaults. Made once, when the bot is loaded.
 import { z } from 'zod';
 import type { JsonObject } from '../base/json.ts';
 import type { ModelTool } from './model.ts';
@@ -6,7 +6,7 @@ import type { AssistantLimits, AssistantManners, TransferRule } from './options.
 import { phrasesIn, type Phrases } from './phrases.ts';
 import type { Exit, KeyedTool, Tool } from './tool.ts';
 
-/** What a model may use. */
+/** Anything a model may use: tools, exits and built-in actions. */
 export type Usable<D extends JsonObject> =
   | Tool<D>
   | KeyedTool<D>
@@ -25,7 +25,7 @@ export type Usable<D extends JsonObject> =
 export interface AssistantRules<D extends JsonObject> extends AssistantManners<D> {
   readonly limits: AssistantLimits;
   readonly usable: ReadonlyMap<string, Usable<D>>;
-  /** The same as the model sees them. */
+  /** The usable entries in the model's form. */
   readonly shown: readonly ModelTool[];
 }
 
@@ -39,7 +39,7 @@ const LIMITS: AssistantLimits = {
   stallMs: 3000,
 };
 
-/** Names that every provider takes. */
+/** Tool names that every provider accepts. */
 const TOOL_NAME = /^[a-zA-Z][\w-]{0,63}$/u;
 
 const TRANSFER_INPUT = z.object({
@@ -47,7 +47,7 @@ const TRANSFER_INPUT = z.object({
   summary: z.string().describe('what the colleague must know, in one or two sentences'),
 });
 
-/** @throws TypeError for tools without a usable name, and for two of one name. */
+/** Validates the options. @throws TypeError for an invalid or duplicate tool name. */
 export function rulesOf<D extends JsonObject>(options: AssistantManners<D>): AssistantRules<D> {
   const usable = new Map<string, Usable<D>>();
   for (const [name, entry] of [...Object.entries(options.tools ?? {}), ...Object.entries(options.exits ?? {}), ...builtIn(options)]) {
@@ -83,7 +83,7 @@ function builtIn<D extends JsonObject>({ transfer = false, end = true, languages
   return entries;
 }
 
-/** The phrases of a call. @param changed - the language that the model has changed to. */
+/** The phrases for a call. @param changed - the language that the model has chosen. */
 export function phrasesOf<D extends JsonObject>({ language, languages, phrases }: AssistantRules<D>, changed: string | undefined): Phrases {
   if (changed === undefined) return { ...phrasesIn(language), ...phrases };
   return { ...phrasesIn(changed), ...languages?.[changed]?.phrases };

@@ -1,11 +1,11 @@
-// A language model whose answers are written down, for tests of assistants: no network, no key, no waiting.
+// A language model with scripted answers, for tests of assistants: no network, no key, no waiting.
 import { AppError } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { pause } from '../base/abort.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { LanguageModel, ProviderCall } from './model.ts';
 
-/** One answer: words, a use of a tool, both, or a failure. */
+/** One answer: words, a tool use, both, or a failure. */
 export type ScriptedAnswer =
   | string
   | {
@@ -13,22 +13,20 @@ export type ScriptedAnswer =
       /** The name of a tool. */
       readonly use?: string;
       readonly input?: JsonObject;
-      /** Before the first part, ms. */
+      /** Delay of the first part, ms. */
       readonly afterMs?: number;
-      /** `error`: the service refuses. `stall`: nothing comes any more. `cut`: the connection breaks. Behind what is said. */
+      /** How the answer fails after its words. `error`: the service refuses. `stall`: nothing more comes. `cut`: the connection breaks. */
       readonly fails?: 'error' | 'stall' | 'cut';
     };
 
 /** See {@link scripted}. */
 export interface ScriptedModel extends LanguageModel {
-  /** What it was asked, in order. */
+  /** All requests so far, in order. */
   readonly asked: readonly ProviderCall[];
 }
 
 /**
- * A model that gives these answers in this order, word by word.
- *
- * @throws nothing: when it is asked once more than there are answers, it fails as a service that refuses.
+ * A model that gives these answers in order, word by word. A request beyond the last answer fails like one that a service refuses.
  *
  * @example
  * const model = scripted({ use: 'book', input: { slot: 'Tuesday' } }, 'It is booked.');

@@ -1,12 +1,12 @@
-// The tools of one call that run or have just ended. One that changes something outlives the turn that began it; the next turn fetches what
-// came of it. Lives beside the state: a call that moves leaves it behind.
+// The running and just finished tools of one call. A tool that changes something continues after its turn; the next turn collects its
+// outcome. Not part of the state: a call that moves to another process leaves its runs behind.
 import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { ToolOutcome } from './history.ts';
 
-/** What came of a run, and what it has changed of the author's data. */
+/** The outcome of a run, and its changes of the author's data. */
 export interface RunEnd {
   readonly outcome: ToolOutcome;
   readonly data: JsonObject;
@@ -17,36 +17,36 @@ interface Run {
   end: RunEnd | undefined;
 }
 
-/** How long a run may take. */
+/** The time limit of a run. */
 export interface RunLimit {
   readonly ms: number;
   readonly clock: Pick<Clock, 'after'>;
   readonly stop?: AbortSignal;
 }
 
-/** One for each call and process. */
+/** One per call and process. */
 export class ToolRuns {
   static readonly #ofCalls = new WeakMap<CallFacts, ToolRuns>();
   readonly #runs = new Map<string, Run>();
 
-  /** Those of a call; the engine has one `CallFacts` for each call. */
+  /** The runs of a call; the engine makes one `CallFacts` object per call. */
   static of(call: CallFacts): ToolRuns {
     const runs = ToolRuns.#ofCalls.get(call) ?? new ToolRuns();
     ToolRuns.#ofCalls.set(call, runs);
     return runs;
   }
 
-  /** Notes that a use is about to begin, so that a turn that is left before it does is told so. */
+  /** Registers a tool use before it starts, so that the next turn learns that it never did if the caller interrupts first. */
   prepare(useId: string): void {
     const end: RunEnd = { outcome: { value: 'it was not begun: the caller interrupted', isError: true }, data: {} };
     this.#runs.set(useId, { ended: Promise.resolve(end), end });
   }
 
   /**
-   * Runs the code of a tool, once for each use.
+   * Runs a tool's code, once per tool use.
    *
    * @param work - must not reject.
-   * @param limit.stop - stops the run as well; for tools that change nothing.
+   * @param limit.stop - also stops the run; only for tools that change nothing.
    */
   run(useId: string, work: (signal: AbortSignal) => Promise<RunEnd>, { ms, clock, stop }: RunLimit): Promise<RunEnd> {
     const abort = linkForeignAbort(stop);
@@ -68,7 +68,7 @@ export class ToolRuns {
     return run.ended;
   }
 
-  /** What came of a use, once; undefined while it runs, and when it belongs to another process. */
+  /** Returns the outcome of a run once and forgets it; undefined for a run of another process. */
   take(useId: string): RunEnd | 'running' | undefined {
     const run = this.#runs.get(useId);
     if (run === undefined) return undefined;

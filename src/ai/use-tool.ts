@@ -1,5 +1,5 @@
-// One use of a tool that the model asked for: checks its input, makes checkpoints around what must happen once, and tells how the call goes
-// on when the use ends the turn.
+// Runs one tool use of the model: validates its input, makes checkpoints around work that must happen only once, and decides how the call
+// continues when the tool use ends the turn.
 import { AppError } from '../base/errors.ts';
 import { parseJson, throughJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import { keep, type Keep, type Saying } from '../bot/saying.ts';
@@ -11,17 +11,17 @@ import type { Usable } from './rules.ts';
 import type { KeyedTool, Tool, ToolContext } from './tool.ts';
 import type { RunEnd } from './tool-runs.ts';
 
-/** Longest result that a model is sent, characters of JSON. */
+/** Longest result in a prompt, characters of JSON. */
 const MAX_RESULT_CHARS = 8000;
 /** Longest run of a tool, ms. */
 const LIMIT_MS = 20_000;
-/** How often a caller is asked for digits. */
+/** How often to ask a caller for digits. */
 const TRIES = 3;
 
-/** Makes a state of the bot around the assistant. */
+/** Makes a state of the surrounding bot. */
 export type At<D extends JsonObject, S> = (state: AssistantState<D>) => S;
 
-/** @returns how the turn ends, or undefined when the model is to go on. */
+/** Runs one tool use. @returns the end of the turn, or undefined when the model continues. */
 export async function* useTool<D extends JsonObject, S>(
   draft: Draft<D>,
   { tool: name, input: given, metadata }: Use,
@@ -96,7 +96,7 @@ async function* runTool<D extends JsonObject, S>(
   const { context, runs } = draft;
   if (tool.says !== undefined && !draft.hasSpoken) yield draft.say(tool.says);
   if (tool.readOnly !== true) {
-    // Whatever happens from here on, the next turn knows that it may have begun.
+    // From here on, a later turn must assume that the tool may have started.
     runs.prepare(message.id);
     yield keep(at(draft.state), { durable: true });
   }
@@ -117,7 +117,7 @@ async function* runTool<D extends JsonObject, S>(
   return undefined;
 }
 
-/** Resolves with the run, or when the caller interrupts it. */
+/** Resolves when the run has ended or the caller interrupts it. */
 async function settledOrStopped(run: Promise<RunEnd>, signal: AbortSignal): Promise<void> {
   let stop: () => void = () => undefined;
   const stopped = new Promise<void>((resolve) => {
@@ -128,7 +128,7 @@ async function settledOrStopped(run: Promise<RunEnd>, signal: AbortSignal): Prom
   signal.removeEventListener('abort', stop);
 }
 
-/** Runs the author's code to what the model reads of it. Never rejects, and logs names alone. */
+/** Runs the author's code and returns what the model reads. Never rejects, and logs only names. */
 async function ended<D extends JsonObject>(
   { context: { call, log, clock }, state }: Draft<D>,
   { id, tool }: ToolMessage,
@@ -161,7 +161,7 @@ function askForDigits<D extends JsonObject>(draft: Draft<D>, { ask, digits }: Ke
   return draft.reply(draft.say(ask).listen({ ...draft.rules.listen, digits, accept: 'keys', sensitive: true }));
 }
 
-/** The caller has answered a question for digits, with keys or otherwise. @returns how the turn ends, or undefined when the model goes on. */
+/** Handles the caller's response to a question for digits. @returns the end of the turn, or undefined when the model continues. */
 export async function* takeDigits<D extends JsonObject, S>(
   draft: Draft<D>,
   digits: string | undefined,

@@ -26,13 +26,13 @@ export type { WrittenSettings as AdminSettings } from './config/given-settings.t
 export interface OrganizationAdmin {
   readonly dataSources: DataSources;
   readonly schemas: Schemas;
-  /** The app's tokens in the organization. Its methods throw `OrgNotRegisteredError` when there is none to be had. */
+  /** The app's tokens in the organization. Its methods throw `OrgNotRegisteredError` when there are none. */
   readonly tokens: TokenSource;
 }
 
 /** The administration interface. Call `close`. */
 export interface AdminClient {
-  /** Its `logIn` is what a person does once in a browser. Undefined with `admin.login` other than `service_app`. */
+  /** The integration; a person logs in with its `logIn` once, in a browser. Undefined with `admin.login` other than `service_app`. */
   readonly integration: IntegrationSide | undefined;
   /** The webhooks of the service app. Undefined as {@link AdminClient.integration}. */
   readonly webhooks: Webhooks | undefined;

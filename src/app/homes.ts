@@ -1,5 +1,4 @@
 // Decides where calls live: all here, or on one of several servers that share Redis and forward turns to each other.
-// turns to each other.
 import { networkInterfaces } from 'node:os';
 import { CallHomes } from '../cluster/call-homes.ts';
 import { Instances } from '../cluster/instances.ts';

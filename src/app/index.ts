@@ -36,7 +36,7 @@ export interface ServerHooks {
   readonly onDeauthorized?: (organization: OrganizationDeauthorized, signal: AbortSignal) => void | Promise<void>;
   /** Not for a call that goes on in another process. */
   readonly onCallEnded?: (ended: EndedCall) => void | Promise<void>;
-  /** Gives the start up. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal;
 }
 

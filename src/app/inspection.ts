@@ -1,5 +1,5 @@
-// Tells what the server would do with one token, from the operator's settings: its data sources, those in the store, and on request
-// those of the platform. Changes nothing: a server may be running.
+// Shows what the server would do with one token, from the operator's settings: its data sources, those in the store, and on request those
+// of the platform. Changes nothing: a server may be running.
 import { inspectToken, type TokenInspection } from '../admin/doctor/inspect-token.ts';
 import { trustAsked, trustKept } from '../admin/lifecycle/kept-trust.ts';
 import type { Clock } from '../base/clock.ts';

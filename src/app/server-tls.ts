@@ -35,7 +35,6 @@ const NOTHING = Buffer.alloc(0);
  * Reads the files for the first time.
  *
  * @throws AppError `certificate_invalid` for unusable PEM files, `config_invalid` when nothing says which clients to accept.
- *   may come in.
  */
 export async function openServerTls({ tls }: Pick<Settings, 'tls'>, parts: ServerTlsParts): Promise<ServerTls> {
   if (tls.mode === 'off') return { media: tls, sockets: tls, identity: undefined };

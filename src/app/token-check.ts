@@ -1,5 +1,4 @@
 // The token check with the operator's settings, for the server and for commands that explain a token. Trusts nobody by itself.
-// server would say. Knows nobody who is trusted.
 import { TokenVerifier, type TokenObserver } from '../auth/jws-verifier.ts';
 import { KeySource } from '../auth/key-source.ts';
 import { KeyWatch } from '../auth/key-watch.ts';

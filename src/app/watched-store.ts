@@ -1,5 +1,4 @@
 // Decorates a store: reports whether the last change was written, for a gauge and an alarm.
-// made the change.
 import type { SecretStore } from '../admin/secret-store.ts';
 
 /** The same store; `onWritten` gets the outcome of every change. A failed change is written with the next one. */

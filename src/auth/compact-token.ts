@@ -34,7 +34,7 @@ const CLAIMS = z.record(z.string(), z.unknown());
  */
 export function readHeaderValue(value: string | undefined, transport: TokenTransport, maxBytes: number): string {
   if (value === undefined || value === '') throw refuse('token_missing');
-  // Before anything else looks at it; the scheme and its space are given some room.
+  // Checked first; the scheme and its space get some extra room.
   if (value.length > maxBytes + 16) throw refuse('token_too_large');
   const scheme = SCHEME.exec(value);
   if (scheme === null && (transport === 'websocket' || value.includes(' '))) throw refuse('scheme_refused');

@@ -79,7 +79,7 @@ export class IssuerKeys {
     if (held === undefined) throw refuse('keys_unavailable');
     const key = await held.keys.find(keyId);
     if (key !== undefined) return key;
-    // After a failed request nobody can tell whether the key exists.
+    // After a failed request it is unknown whether the key exists.
     throw refuse(this.#failures > 0 ? 'keys_unavailable' : 'key_not_found');
   }
 

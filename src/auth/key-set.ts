@@ -29,7 +29,7 @@ interface UsableKey {
   readonly use: 'sig';
 }
 
-/** A key with what tells it from another one under the same id. */
+/** A key with its fingerprint, which distinguishes it from another key under the same id. */
 export interface IssuerKey {
   readonly key: CryptoKey;
   readonly fingerprint: string;

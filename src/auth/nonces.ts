@@ -116,7 +116,7 @@ export class NonceBook {
     const nowMs = this.#options.clock.nowMs();
     const known = [...(entry.current === undefined ? [] : [entry.current]), ...entry.expected, ...entry.grace];
     let accepted = false;
-    // No early exit: how long it takes must not tell which nonce was near.
+    // No early exit: the time must not reveal which nonce was near.
     for (const { digest: own, validUntilMs } of known) {
       const same = timingSafeEqual(own, digest);
       if (same && nowMs < validUntilMs) accepted = true;

@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 /** Why work is stopped. Cancellation is no error; the reason says what happened to the caller. */
 export type AbortReason = 'hang_up' | 'barge_in' | 'superseded' | 'deadline' | 'shutdown';
 
-/** An abort controller that hangs below a parent signal. Its owner must call `dispose` when the work is over. */
+/** An abort controller that follows a parent signal. Its owner must call `dispose` when the work is over. */
 export interface LinkedAbort {
   /** Created on first use: many turns end without a listener. */
   readonly signal: AbortSignal;

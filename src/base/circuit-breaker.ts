@@ -1,8 +1,8 @@
-// Stops requests to a failing service: after some failures in a row none is sent for a while,
-// then one tries. Two numbers and a time, no timer; knows nothing of what is asked.
+// Stops requests to a failing service: after some failures in a row none is sent for a while, then a single one as a test. Two numbers and
+// a time, no timer; knows nothing of the requests.
 import type { Clock } from './clock.ts';
 
-/** `closed`: everything may pass. `open`: nothing may. `half_open`: one request is out to see whether it works again. */
+/** `closed`: everything may pass. `open`: nothing may. `half_open`: a single request tests whether the service works again. */
 export type CircuitState = (typeof CIRCUIT_STATES)[number];
 export const CIRCUIT_STATES = ['closed', 'open', 'half_open'] as const;
 
@@ -19,7 +19,7 @@ export interface CircuitBreakerOptions {
   readonly onChange?: (state: CircuitState) => void;
 }
 
-/** Leave to ask once. Exactly one member is called when the answer is known; further calls do nothing. */
+/** Permission for one request. Exactly one member is called when its outcome is known; further calls do nothing. */
 export interface CircuitPass {
   succeeded(): void;
   failed(): void;
@@ -48,7 +48,7 @@ export class CircuitBreaker {
     return this.#state;
   }
 
-  /** Leave to ask, or undefined while the circuit is open or somebody else is trying. */
+  /** Permission for one request; undefined while the circuit is open or another request is the test. */
   enter(): CircuitPass | undefined {
     if (this.#state === 'open' && this.#options.clock.monotonicMs() - this.#openedAtMs >= this.#openMs) this.#change('half_open');
     else if (this.#state !== 'closed') return undefined;

@@ -12,7 +12,10 @@ export interface ClientTrust {
   readonly subjects: ReadonlySet<string>;
 }
 
-/** Why a client was refused: it showed none, its chain ends at no authority of ours, its time is over or not come, its subject is not listed. */
+/**
+ * Why a client was refused: no certificate, no trusted authority in its chain, outside its validity period, or a subject that is not
+ * listed.
+ */
 export const CLIENT_REFUSALS = ['missing', 'untrusted', 'expired', 'subject'] as const;
 export type ClientRefusal = (typeof CLIENT_REFUSALS)[number];
 

@@ -1,5 +1,4 @@
-// Time as a thing one can pass in: no other file reads the clock or starts a timer on its own, so that tests decide
-// what time it is.
+// Time as a parameter: no other file reads the clock or starts a timer, so that tests control the time.
 
 /** Cancels a timer that has not fired yet; harmless afterwards. */
 export type CancelTimer = () => void;

@@ -22,7 +22,7 @@ export interface DescriptorSource {
 export class Descriptors {
   /** Undefined: unknown, and none are ever short. */
   readonly limit: number | undefined;
-  /** So many are kept free. */
+  /** Number of descriptors that are kept free. */
   readonly reserved: number;
   readonly #source: DescriptorSource;
 
@@ -36,29 +36,29 @@ export class Descriptors {
     return this.#source.used();
   }
 
-  /** None is left for a new connection. */
+  /** Whether no descriptor is left for a new connection. */
   get isShort(): boolean {
     return this.limit !== undefined && this.used > this.limit - this.reserved;
   }
 
-  /** All that are open, which takes longer than `used`. */
+  /** Number of open descriptors, counted exactly; slower than `used`. */
   get counted(): number {
     return this.#source.counted();
   }
 
-  /** So many are left that a shortage is over. Counts all. */
+  /** Whether enough descriptors are free again after a shortage. Counts them exactly. */
   get isAmple(): boolean {
     return this.limit === undefined || this.counted <= this.limit - 2 * this.reserved;
   }
 }
 
-/** What is asked of the system. Each may throw. */
+/** Queries of the system. Each may throw. */
 interface DescriptorFolder {
-  /** As many as are open; 0 where the kernel does not count them (Linux before 6.2). */
+  /** Number of open descriptors; 0 where the kernel does not count them (Linux before 6.2). */
   size(): number;
-  /** The lowest that is free: all below it are open. */
+  /** The lowest free descriptor: all below it are open. */
   next(): number;
-  /** As many as are open, counted one by one. */
+  /** Number of open descriptors, counted one by one. */
   count(): number;
 }
 
@@ -71,11 +71,11 @@ const folder: DescriptorFolder = {
     closeSync(descriptor);
     return descriptor;
   },
-  // Without the one that reads the folder.
+  // Without the descriptor that reads the folder.
   count: () => readdirSync(FOLDER).length - 1,
 };
 
-/** What the kernel of this machine says. @param asked - in place of what is asked of the system. */
+/** The counts of this machine's kernel. @param asked - replaces queries of the system. */
 export function descriptorSource(asked: Partial<DescriptorFolder> = {}): DescriptorSource {
   const { size, next, count } = { ...folder, ...asked };
   const sizeOr = (other: () => number) => (): number => {

@@ -1,9 +1,9 @@
-// What a log line says of an error. Our own errors may speak, their messages are written for operators; of foreign errors only
-// name, code and places are kept, because a bot may have put what the caller said into the message.
+// The fields of an error in a log line. Messages of our own errors are kept, because they are written for operators; of foreign errors
+// only name, code and stack locations, because a bot may have put what the caller said into the message.
 import { fileURLToPath } from 'node:url';
 import { AppError, isA } from './errors.ts';
 
-// A line of a stack that names a place in a file; lines of a message that look like one lack line and column.
+// A stack line that names a location in a file; message lines that look like one have no line and column.
 const FRAME = /^ {4}at .*:\d+:\d+\)?$/u;
 /** The place in a frame, with or without the name of a function before it. */
 const PLACE = /^at (?:async )?(?:.*\()?(?<file>.*?)(?:\?.*)?(?<position>:\d+:\d+)\)?$/u;
@@ -49,12 +49,12 @@ function fieldsOf(error: Error, isDevelopment: boolean, depth: number): Readonly
   };
 }
 
-/** A string is thrown as often as an error. */
+/** Foreign code throws strings as often as errors. */
 function thrownValue(thrown: unknown, isDevelopment: boolean): { readonly message?: string } {
   return isDevelopment && typeof thrown === 'string' ? { message: thrown.slice(0, MAX_MESSAGE) } : {};
 }
 
-/** The stack without the message before it, of which a line may look like a frame. */
+/** The stack without the message before it, which may contain lines that look like frames. */
 function framesOf({ stack = '', message }: Error): readonly string[] {
   const at = stack.indexOf(message);
   return stack

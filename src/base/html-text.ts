@@ -1,8 +1,8 @@
-// Text on its way into an HTML page. Knows no page.
+// Escapes text for an HTML page. Knows no page.
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** A text as an element or a quoted attribute may hold it: none of it is taken for markup. */
+/** A text for an element or a quoted attribute, without any markup of its own. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/gu, (character) => ESCAPES[character] ?? '');
 }

@@ -1,5 +1,5 @@
-// One HTTP request and its answer: bounded in size and in the time without a byte, no redirects, and no word of what was
-// asked or answered in any failure. Which status is good, and whether to ask again, is decided by its caller.
+// One HTTP request and its answer: bounded in size and in the time without a byte, no redirects, and no content of request or answer in
+// any failure. Its caller decides which status is good and whether to try again.
 import { linkAbort } from './abort.ts';
 import type { CancelTimer, Clock } from './clock.ts';
 
@@ -17,7 +17,7 @@ export const REQUEST_OUTCOMES = [
   /** No connection, or one that broke. */
   'unreachable',
   'rate_limited',
-  /** Any other answer that is neither good nor the service's own failure: a wrong key, a wrong model, a redirect. */
+  /** Any other bad answer that is not a failure of the service: a wrong key, a wrong model, a redirect. */
   'client_error',
   'server_error',
   /** An answer of the right status with the wrong content. */
@@ -27,7 +27,7 @@ export const REQUEST_OUTCOMES = [
 /** The methods that are used. */
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** The part of `fetch` that is used, so that tests can put something else in its place. */
+/** The part of `fetch` that is used; tests replace it. */
 export type SendRequest = (
   url: string,
   init: {
@@ -42,7 +42,7 @@ export type SendRequest = (
 /** A body that can be sent twice. */
 export type RequestBody = string | FormData;
 
-/** What is asked. */
+/** A request. */
 export interface HttpRequest {
   readonly method: HttpMethod;
   readonly url: string;
@@ -94,12 +94,12 @@ export class RequestFailure extends Error {
   }
 }
 
-/** True for the statuses of answers that say yes. */
+/** Whether a status means success. */
 export function isGoodStatus(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The failure that an answer of any other status means. */
+/** The failure of an answer with any other status. */
 export function refusalOf({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>, clock: Clock): RequestFailure {
   const retryAfterMs = retryAfter(headers.get('retry-after') ?? '', clock);
   const more = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
@@ -110,9 +110,9 @@ export function refusalOf({ status, headers }: Pick<HttpAnswer, 'status' | 'head
 }
 
 /**
- * Sends a request and hands its answer to `take`, whatever its status.
+ * Sends a request and passes its answer to `take`, whatever its status.
  *
- * @param take - judges the status ({@link refusalOf}) and reads the body; what it throws comes out of here.
+ * @param take - checks the status ({@link refusalOf}) and reads the body; its errors are thrown on.
  * @throws RequestFailure; when `signal` aborts, with the outcome `cancelled`.
  */
 export async function exchange<T>(
@@ -139,12 +139,12 @@ export async function exchange<T>(
   } finally {
     silence.ends();
     attempt.dispose();
-    // Lets go of a connection whose answer was not read to its end; one that was is not touched by it.
+    // Closes the connection if its answer was not read to the end; otherwise it has no effect.
     attempt.abort('superseded');
   }
 }
 
-/** The time in which a service lets us wait: one timer, which is armed only while somebody waits for the next byte. */
+/** The limit for the time without a byte: one timer, armed only while somebody waits for the next byte. */
 class Silence {
   readonly #clock: Clock;
   readonly #limitMs: number;
@@ -158,7 +158,7 @@ class Silence {
     this.#onTooLong = onTooLong;
   }
 
-  /** What the service has sent while it lasts. */
+  /** What the service has sent, for the message about a timeout. */
   get words(): string {
     return this.#wasBroken ? 'nothing more' : 'nothing';
   }
@@ -173,7 +173,7 @@ class Silence {
     this.ends();
   }
 
-  /** Nobody waits any more; harmless when nobody did. */
+  /** Nobody waits for a byte any more; has no effect when nobody did. */
   ends(): void {
     this.#cancelTimer();
   }
@@ -189,7 +189,7 @@ async function* chunksOf(response: Response, maxBytes: number, silence: Silence)
       bytes += chunk.byteLength;
       if (bytes > maxBytes) throw new RequestFailure('bad_answer', `answered with more than ${String(maxBytes)} bytes`);
       yield chunk;
-      // Not before: a reader who takes his time is not the service's silence.
+      // Only now: the time that a slow reader took does not count.
       silence.begins();
     }
   } catch (thrown) {

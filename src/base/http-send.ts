@@ -1,5 +1,5 @@
-// One HTTP request through Node's own client, which tells an answer that was cut off from one that is whole. The `fetch` of
-// Node 20 to 24 takes a chunked answer without its last chunk for whole when the service had said `connection: close`.
+// One HTTP request through Node's own client, which distinguishes a truncated answer from a complete one. The `fetch` of Node 20 to 24
+// takes a chunked answer without its last chunk for complete when the service had said `connection: close`.
 import { request as plain, type IncomingMessage } from 'node:http';
 import { request as secure } from 'node:https';
 import { RequestFailure, type RequestBody, type SendRequest } from './http-exchange.ts';
@@ -24,13 +24,13 @@ export const sendRequest: SendRequest = async (url, { method, headers, body, sig
     sending.on('error', (cause) => {
       reject(new TypeError('the request failed', { cause }));
     });
-    // An answer that switches protocols (101) ends in neither: Node closes the connection. After either one it comes too late.
+    // An answer that switches protocols (101) emits neither event, and Node closes the connection. After either event this has no effect.
     sending.once('close', () => {
       reject(new RequestFailure('unreachable', 'gave no answer before the connection closed'));
     });
     sending.end(bytes);
   });
-  // Whoever reads the body is told; for a body that nobody reads there must be somebody who listens.
+  // A reader of the body gets the error; without a reader, this listener keeps it from ending the process.
   answer.on('error', () => undefined);
   const { statusCode: status = 0 } = answer;
   const encoding = answer.headers['content-encoding'] ?? 'identity';

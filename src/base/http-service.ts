@@ -1,5 +1,5 @@
-// A service that is asked over HTTP: so many requests at once, a deadline for each, one more try where that can help, and a
-// circuit breaker before all of it. Knows nothing of what is asked; texts, keys and answers are in none of its failures.
+// A service behind HTTP: limits parallel requests, sets a deadline for each, retries once where that can help, and stops requests with a
+// circuit breaker. Knows nothing of the requests; their texts, keys and answers appear in no failure.
 import { linkAbort, pause, type LinkedAbort } from './abort.ts';
 import { CircuitBreaker, type CircuitPass, type CircuitState } from './circuit-breaker.ts';
 import type { CancelTimer, Clock } from './clock.ts';
@@ -24,7 +24,7 @@ const RETRY_MS = 150;
 /** The longest pause before the second try that is worth waiting for, ms. */
 const MAX_RETRY_MS = 2000;
 
-/** Watches one service. What it throws is forgotten. */
+/** Observes one service. What it throws is ignored. */
 export interface HttpServiceObserver {
   /** A request is over, `durationMs` after it was wanted. */
   requestEnded?(outcome: RequestOutcome, durationMs: number): void;
@@ -53,9 +53,9 @@ export interface HttpServiceOptions extends ExchangeLimits {
   readonly send?: SendRequest;
 }
 
-/** A good answer, and what its reader may say about it. */
+/** A good answer, with two ways for its reader to influence the request. */
 export interface ServiceAnswer extends HttpAnswer {
-  /** Part of the answer was passed on: should it fail now, the request is not repeated. */
+  /** A part of the answer was passed on: if it fails from now on, the request is not repeated. */
   passedOn(): void;
   /** Gives the whole exchange this much time from its start, ms; it never gets less than it had. */
   allow(timeoutMs: number): void;
@@ -110,7 +110,7 @@ export class HttpService {
       const headers = { ...request.headers, ...authorization };
       return await this.#admitted({ method: 'POST', url: url + request.path, headers, body: request.body }, signal, take);
     } catch (thrown) {
-      // Whatever a reader throws on its own account is its opinion of the answer.
+      // Any other error of a reader means that it cannot use the answer.
       outcome = thrown instanceof RequestFailure ? thrown.outcome : 'bad_answer';
       throw this.#errorOf(thrown);
     } finally {
@@ -118,7 +118,7 @@ export class HttpService {
     }
   }
 
-  /** Gives up what is under way and resolves when nothing is. */
+  /** Aborts running requests. Resolves when none is left. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const running of this.#running) running.abort('shutdown');
@@ -202,7 +202,7 @@ export class HttpService {
     try {
       what(observer);
     } catch {
-      // An observer that fails must not fail a request; it has reasons of its own to notice.
+      // A failing observer must not fail a request.
     }
   }
 }
@@ -258,7 +258,7 @@ class Deadline {
 function report(pass: CircuitPass, thrown: unknown): void {
   const outcome = thrown instanceof RequestFailure ? thrown.outcome : 'bad_answer';
   if (outcome === 'cancelled') pass.abandoned();
-  // A service that refuses what it is asked is there.
+  // A service that refuses a request is available.
   else if (outcome === 'client_error') pass.succeeded();
   else pass.failed();
 }

@@ -31,10 +31,11 @@ export function deepFreeze(value: JsonValue): JsonValue {
 }
 
 /**
- * Sends a value through JSON and back, frozen: what a store on another machine would hand out.
+ * Sends a value through JSON and back, frozen: the value that a store on another machine would return.
  *
- * @param maxChars - longest JSON text. A value that cannot be shorter is refused before it is written out, because a
- *   gigabyte would hold the process up for seconds.
+ * @param maxChars - longest JSON text. A value that cannot be shorter is refused before it is written out, because a gigabyte would hold
+ * the process up for seconds.
+ *
  * @throws TypeError when the value has no JSON form (a cycle, a BigInt, a function or undefined at the top).
  * @throws RangeError when its JSON is longer than `maxChars`.
  */
@@ -46,7 +47,7 @@ export function throughJson(value: unknown, maxChars = Infinity): JsonValue {
   return deepFreeze(JSON.parse(text) as JsonValue);
 }
 
-/** Adds up the least that each part needs, and stops as soon as it is too much; cycles end the same way. */
+/** Adds up the minimum length of each part, and stops as soon as the sum is too large; this also ends cycles. */
 function demandShort(value: unknown, maxChars: number): void {
   let left = maxChars;
   const open: unknown[] = [value];
@@ -54,7 +55,7 @@ function demandShort(value: unknown, maxChars: number): void {
     const next = open.pop();
     left -= typeof next === 'string' ? next.length + 2 : 1;
     if (typeof next === 'object' && next !== null) {
-      // Every member takes a character at least, so that more of them than that need not be looked at.
+      // Every member takes at least one character, so too many members need no further count.
       const members = Array.isArray(next) ? next.length : Object.keys(next).length;
       if (members > left) throw tooLong(maxChars);
       for (const member of Object.values(next)) open.push(member);

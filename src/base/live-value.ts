@@ -1,13 +1,13 @@
-// A value that is replaced as a whole while the process runs, and those who must hear of it. Knows nothing of the value.
+// A value that is replaced as a whole while the process runs, with listeners. Knows nothing of the value.
 
-/** What those see of it who only use it. */
+/** The read-only view of the value. */
 export interface Live<T> {
   readonly current: T;
-  /** Calls `listener` after each replacement. @returns what ends that. */
+  /** Calls `listener` after each replacement. @returns a function that ends this. */
   onChange(listener: () => void): () => void;
 }
 
-/** The side that replaces it. */
+/** The value with the right to replace it. */
 export class LiveValue<T> implements Live<T> {
   readonly #listeners = new Set<() => void>();
   #current: T;

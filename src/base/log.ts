@@ -51,14 +51,14 @@ const MAX_WAITING_BYTES = 1_048_576;
  */
 export function logDestination(fd = 2): DestinationStream {
   const destination = pino.destination({ dest: unblocked(fd), sync: true, maxLength: MAX_WAITING_BYTES, retryEAGAIN: () => false });
-  // Without a listener it would end the process; there is no place to tell it in.
+  // Without a listener this error would end the process; it cannot be logged.
   destination.on('error', () => undefined);
   return destination;
 }
 
 /**
- * The same pipe, opened once more: who waits for its reader would stand still with all calls. Nobody else who has the pipe is
- * concerned. What is no pipe, or cannot be opened, stays as it is.
+ * Opens the same pipe once more, without blocking: otherwise a slow reader would stop all calls. Other processes with the pipe are not
+ * affected. Anything that is no pipe or cannot be opened is used unchanged.
  */
 function unblocked(fd: number): number {
   try {

@@ -1,6 +1,9 @@
-// Words of the other side, fit for a terminal.
+// Text of the other side, safe for a terminal.
 
-/** A text on one line, of at most `most` characters, without anything that steers a terminal or turns its writing around. */
+/**
+ * A text on one line, of at most `most` characters, without control characters and without characters that change the direction of
+ * writing.
+ */
 export function oneLine(text: string, most: number): string {
   // Cut before, too: a server may send megabytes.
   const short = text.slice(0, most * 4).replaceAll(/\p{C}+/gu, ' ');

@@ -1,5 +1,5 @@
-// The connections of one listening port: how many there may be, and how long and how many from one address without a good
-// token. Strangers give way before those with a good token, and whoever has nothing open before those who wait for a reply.
+// The connections of one listening port: limits their number, the time without a good token, and the number per address without one.
+// Connections without a good token are closed before those with one, and idle ones before those that wait for a reply.
 import type { Socket } from 'node:net';
 import type { CancelTimer, Clock } from './clock.ts';
 
@@ -8,9 +8,8 @@ export interface ConnectionLimits {
   /** Most connections at once. */
   readonly maxConnections: number;
   /**
-   * Longest wait for the first good token of a connection on which something may be asked, ms. It stands still while something is
-   * being answered, and begins anew, half as long again, behind each reply: a health check that is repeated every so many ms would
-   * otherwise meet its end.
+   * Longest wait for the first good token of a connection that can carry requests, ms. The wait pauses while a request is answered, and
+   * starts again after each reply, half as long again: otherwise a regular health check would be cut off.
    */
   readonly unverifiedTimeoutMs: number;
   /** Most connections from one remote address that have shown no good token yet. */
@@ -23,10 +22,10 @@ export interface ConnectionLimits {
  */
 export type ClosedFor = 'max_connections' | 'max_unverified_per_address' | 'unverified_timeout_ms';
 
-/** Of the wait for the first good token, the wait for a further request. */
+/** Factor of the wait after a reply. */
 const ONCE_ANSWERED = 1.5;
 
-/** Both ends of a connection know it by this as long as it is open; undefined once it is gone. */
+/** Identifies a connection at both ends while it is open; undefined once it is closed. */
 export function peerOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string | undefined {
   return remoteAddress === undefined ? undefined : `${remoteAddress}:${String(remotePort)}`;
 }
@@ -44,10 +43,10 @@ interface Connection {
 /**
  * One per port.
  *
- * Strangers with an open request are closed for `max_connections` alone, and only where no other stranger is left: a proxy may bring
- * more of them from one address than the limit allows while keys are fetched. How many there are is bounded by `max_connections`, and
- * for how long by whoever answers: a request counts as open while its token is checked, which ends when the keys are there or their
- * fetch is given up, and never while a stranger is waited for.
+ * Connections without a good token are called strangers here. One with an open request is closed only for `max_connections`, and only
+ * when no idle stranger is left: a proxy may open more of them from one address than the limit allows while keys are fetched.
+ * `max_connections` bounds their number. Their time is bounded, too: a request is open while its token is checked, which ends when the
+ * keys are fetched or the fetch has failed.
  */
 export class OpenConnections {
   readonly #limits: ConnectionLimits;
@@ -91,7 +90,7 @@ export class OpenConnections {
     return true;
   }
 
-  /** Closes a stranger's connection, so that a new one may have its descriptor. @returns false when there is none. */
+  /** Closes a connection without a good token, so that a new one gets its descriptor. @returns false when there is none. */
   replaceStranger(): boolean {
     const stranger = this.#leastStranger();
     if (stranger === undefined) return false;
@@ -106,7 +105,7 @@ export class OpenConnections {
     if (connection !== undefined && isIdle(connection)) this.#awaitToken(connection, this.#limits.unverifiedTimeoutMs);
   }
 
-  /** Something was asked on the connection and is being answered. @returns what to call when it is over; more than once does no harm. */
+  /** A request on the connection is being answered. @returns a function to call when it is over; further calls do nothing. */
   began(peer: string | undefined): () => void {
     const connection = this.#of(peer);
     if (connection === undefined) return () => undefined;
@@ -154,7 +153,7 @@ export class OpenConnections {
     });
   }
 
-  /** A stranger; where there is none, one that nothing is open on: it may be broken, and its client can connect again. */
+  /** A connection without a good token, or else one without an open request: its client can connect again. */
   #leastNeeded(): Connection | undefined {
     return this.#leastStranger() ?? firstOf(this.#open.values(), isIdle);
   }
@@ -167,7 +166,7 @@ export class OpenConnections {
 
   #close(connection: Connection | undefined, why: ClosedFor): boolean {
     if (connection === undefined) return false;
-    // At once, and not when it says so: somebody waits for the place.
+    // At once, without waiting for its close event: a new connection needs its room.
     this.#forget(connection);
     connection.socket.destroy();
     this.#onClosed(why);

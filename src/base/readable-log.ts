@@ -9,7 +9,7 @@ const MAX_TEXT = 400;
 type Colours = ReturnType<typeof createColors>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Hands lines of JSON on as lines for people. */
+/** Passes lines of JSON on as lines for people. */
 export function readableLines(destination: DestinationStream, isColoured: boolean): DestinationStream {
   const colours = createColors(isColoured);
   return {
@@ -19,11 +19,11 @@ export function readableLines(destination: DestinationStream, isColoured: boolea
   };
 }
 
-/** Time, level and message, then the fields; an error has lines of its own: what it says, then where it was thrown. */
+/** Time, level and message, then the fields; below them an error with its message and where it was thrown. */
 function readableLine(line: string, colours: Colours): string {
-  // Which server says it is no question at a terminal.
+  // A terminal shows one server, so its name and version add nothing.
   const { time, level, msg, err, server: _, version: __, ...fields } = JSON.parse(line) as Fields;
-  // A failed bot is its own line: what it has thrown stands among the fields.
+  // A failed bot has its own log line, with the fields of the error among the others.
   const isThrown = 'thrown' in fields;
   const error = isThrown ? fields : isFields(err) ? err : undefined;
   const paint = paintOf(level, colours);

@@ -1,4 +1,4 @@
-// Numbers that look random and that a seed alone decides, so that what was drawn once can be repeated.
+// Pseudo-random numbers that only the seed determines, so that a run can be repeated.
 
 /** Draws numbers from 0 to 1 (1 excluded), the same for the same seed (mulberry32). */
 export function seededNumbers(seed: number): () => number {

@@ -19,9 +19,9 @@ export interface SocketListener<Got> {
   onClosed(): void;
 }
 
-/** Longest message of a service, bytes: a minute of sound as base64. */
+/** Largest message of a service, bytes: a minute of audio as Base64. */
 const MAX_MESSAGE_BYTES = 1_000_000;
-/** More than this behind a service that does not read is given up, bytes: a minute and a half of speech. */
+/** Most unsent bytes, a minute and a half of speech: beyond that the service does not read, and the socket is closed. */
 const MAX_UNSENT_BYTES = 1_000_000;
 const HANDSHAKE_MS = 3000;
 
@@ -54,7 +54,7 @@ export class ServiceSocket<Sent extends object, Got> {
 
   close(): void {
     this.#isClosed = true;
-    // A socket that is not open yet ends with an error, which is expected here.
+    // Closing a socket that is still connecting emits an error, which is expected here.
     this.#socket?.close(1000);
   }
 

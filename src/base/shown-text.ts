@@ -1,4 +1,4 @@
-// Texts of others, fit for a terminal: one line, not long, nothing that steers it, and no secret in them.
+// Foreign texts, safe for a terminal: one line, short, without control characters and without secrets.
 import { scrub } from './scrub.ts';
 
 /** Shorter nonces are no secrets, and would be found in every other word. */

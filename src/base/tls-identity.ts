@@ -1,5 +1,5 @@
-// Who a server is on TLS: a certificate and its key in PEM, tried together, and how a listening server takes up new ones.
-// Opens no socket and no file.
+// The TLS identity of a server: a certificate and its key in PEM, checked together, and their replacement in a listening server. Opens no
+// socket and no file.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
 import { AppError } from './errors.ts';
@@ -25,10 +25,10 @@ export interface TlsIdentity {
 }
 
 /**
- * Tries them together.
+ * Checks certificate and key together.
  *
  * @param files - where they come from, for the error.
- * @throws AppError `certificate_invalid` for what is no PEM or does not belong together; their times are not looked at.
+ * @throws AppError `certificate_invalid` for invalid PEM, or a key of another certificate; the validity period is not checked.
  */
 export function tlsIdentity(certificate: Buffer, key: Buffer, { certificateFile, keyFile }: TlsFiles): TlsIdentity {
   const { validFrom, validTo } = read(certificateFile, 'certificate', () => new X509Certificate(certificate));
@@ -49,9 +49,9 @@ export function tlsIdentity(certificate: Buffer, key: Buffer, { certificateFile,
 }
 
 /**
- * Gives new handshakes of a server what is current; open connections go on as they began. Ends with the server.
+ * Uses the current identity for new handshakes of a server; open connections keep theirs. Ends with the server.
  *
- * @param sources - what `context` is made of.
+ * @param sources - the live values that `context` is made of.
  */
 export function followIdentity(server: Server, context: () => SecureContextOptions, sources: readonly Live<unknown>[]): void {
   for (const source of sources) {

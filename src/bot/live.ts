@@ -9,8 +9,8 @@ export type LiveEnd = 'ended' | 'moved' | 'failed';
 /** What belongs to one call in one process: a connection, a cache, work in progress. Never part of the state. */
 export interface Live<S, L> {
   /**
-   * Called once per call and process, before the first handler or frame. Synchronous: connect inside, and queue until connected. A call for
-   * which it throws is excused and transferred.
+   * Called once per call and process, before the first handler or frame. Synchronous: connect inside, and queue until connected. If it
+   * throws, the caller hears an apology and is transferred.
    */
   readonly open: (context: LiveContext<S>) => L;
   /** Called once, after `session_end`. Waited for 2 s at most. */

@@ -13,8 +13,8 @@ export interface PromptOptions {
 /** Options of one text. A text in another language than the bot's does not take the bot's voice. */
 export interface SayOptions extends PromptOptions, VoiceChoice {
   /**
-   * The text is SSML: one `<speak>` element. Synthesizers that take none speak its words, and a platform that speaks texts itself gets
-   * the words. What the caller has heard is told without tags.
+   * The text is SSML: one `<speak>` element. Synthesizers without SSML speak only its words, and a platform that speaks texts itself gets
+   * only the words. The heard text has no tags.
    */
   readonly ssml?: boolean;
 }

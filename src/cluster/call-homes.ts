@@ -51,7 +51,7 @@ export class CallHomes implements Snapshots {
   readonly #search: HomeSearch;
   readonly #writes: HomeWrites;
   readonly #homes = new Map<string, Home>();
-  readonly #elsewhere: KnownHomes;
+  readonly #peerHomes: KnownHomes;
   readonly #asking = new Map<string, Asking>();
   readonly #listeners = new Set<(call: CallKey) => void>();
   readonly #stopListening: () => void;
@@ -62,7 +62,7 @@ export class CallHomes implements Snapshots {
   constructor(options: CallHomesOptions) {
     const { directory, instances, probe, clock, log, ttlMs, sweepMs } = options;
     this.#options = options;
-    this.#elsewhere = new KnownHomes(clock);
+    this.#peerHomes = new KnownHomes(clock);
     this.#search = new HomeSearch({ directory, instances, probe, clock });
     this.#writes = new HomeWrites({
       ...{ directory, instances, log },
@@ -110,7 +110,7 @@ export class CallHomes implements Snapshots {
     if (asking !== undefined) return this.#share(asking, call, asked);
     if (home === undefined && asked.isTied !== true) {
       if (asked.forwarded?.isTaking === false) return { kind: 'not_mine' };
-      const known = this.#elsewhere.get(id);
+      const known = this.#peerHomes.get(id);
       if (known !== undefined && this.#options.instances.lifeOf(known.home.id) === 'alive')
         return located({ kind: 'theirs', ...known }, asked);
     }
@@ -120,7 +120,7 @@ export class CallHomes implements Snapshots {
   /** A forwarded turn came back: the peer answered "not mine", refused the connection, or broke it. */
   lost(call: CallKey, home: Peer, why: ForwardLoss): void {
     const id = callId(call);
-    if (!this.#homes.has(id)) this.#elsewhere.lost(id, home, why);
+    if (!this.#homes.has(id)) this.#peerHomes.lost(id, home, why);
   }
 
   /** Whether a call lives here: the answer to a probe of a peer. */
@@ -234,9 +234,9 @@ export class CallHomes implements Snapshots {
   async #find(call: CallKey, id: string, asked: Asked, home: Home | undefined): Promise<HomeFound> {
     if (home !== undefined && (await this.#isStillHome(home))) return { kind: 'mine', epoch: home.epoch ?? 0, text: undefined };
     if (asked.forwarded?.isTaking === false) return { kind: 'nobody' };
-    const found = await this.#search.find(call, asked, this.#elsewhere.forget(id));
+    const found = await this.#search.find(call, asked, this.#peerHomes.forget(id));
     if (this.#isClosed) return closedTo(asked);
-    if (found.kind === 'theirs') this.#elsewhere.remember(id, found);
+    if (found.kind === 'theirs') this.#peerHomes.remember(id, found);
     if (found.kind === 'mine') this.#begin(call, id, found.epoch, found.text);
     if (found.kind === 'unregistered') this.#writes.want(this.#begin(call, id, undefined, undefined));
     return found;

@@ -235,7 +235,7 @@ export class HomeSearch {
 export function located(found: Exclude<HomeFound, { readonly kind: 'mine' | 'unregistered' }>, { forwarded }: Asked): Located {
   if (found.kind === 'ended') return found;
   if (found.kind === 'nobody' || forwarded !== undefined) return { kind: 'not_mine' };
-  return { kind: 'elsewhere', home: found.home, isTaking: found.kind === 'to_take' };
+  return { kind: 'at_peer', home: found.home, isTaking: found.kind === 'to_take' };
 }
 
 /**

@@ -30,8 +30,8 @@ export interface LocatedHere {
 export const HERE: LocatedHere = Object.freeze({ kind: 'here' });
 
 /** The call lives there: forward. */
-export interface LocatedElsewhere {
-  readonly kind: 'elsewhere';
+export interface LocatedAtPeer {
+  readonly kind: 'at_peer';
   readonly home: Peer;
   /** Nobody has the call, and this instance takes no new ones: the peer must claim it. */
   readonly isTaking: boolean;
@@ -41,13 +41,13 @@ export interface LocatedElsewhere {
  * Where a call lives. `not_mine`: a forwarding peer asked, and the call does not live here. `ended`: nowhere; it is over or begins with
  * its own end, and gets no prompts (G-7C).
  */
-export type Located = LocatedHere | LocatedElsewhere | { readonly kind: 'not_mine' } | { readonly kind: 'ended' };
+export type Located = LocatedHere | LocatedAtPeer | { readonly kind: 'not_mine' } | { readonly kind: 'ended' };
 
 /** What is known of the turn when its home is looked up. */
 export interface Asked {
   /** The content of its first message; `nothing`: audio, or the first key. */
   readonly opensWith: 'start' | 'end' | 'input' | 'nothing';
-  /** It came over the peer port. `isTaking`: the peer tells this instance to claim the call. */
+  /** It came over the peer port. `isTaking`: the peer asks this instance to claim the call. */
   readonly forwarded?: { readonly isTaking: boolean };
   /** Its home is a socket: always taken over, never released. */
   readonly isTied?: boolean;

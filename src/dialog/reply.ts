@@ -47,8 +47,8 @@ export interface Listen {
   /** Silence after which the platform reports no input, ms; 0: never (G-82). */
   readonly noInputMs?: number;
   /**
-   * The next input is a card number, a PIN or the like: kept out of logs, snapshots and recordings (G-83). From here on the transcript leaves
-   * out what the bot says, so it may be read back. What a state or the `fields` of a transfer hold of it goes where those go.
+   * The next input is a card number, a PIN or the like: kept out of logs, snapshots and recordings (G-83). From here on the transcript
+   * leaves out what the bot says, so it may be read back. A copy in the bot's state or in the `fields` of a transfer is not removed.
    */
   readonly sensitive?: boolean;
   /** What the caller speaks, BCP 47. Default: the bot's language. */
@@ -81,7 +81,7 @@ export interface Transfer {
   readonly fields?: JsonObject;
 }
 
-/** Say goodbye and end the call. */
+/** End the call after the prompts. */
 export interface End {
   readonly kind: 'end';
   /** How the call went, in a word or two; for reports. */

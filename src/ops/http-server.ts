@@ -39,7 +39,7 @@ interface CallsSource {
 interface UpgradesPort {
   /** Takes a connection and closes it; the operations server does not cut it. */
   readonly take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Most connections of that server; added to the connection limit. */
+  /** Most connections of that server; this port accepts that many more. */
   readonly maxConnections: number;
 }
 

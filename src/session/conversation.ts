@@ -88,12 +88,12 @@ export class Conversation {
     return this.#pendingEnd;
   }
 
-  /** What the caller speaks, BCP 47; undefined: nobody said. */
+  /** The caller's language, BCP 47; undefined when it is unknown. */
   get callerLanguage(): string | undefined {
     return this.snapshot.listen.language ?? this.bot.speaks?.language;
   }
 
-  /** What the recognizer is told of the caller's answer. */
+  /** What the recognizer should expect of the caller's answer. */
   get expected(): Expected {
     return { language: this.callerLanguage, hints: this.snapshot.listen.hints };
   }

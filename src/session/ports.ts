@@ -116,9 +116,9 @@ export interface HeardWords {
   readonly isWhole: boolean;
 }
 
-/** What a recognizer is told of an utterance before it hears it. */
+/** What a recognizer should expect of an utterance. */
 export interface Expected {
-  /** What the caller speaks, BCP 47; undefined: nobody said. */
+  /** The caller's language, BCP 47; undefined when it is unknown. */
   readonly language?: string | undefined;
   /** Words that are likely to be said. */
   readonly hints?: readonly string[] | undefined;

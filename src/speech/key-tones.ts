@@ -27,7 +27,7 @@ const LEAST_BRIGHTNESS = 0.05;
 export function isKeyTone(frame: Int16Array, power: number, brightness: number): boolean {
   if (brightness < LEAST_BRIGHTNESS) return false;
   const low = strongest(frame, LOW_GROUP);
-  // Most of speech and noise is told by the lower group alone.
+  // The lower group alone excludes most speech and noise.
   if (low < power * EACH_PART) return false;
   const high = strongest(frame, HIGH_GROUP);
   return high >= power * EACH_PART && low + high >= power * TONES_PART;

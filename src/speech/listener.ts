@@ -1,5 +1,5 @@
-// The ear of a call: caller audio in, speech start and end out, and the utterance between them. Everything happens
-// inside push; nothing here waits, logs or knows a turn.
+// The audio listener of a call: caller audio in, speech start and end out, and the utterance between them. Everything happens inside push;
+// nothing here waits, logs or knows a turn.
 import { FRAME_MS, FRAME_SAMPLES, MULAW_BYTES_PER_MS, type AudioFormat } from './audio-format.ts';
 import { CallerAudio } from './caller-audio.ts';
 import { DEFAULT_PATIENCE, Endpointer, type SpeechEvent, type SpeechPatience } from './endpointer.ts';

@@ -1,5 +1,5 @@
-// How long the ear waits before it believes that a caller speaks, pauses or is done: the settings, their limits and
-// their defaults. Knows no frames and no audio.
+// How long the audio listener waits before a caller counts as speaking, pausing or done: the settings, their limits and their defaults.
+// Knows no frames and no audio.
 import { AppError } from '../base/errors.ts';
 
 /** When the caller counts as speaking and as done, ms. A bot may change any of them for one listen. */

@@ -40,7 +40,7 @@ export type CreateResampler = (fromHz: number, toHz: number) => Resampler;
  * delays by 8 ms, passes 3.4 kHz untouched and 3.7 kHz at -0.5 dB, and leaves nothing in 16 bits from 4.3 kHz up.
  */
 const QUALITY = 7;
-/** Samples handed to the module in one go; longer input is cut. */
+/** Samples passed to the module at once; longer input is split. */
 const SLICE_SAMPLES = 1024;
 /** Room for what one slice may become: up to eight times as many samples. */
 const OUT_SAMPLES = SLICE_SAMPLES * 8;

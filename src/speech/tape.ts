@@ -1,7 +1,7 @@
 // Two bounded places for line audio in whole frames: the loop keeps the last moments, the tape keeps an utterance.
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-format.ts';
 
-/** Keeps the last frames of µ-law and forgets older ones. Its memory is taken at once and grows only when told. */
+/** Keeps the last frames of µ-law and forgets older ones. Allocates its memory at once; only `reserve` extends it. */
 export class FrameLoop {
   #bytes: Uint8Array;
   #next = 0;

@@ -88,7 +88,7 @@ class GatedDetector implements VoiceDetector {
     const isLoud = this.#gate.admits(power, isHearing);
     const isVoice = this.#isSurelyVoice(isHearing, isLoud) || (power >= QUIET_POWER && this.#hearsVoice(frame));
     const isKey = isLoud && isVoice && isKeyTone(frame, power, brightness);
-    // The frame in which a key is let go holds half a tone, which looks like none.
+    // The frame in which a key is released has half a tone, which is not recognized as one.
     const isSpeech = isLoud && isVoice && !isKey && !this.#wasKey && this.#isVoiced();
     this.#wasKey = isKey;
     this.#voicedFrames = Math.max(0, this.#voicedFrames - 1);

@@ -62,7 +62,7 @@ export class Voicing {
     const source = line.samples;
     let rumble = 0;
     let energy = 0;
-    // On a frame that is looked at by nobody the filter forgets where it began.
+    // The filter settles on the frame before those that are examined.
     const settling = line.startOf(age + 2);
     for (let index = 0; index < HALF_FRAME_SAMPLES; index += 1) rumble += RUMBLE_PART * ((source[settling + index] ?? 0) - rumble);
     for (let part = 0; part < 2; part += 1) {

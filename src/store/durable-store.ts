@@ -241,7 +241,7 @@ export async function isHeld({ file }: Pick<DurableStoreOptions, 'file'>): Promi
   try {
     return await check(file, { realpath: false, stale: LOCK_STALE_MS });
   } catch (cause) {
-    throw failed('it cannot be told whether another process holds it', file, cause);
+    throw failed('it is unknown whether another process holds it', file, cause);
   }
 }
 

@@ -10,7 +10,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /** Most keys: the current one and a few previous ones. */
 const MAX_KEYS = 5;
-/** Prefix of every sealed text, so that a later format can be told apart. */
+/** Prefix of every sealed text, so that a later format can be distinguished. */
 const FORM = 'v1.';
 
 /** Seals texts with one key and opens them with any of several, so that keys can be rotated. */

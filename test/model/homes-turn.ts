@@ -64,7 +64,7 @@ export class HomesTurn {
       for (let attempt = 0; attempt < MAX_ATTEMPTS && this.#isOpen(); attempt += 1) {
         const located = await process.homes.locate(CALL, asked);
         if (!this.#isOpen()) return;
-        if (located.kind !== 'elsewhere') {
+        if (located.kind !== 'at_peer') {
           await this.#answeredAt(process, located, undefined);
           return;
         }

@@ -109,7 +109,7 @@ export class ClusterWorld {
     const process = this.process(at);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const located = await process.homes.locate(call, { opensWith });
-      if (located.kind !== 'elsewhere') return process.answer(call, opensWith, located);
+      if (located.kind !== 'at_peer') return process.answer(call, opensWith, located);
       const { home, isTaking } = located;
       const peer = this.process(home.id);
       if (!peer.isRunning || process.isCutFrom(peer)) {
@@ -221,7 +221,7 @@ export class ClusterProcess {
 
   /** What a session here makes of a turn. */
   answer(call: CallKey, opensWith: Opens, located: Located): Turned {
-    if (located.kind === 'not_mine' || located.kind === 'elsewhere') throw new Error('it does not live here');
+    if (located.kind === 'not_mine' || located.kind === 'at_peer') throw new Error('it does not live here');
     if (located.kind === 'ended') return { at: undefined, turns: 0 };
     const id = callId(call);
     const before = this.sessions.get(id) ?? Number(located.restored?.snapshot['turns'] ?? 0);

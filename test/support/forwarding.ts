@@ -182,8 +182,8 @@ export class ScriptedHomes implements CallHomes {
   }
 }
 
-export function at(home: Pick<Home, 'peer'>, isTaking = false): Located & { readonly kind: 'elsewhere' } {
-  return { kind: 'elsewhere', home: home.peer, isTaking };
+export function at(home: Pick<Home, 'peer'>, isTaking = false): Located & { readonly kind: 'at_peer' } {
+  return { kind: 'at_peer', home: home.peer, isTaking };
 }
 
 /** A turn as the platform sees it. */
@@ -305,7 +305,7 @@ export class Forwarder {
 
   async #forward(stream: HomeStream, first: Buffer): Promise<void> {
     const located = await this.homes.locate(CALL, this.asked);
-    if (located.kind !== 'elsewhere') throw new Error('nothing to forward');
+    if (located.kind !== 'at_peer') throw new Error('nothing to forward');
     const relay = this.relays.forward(
       {
         ...{ stream, first, call: CALL, asked: this.asked },

@@ -1,6 +1,5 @@
-// Connects to an address once as the platform would, with or without a TLS handshake or a WebSocket request. Reports what happened;
-// the caller judges it. Sends no token, and closes the connection before it
-// resolves.
+// Connects to an address once as the platform would, with or without a TLS handshake or a WebSocket request. Reports what happened; the
+// caller evaluates it. Sends no token, and closes the connection before it resolves.
 import { randomBytes } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import { request as requestHttp, type IncomingMessage } from 'node:http';

@@ -112,7 +112,7 @@ class Examination {
       const skipped = `it needs "${missing.title}" (${missing.id}), which is not so or not known`;
       return { result: resultOf(check, task, { skipped }), isGround: false };
     }
-    await this.#place();
+    await this.#takeSlot();
     try {
       const result = resultOf(check, task, await this.#verdict(task));
       // A warning does not stop later checks: what it warns of has not happened yet. Nor does a check that had nothing to examine.
@@ -124,7 +124,7 @@ class Examination {
   }
 
   /** Resolves when a slot is free. */
-  async #place(): Promise<void> {
+  async #takeSlot(): Promise<void> {
     while (this.#free <= 0) {
       await new Promise<void>((resolve) => {
         this.#queue.push(resolve);

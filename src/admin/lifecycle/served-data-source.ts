@@ -5,8 +5,8 @@ import type { KnownNonces } from './nonce-journal.ts';
 import type { Trust, WantedDataSource } from './ports.ts';
 import { areSameValues, valuesOf, type RegisteredValues } from './registered-values.ts';
 
-/** Values, and the token check's name for them. */
-interface Place {
+/** Values that tokens may carry, and their name in the token check. */
+interface NamedValues {
   readonly name: string;
   readonly values: RegisteredValues;
 }
@@ -20,7 +20,7 @@ interface Shown {
 export class ServedDataSource {
   readonly #wanted: WantedDataSource;
   readonly #trust: Trust;
-  #places: Place[] = [];
+  #named: NamedValues[] = [];
   /** The trusted values. */
   #shown: Shown | undefined;
 
@@ -60,32 +60,32 @@ export class ServedDataSource {
     const { current, announced, replaced } = known;
     const { nonces } = this.#trust;
     this.#shown = shown;
-    if (id !== undefined) this.#place(current?.values ?? valuesOf(this.#wanted), id);
+    if (id !== undefined) this.#trustValues(current?.values ?? valuesOf(this.#wanted), id);
     if (id !== undefined && current !== undefined) nonces.rotate(id, current.nonce);
     const { organizationId, transport } = this.#wanted;
     const beside = `${organizationId}/${transport}`;
-    if (announced !== undefined) nonces.expect(this.#place(announced.values, `${beside}/next`), announced.nonce);
+    if (announced !== undefined) nonces.expect(this.#trustValues(announced.values, `${beside}/next`), announced.nonce);
     for (const [index, { nonce, values, validUntilMs }] of replaced.entries()) {
-      nonces.keep(this.#place(values, `${beside}/previous/${String(index)}`), nonce, validUntilMs);
+      nonces.keep(this.#trustValues(values, `${beside}/previous/${String(index)}`), nonce, validUntilMs);
     }
   }
 
   /** Trusts nothing any more. */
   drop(): void {
-    for (const { name } of this.#places) {
+    for (const { name } of this.#named) {
       this.#trust.sources.remove(name);
       this.#trust.nonces.forget(name);
     }
-    this.#places = [];
+    this.#named = [];
     this.#shown = undefined;
   }
 
-  /** Where tokens with these values are trusted. @returns its name, which is `name` for a new one. */
-  #place(values: RegisteredValues, name: string): string {
-    const known = this.#places.find((place) => areSameValues(place.values, values));
+  /** Trusts tokens with these values. @returns the name of the values: `name`, or the earlier one of known values. */
+  #trustValues(values: RegisteredValues, name: string): string {
+    const known = this.#named.find((one) => areSameValues(one.values, values));
     if (known !== undefined) return known.name;
     const { organizationId, transport } = this.#wanted;
-    this.#places.push({ name, values });
+    this.#named.push({ name, values });
     this.#trust.sources.put({ ...values, id: name, organizationId, transport });
     return name;
   }

@@ -1,4 +1,5 @@
-// One answer of a speech-to-speech model: brings its conversation in line with the history, lets it hear the caller, and plays what it speaks.
+// One answer of a speech-to-speech model: updates the model's conversation from the history, sends it the caller's audio, and plays its
+// reply.
 import type { JsonObject } from '../../base/json.ts';
 import type { Saying } from '../../bot/saying.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
@@ -7,19 +8,19 @@ import type { Draft } from '../draft.ts';
 import { outputOf, type Message, type ToolMessage } from '../history.ts';
 import type { RealtimeSession } from './session.ts';
 
-/** Stands for what the caller said, until the service has written it down. */
+/** Placeholder for the caller's words until the service has transcribed them. */
 export const SPEECH = '[speech]';
 
 const TELEPHONE = 'You are talking with a caller on the telephone. Short sentences.';
 
 /** Longest wait for a connection, ms. */
 const CONNECT_MS = 3000;
-/** Least sound of one prompt, bytes: a fifth of a second. */
+/** Shortest prompt, bytes of audio: a fifth of a second. */
 const PIECE_BYTES = 1600;
-/** A response that fails before its first sound is asked for once more. */
+/** Attempts of a response; a failed one is repeated only before its first sound. */
 const TRIES = 2;
 
-/** @param utterance - what the caller has just said; undefined: nothing, or keys. */
+/** Answers with a speech-to-speech model. @param utterance - the caller's new utterance; undefined when there is none. */
 export function spokenAnswering<D extends JsonObject>(
   session: RealtimeSession,
   model: string,
@@ -84,7 +85,7 @@ async function* response<D extends JsonObject>(draft: Draft<D>, session: Realtim
   return { uses, hasBegun };
 }
 
-/** What the caller has just said: heard once on each connection, and named when the service has named it. */
+/** The caller's new utterance: sent once per connection. Its history entry gets the service's item id when that is known. */
 class Hearing {
   readonly #session: RealtimeSession;
   readonly #utterance: Utterance | undefined;
@@ -95,7 +96,7 @@ class Hearing {
     this.#utterance = utterance;
   }
 
-  /** @returns whether the message is what the caller has just said; the service has heard it then. */
+  /** Whether the message is the new utterance. Sends its audio if the present connection does not have it yet. */
   takes(message: Message): boolean {
     if (this.#utterance === undefined || !isUnnamed(message)) return false;
     if (this.#epoch !== this.#session.epoch) this.#session.hear(this.#utterance.mulaw);
@@ -116,7 +117,7 @@ function isUnnamed(message: Message): boolean {
   return message.by === 'caller' && message.text === SPEECH && message.item === undefined;
 }
 
-/** Gives the service what it lacks of the history: after a new connection all of it, as text. */
+/** Sends the service the entries of the history that it lacks, as text; after a new connection, all of them. */
 function bringInLine<D extends JsonObject>(draft: Draft<D>, session: RealtimeSession, hearing: Hearing): void {
   const messages = draft.state.messages.map((message): Message => {
     if (message.by === 'tool') {

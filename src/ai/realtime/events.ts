@@ -1,5 +1,5 @@
-// The realtime protocol as far as it is used here: what a service sends, parsed at the edge, and what it is sent. Anything else that it
-// sends is ignored.
+// The part of the realtime protocol that is used here: events of the service, validated on arrival, and events of the client. Other events
+// are ignored.
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 
@@ -27,16 +27,16 @@ const EVENT = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), error: z.object({ code: z.string().nullish(), event_id: ID.nullish() }) }),
 ]);
 
-/** What a service sends. */
+/** An event of the service. */
 export type ServiceEvent = z.infer<typeof EVENT>;
 
-/** Undefined for what is not used here, and for what is no event. */
+/** Parses an event; undefined for one that is invalid or not used here. */
 export function serviceEvent(text: string): ServiceEvent | undefined {
   const parsed = EVENT.safeParse(parseJson(text));
   return parsed.success ? parsed.data : undefined;
 }
 
-/** One entry of a conversation, as it is created. */
+/** One entry of a conversation, in the form in which it is created. */
 export type ConversationItem = { readonly id: string } & (
   | { readonly type: 'message'; readonly role: 'user'; readonly content: readonly [{ readonly type: 'input_text'; readonly text: string }] }
   | {
@@ -48,7 +48,7 @@ export type ConversationItem = { readonly id: string } & (
   | { readonly type: 'function_call_output'; readonly call_id: string; readonly output: string }
 );
 
-/** What a service is sent. */
+/** An event of the client. */
 export type ClientEvent =
   | { readonly type: 'session.update'; readonly session: object }
   | { readonly type: 'input_audio_buffer.append'; readonly audio: string }

@@ -1,5 +1,5 @@
-// An assistant whose model hears and speaks itself, as a step of a hand-written bot. Turns, tools, exits and failures are those of every
-// assistant; only the answering differs.
+// An assistant with a speech-to-speech model, as a step of a hand-written bot. Only the answering differs from other assistants; turns,
+// tools, exits and failures are the same.
 import type { JsonObject } from '../../base/json.ts';
 import { isSocketAddress } from '../../base/service-socket.ts';
 import type { Live } from '../../bot/live.ts';
@@ -14,25 +14,25 @@ import { RealtimeSession, type RealtimeAddress } from './session.ts';
 
 /** A speech-to-speech model of a service that speaks the realtime protocol. */
 export interface RealtimeOptions<D extends JsonObject = JsonObject> extends Omit<AssistantManners<D>, 'languages'>, RealtimeAddress {
-  /** The model's voice, as the service names it. Default: the service's. Greeting and phrases have the voice of the server. */
+  /** The model's voice, by the service's name. Default: the service's choice. Greeting and phrases use the server's synthesizer. */
   readonly modelVoice?: string;
   /**
-   * The service's model that writes down what callers say. Without it the history has no words of theirs: a new connection, a new server
-   * and `onEnd` know only that they spoke.
+   * The service's model that transcribes the caller. Without it the history has no words of the caller, so a new connection, a new server
+   * and `onEnd` know only that the caller spoke.
    */
   readonly transcribe?: string;
 }
 
 /** See {@link realtimeStep}. */
 export interface RealtimeStep<D extends JsonObject = JsonObject> extends AssistantStep<D> {
-  /** The connection of each call: the bot around it must have this as its `live`, and `recognition: 'none'`. */
+  /** The connection of each call. The surrounding bot must set this as its `live`, and `recognition: 'none'`. */
   readonly live: Live<unknown, RealtimeSession>;
 }
 
 /**
- * Makes a speech-to-speech assistant for a bot that does more than that.
+ * Makes a speech-to-speech assistant that is one step of a larger bot.
  *
- * @throws TypeError for an address that is none, and for tools that no model can use.
+ * @throws TypeError for an invalid address, or a tool name that models refuse.
  *
  * @example
  * const desk = realtimeStep({ url, model, key, instructions, greeting, exits });
@@ -72,7 +72,7 @@ export function realtimeStep<D extends JsonObject = JsonObject>(options: Realtim
       const session = sessionOf(context);
       for (const [item, heardMs] of soundsCut(state.messages, event.heard)) session.truncate(item, heardMs);
       const known = { ...state, messages: state.messages.map((message) => withTranscript(message, session, redact)) };
-      // The model has heard what no recognizer was asked for.
+      // No recognizer ran, but the model has heard the speech itself.
       return step.turn(known, event.type === 'speech_input' ? { ...event, text: SPEECH, understood: 'words' } : event, context, at);
     },
   };
@@ -84,7 +84,7 @@ function withTranscript(message: Message, session: RealtimeSession, redact: Assi
   return words === undefined || words === '' ? message : { ...message, text: redact?.(words) ?? words };
 }
 
-/** The settings of a session in the protocol's words. Its audio is the telephone's, so nothing is converted. */
+/** The protocol's settings of a session. Its audio format is the telephone's, so nothing is converted. */
 function settingsOf<D extends JsonObject>(
   { modelVoice: voice, transcribe, language }: RealtimeOptions<D>,
   { shown }: AssistantRules<D>,

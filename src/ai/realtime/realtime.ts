@@ -1,10 +1,10 @@
-// A speech-to-speech assistant as a whole bot.
+// A speech-to-speech assistant as a complete bot.
 import type { JsonObject } from '../../base/json.ts';
 import type { Bot, BotDefinition } from '../../bot/bot.ts';
 import { botOf } from '../assistant.ts';
 import { realtimeStep, type RealtimeOptions } from './realtime-step.ts';
 
-/** What a whole bot may set beside its model. */
+/** Options of a complete bot beyond those of its model. */
 export interface RealtimeBotOptions<D extends JsonObject = JsonObject>
   extends Omit<RealtimeOptions<D>, 'exits'>, Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler'> {
   /** See {@link BotDefinition.version}. Default 1. */
@@ -12,13 +12,14 @@ export interface RealtimeBotOptions<D extends JsonObject = JsonObject>
 }
 
 /**
- * Makes a bot of a speech-to-speech model: it hears the caller and answers in its own voice. Tools, keys, failures and interruptions are
- * those of {@link assistant}; what the caller cut is cut in the model's conversation as well.
+ * Makes a bot of a speech-to-speech model: it hears the caller and answers in its own voice. Tools, keys, failures and interruptions work
+ * as in {@link assistant}; when the caller interrupts, the model's conversation is truncated, too.
  *
- * @throws TypeError for options that cannot work.
+ * @throws TypeError for invalid options.
  *
  * @example
- * export default realtime({ id: 'talk', name: 'Talk', url: 'wss://models.example.org/v1/realtime', model: 'speech', key, instructions: 'You help.', greeting: 'Hello.' });
+ * export default realtime({ id: 'talk', name: 'Talk', url: 'wss://models.example.org/v1/realtime', model: 'speech', key, instructions:
+ * 'You help.', greeting: 'Hello.' });
  */
 export function realtime<D extends JsonObject = JsonObject>(options: RealtimeBotOptions<D>): Bot {
   const step = realtimeStep(options);

@@ -1,28 +1,28 @@
-// One response of a speech-to-speech model: its parts in order, as they come.
+// One response of a speech-to-speech model: its parts in the order of arrival.
 import type { ModelFailure } from '../model.ts';
 
 /** A part of a response. Exactly one `end` or `failed` is the last. */
 export type SpokenPart =
   /** G.711 µ-law, 8 kHz. */
   | { readonly kind: 'audio'; readonly item: string; readonly mulaw: Uint8Array }
-  /** Words of the audio, before it or after it. */
+  /** Words of the audio; may come before or after it. */
   | { readonly kind: 'text'; readonly item: string; readonly words: string }
   | { readonly kind: 'use'; readonly tool: string; /** JSON. */ readonly input: string; readonly callId: string }
   | { readonly kind: 'end'; readonly tokensIn: number; readonly tokensOut: number }
   | { readonly kind: 'failed'; readonly why: ModelFailure };
 
-/** Longest response, bytes of sound: ten minutes. What comes beyond is not played. */
+/** Longest response, bytes of audio: ten minutes. The rest is not played. */
 const MAX_BYTES = 4_800_000;
 
 /** Written by the session, read by one turn. */
 export class SpokenResponse {
-  /** Of the request for it: a refusal names it. */
+  /** Id of the request event, which a refusal names. */
   readonly eventId: string;
-  /** The service's name of it; undefined until it has begun there. */
+  /** The service's id of the response; undefined until the response has begun. */
   id: string | undefined;
-  /** The service has said its last word, or is gone. */
+  /** The service has sent everything, or its connection is lost. */
   isOver = false;
-  /** Nobody reads it any more. */
+  /** The reader has left. */
   isLeft = false;
   readonly #parts: SpokenPart[] = [];
   #bytes = 0;
@@ -43,7 +43,7 @@ export class SpokenResponse {
     this.#arrived();
   }
 
-  /** The next part. One wait at a time. */
+  /** Waits for the next part. Only one wait at a time. */
   async next(): Promise<SpokenPart> {
     for (;;) {
       const part = this.#parts.shift();

@@ -1,5 +1,5 @@
-// A conversation with a speech-to-speech model, for one call in one process: keeps a connection, connects again when it is lost, and knows
-// what the service holds. Knows no turns and no tools.
+// The conversation of one call with a speech-to-speech model, in one process: connects, reconnects after a loss, and tracks which entries
+// the service has. Knows no turns and no tools.
 import { randomUUID } from 'node:crypto';
 import { waitAtMost } from '../../base/abort.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
@@ -24,13 +24,13 @@ export interface RealtimeSessionOptions {
   readonly log: Logger;
 }
 
-/** Pauses before each of the tries to connect again, ms; further ones begin with the caller's next turn. */
+/** Pauses before the attempts to reconnect, ms; after them, the caller's next turn tries again. */
 const RETRY_MS = [0, 250, 1000] as const;
-/** Longest wait for the end of a response that was cancelled, ms: services refuse two at once. */
+/** Longest wait for the end of a cancelled response, ms: services refuse two at once. */
 const CANCELLED_MS = 1000;
-/** Most texts of what callers said that are kept. */
+/** Most kept transcripts of the caller. */
 const MAX_TRANSCRIPTS = 100;
-/** One message of caller audio, bytes: a second. */
+/** Caller audio in one message, bytes: one second. */
 const APPEND_BYTES = 8000;
 
 /** The creator calls `close`. */
@@ -44,19 +44,19 @@ export class RealtimeSession {
   #cancelRetry: CancelTimer = () => undefined;
   #isClosed = false;
   #names = 0;
-  /** Which connection this is. What the service holds belongs to one. */
+  /** Number of the current connection. The service's entries belong to one connection. */
   epoch = 0;
   #items = new Set<string>();
-  /** Of tools whose outcome the service has: the entry that says so, and what it says. */
+  /** Outcomes that the service has, by tool use: the item and its text. */
   readonly outcomes = new Map<string, { readonly item: string; readonly output: string }>();
-  /** The names that uses of tools have there. */
+  /** The service's call ids, by tool use. */
   readonly calls = new Map<string, string>();
-  /** The service's own names of uses that it has asked for. */
+  /** Call ids of the tool uses that the service itself has requested. */
   readonly #asksFor = new Set<string>();
   readonly #transcripts = new Map<string, string>();
   #committed: string | undefined;
   #instructions = '';
-  /** Responses that have been asked for and have not begun. */
+  /** Requested responses that have not begun. */
   readonly #asked: SpokenResponse[] = [];
   #running: SpokenResponse | undefined;
 
@@ -65,7 +65,7 @@ export class RealtimeSession {
     this.#connect();
   }
 
-  /** Whether the service can be asked; connects when nobody does. */
+  /** Waits until the service can be asked, and connects if necessary. @returns whether it can. */
   async ready(limitMs: number, signal: AbortSignal): Promise<boolean> {
     if (this.#isReady || this.#isClosed) return this.#isReady;
     if (this.#connection === undefined) this.#connect();
@@ -74,24 +74,24 @@ export class RealtimeSession {
     return this.#isReady;
   }
 
-  /** Tells the model what it is for, when that has changed. */
+  /** Sends the model its instructions when they have changed. */
   instruct(instructions: string): void {
     if (this.#instructions === instructions) return;
     this.#instructions = instructions;
     this.#send({ type: 'session.update', session: { type: 'realtime', instructions } });
   }
 
-  /** Whether the service holds an entry. */
+  /** Whether the service has this entry. */
   holds(item: string | undefined): boolean {
     return item !== undefined && this.#items.has(item);
   }
 
-  /** Whether the service itself has asked for this use of a tool on this connection. */
+  /** Whether the service requested this tool use on the current connection. */
   called(callId: string): boolean {
     return this.#asksFor.has(callId);
   }
 
-  /** A name that no other entry has. */
+  /** An unused item id. */
   newName(): string {
     this.#names += 1;
     return `${this.#prefix}-${String(this.#names)}`;
@@ -106,7 +106,7 @@ export class RealtimeSession {
     if (this.#items.delete(item)) this.#send({ type: 'conversation.item.delete', item_id: item });
   }
 
-  /** Tells the model how much of what it said was heard. */
+  /** Truncates an item at the service to what the caller has heard. */
   truncate(item: string, heardMs: number): void {
     if (!this.#items.has(item)) return;
     const audio_end_ms = Math.floor(heardMs);
@@ -114,7 +114,7 @@ export class RealtimeSession {
     else this.#send({ type: 'conversation.item.truncate', item_id: item, content_index: 0, audio_end_ms });
   }
 
-  /** Lets the model hear the caller. @param mulaw - G.711 µ-law, 8 kHz. */
+  /** Sends caller audio. @param mulaw - G.711 µ-law, 8 kHz. */
   hear(mulaw: Uint8Array): void {
     this.#committed = undefined;
     const bytes = Buffer.from(mulaw.buffer, mulaw.byteOffset, mulaw.byteLength);
@@ -123,17 +123,17 @@ export class RealtimeSession {
     this.#send({ type: 'input_audio_buffer.commit' });
   }
 
-  /** The service's name of what it heard last; undefined while it has not said it. */
+  /** The service's id of the last utterance; undefined until the service has sent it. */
   get heardItem(): string | undefined {
     return this.#committed;
   }
 
-  /** What the caller said, as far as the service has told. */
+  /** The transcript of an utterance; undefined until the service has sent it. */
   transcriptOf(item: string): string | undefined {
     return this.#transcripts.get(item);
   }
 
-  /** Asks for a response. Leaving the loop, and the signal, cancel it. */
+  /** Requests a response. Leaving the loop or aborting the signal cancels it. */
   async *respond({ firstTokenMs, stallMs }: ModelPatience, signal: AbortSignal): AsyncGenerator<SpokenPart, void> {
     await this.#idle(signal);
     if (signal.aborted) {
@@ -202,7 +202,7 @@ export class RealtimeSession {
     this.#tries += 1;
     if (this.#isClosed || pauseMs === undefined) {
       this.#tries = 0;
-      this.#told();
+      this.#resolveWaits();
       return;
     }
     this.#cancelRetry = this.#options.clock.after(pauseMs, () => {
@@ -210,7 +210,7 @@ export class RealtimeSession {
     });
   }
 
-  /** Forgets what the service holds, which is gone with its connection. */
+  /** Forgets the entries of the service, which are lost with its connection. */
   #lose(): void {
     this.#isReady = false;
     this.#items.clear();
@@ -223,8 +223,8 @@ export class RealtimeSession {
     this.#running = undefined;
   }
 
-  #told(): void {
-    for (const tell of this.#whenReady.splice(0)) tell();
+  #resolveWaits(): void {
+    for (const resolve of this.#whenReady.splice(0)) resolve();
   }
 
   #on(event: ServiceEvent): void {
@@ -232,7 +232,7 @@ export class RealtimeSession {
       case 'session.updated':
         this.#isReady = true;
         this.#tries = 0;
-        this.#told();
+        this.#resolveWaits();
         return;
       case 'input_audio_buffer.committed':
         this.#items.add(event.item_id);
@@ -261,7 +261,7 @@ export class RealtimeSession {
     }
   }
 
-  /** Most errors leave a session as it is. */
+  /** Fails the response that the error names; all other errors leave the session as it is. */
   #refused(eventId: string | undefined): void {
     const at = this.#asked.findIndex((response) => response.eventId === eventId);
     const [response] = at < 0 ? [] : this.#asked.splice(at, 1);
@@ -283,7 +283,7 @@ export class RealtimeSession {
   #done({ id, status, output, usage }: Extract<ServiceEvent, { type: 'response.done' }>['response']): void {
     const response = this.#partOf(id);
     if (response === undefined) return;
-    // A tool of half a response may be a wrong one.
+    // A tool use of an incomplete response may be wrong.
     const calls = status === 'completed' ? output : [];
     for (const call of calls) {
       if (call === undefined) continue;
@@ -295,21 +295,21 @@ export class RealtimeSession {
     else response.push({ kind: 'failed', why: 'error' });
     response.isOver = true;
     this.#running = undefined;
-    this.#told();
+    this.#resolveWaits();
   }
 
-  /** Nobody reads a response any more. */
+  /** The reader has left: cancels the response. */
   #leave(response: SpokenResponse): void {
     response.isLeft = true;
     if (!response.isOver && response.id !== undefined) this.#send({ type: 'response.cancel', response_id: response.id });
   }
 
-  /** Waits until the service has ended the response before. */
+  /** Waits until the service has ended the previous response. */
   async #idle(signal: AbortSignal): Promise<void> {
     if (this.#running === undefined && this.#asked.length === 0) return;
     const ended = new Promise<void>((resolve) => this.#whenReady.push(resolve));
     await waitAtMost(ended, CANCELLED_MS, this.#options.clock, signal);
-    // A service that does not end it now will hardly do so later.
+    // After this wait, the service will hardly end it any more.
     this.#running = undefined;
     this.#asked.length = 0;
   }

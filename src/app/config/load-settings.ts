@@ -73,7 +73,7 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   return loaded;
 }
 
-/** What somebody needs who does not serve. */
+/** Settings for a command that does not serve calls. */
 export interface LoadedSections<K extends keyof CompiledSettings> extends Pick<LoadedSettings, 'origin' | 'cwd'> {
   readonly settings: Pick<CompiledSettings, K>;
 }

@@ -14,7 +14,7 @@ export type Origin =
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'flag'; readonly flag: string };
 
-/** The file that `parley init` writes, which somebody means who stands in a project and names no other; undefined: it is not here. */
+/** The file of `parley init` in the current folder, used when no other file is named. Undefined when there is none. */
 export function projectFile(): string | undefined {
   return process.env['PARLEY_CONFIG'] === undefined && existsSync(resolve(process.cwd(), 'parley.yaml')) ? 'parley.yaml' : undefined;
 }
@@ -102,10 +102,7 @@ export function readPlatformEnvironment(prefix: string, env: Readonly<Record<str
   return { given, problems: [] };
 }
 
-/**
- * Reads `--key value`, `--key=value` and `--config FILE`. A switch without a value is true. The last of several equal flags
- * flag wins.
- */
+/** Reads `--key value`, `--key=value` and `--config FILE`. A switch without a value is true. Of several equal flags the last one wins. */
 export function readFlags(argv: readonly string[], cwd: string): CommandLine {
   const given = new Map<string, Given>();
   const problems: Problem[] = [];

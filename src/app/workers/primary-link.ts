@@ -82,8 +82,8 @@ export function attendPrimary(
   sayState();
   const cancelState = every(clock, STATE_PERIOD_MS, sayState);
   return async () => {
-    // Otherwise this worker would still be dealt connections, and refuse what other workers accept. When all of them stop, the load
-    // balancer has not noticed yet, so it keeps listening.
+    // Otherwise this worker would still get new connections, and refuse what other workers accept. When all workers stop, it keeps
+    // listening, because the load balancer has not noticed yet.
     const cancelAside = clock.after(STATE_PERIOD_MS, () => {
       if (doAllStop) return;
       log.info({}, 'new connections are left to the other workers');

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { EXIT } from './failure.ts';
 
 /**
- * Makes the end of a command for whatever is thrown while it looks at what it was given: a RangeError, whose message is a
- * sentence for the user, ends it as wrong usage; anything else is thrown on.
+ * Makes the error handler of a command. A RangeError, whose message is a sentence for the user, ends the command as wrong usage; other
+ * errors are rethrown.
  */
 export function misuseOf(command: Command): (thrown: unknown) => never {
   return (thrown) => {

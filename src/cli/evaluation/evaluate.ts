@@ -22,7 +22,7 @@ export interface EvaluationOptions {
   readonly judge?: Judge;
   /** Draws where the caller interrupts. Default 1. */
   readonly seed?: number;
-  /** Told of every run that has ended. */
+  /** Called for every run that has ended. */
   readonly onRun?: (run: EvaluatedRun) => void;
   readonly signal?: AbortSignal;
 }
@@ -39,7 +39,7 @@ export interface EvaluatedRun {
   readonly answerMs: readonly number[];
 }
 
-/** What came of all runs. */
+/** The result of all runs. */
 export interface Evaluated {
   /** In the order in which they began. */
   readonly runs: readonly EvaluatedRun[];

@@ -1,4 +1,4 @@
-// A caller who is played by a language model: what they are told, and what they do next.
+// A caller played by a language model: its prompt, and its next action.
 import { systemClock } from '../../base/clock.ts';
 import { askModel, type LanguageModel, type ModelMessage } from '../../ai/model.ts';
 

@@ -78,7 +78,7 @@ function isIn(text: string, pattern: string | RegExp): boolean {
 
 const DEFAULT_VOTES = 1;
 
-/** @returns why the judge vetoes; empty: it does not; undefined: it failed, which is no leave to pass. */
+/** @returns why the judge vetoes; empty when it does not; undefined when it failed, and then the run has not passed. */
 export async function vetoes(
   { model, veto, votes = DEFAULT_VOTES }: Judge,
   { lines, tools }: RunFacts,

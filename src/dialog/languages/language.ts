@@ -10,7 +10,7 @@ export interface Lines {
   readonly transfer: string;
 }
 
-/** The lines of an operator, who may leave to us what we know. */
+/** The operator's lines; the server's own lines replace omitted ones. */
 export type GivenLines = { readonly [L in keyof Lines]?: string | undefined };
 
 /** Words are in lower case; accents do not matter. */
@@ -20,7 +20,7 @@ export interface Language {
   readonly numbers: readonly (readonly string[])[];
   /** The words for the keys star and pound. */
   readonly signs: Readonly<Record<'*' | '#', readonly string[]>>;
-  /** What says that the next digit comes so many times. */
+  /** Words that repeat the next digit, with the number of times. */
   readonly repeats: readonly (readonly [word: string, times: number])[];
   /** Words that nobody ends with, accents left out: who pauses after one goes on. */
   readonly unfinished: readonly string[];

@@ -1,5 +1,4 @@
 // What was wrong with a call: breaches of the contract by rule, and the failures that ended it.
-// stack traces.
 
 /** Every name a finding can have. */
 export const FINDING_CODES = [

@@ -29,7 +29,7 @@ export interface Reply {
   readonly maxGapMs: number;
   /** When that silence began, ms since the call began; undefined without one. */
   readonly maxGapAtMs?: number;
-  /** What it says, as far as the server tells. */
+  /** Its texts, where the server sends them. */
   readonly texts: readonly string[];
   /** Whether the caller interrupted it. */
   readonly isInterrupted: boolean;

@@ -78,7 +78,7 @@ export function callCommand(surroundings: CallSurroundings): Command {
     .option('--hangup', 'step: hang up')
     .option('--interrupt <ms>', 'begin the next step this long into the prompts')
     .option('--hangup-after <ms>', 'hang up at this time of the call, whatever happens', wholeNumber)
-    .option('--send-terminator', 'hand the terminator over with the keys (G-67)')
+    .option('--send-terminator', 'send the terminator as the last key (G-67)')
     .option('--direct-digit', 'answer a one-digit menu without START_OF_DTMF (G-64)')
     .option('--expect <what>', `${EXPECTATION_FORMS}; may be repeated`, repeated)
     .option('--hears <wav>', 'expect this recording in a reply, sample by sample; may be repeated', repeated)

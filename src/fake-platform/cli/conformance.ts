@@ -69,7 +69,7 @@ export function conformanceCommand(surroundings: CallSurroundings): Command {
     .option('--wav <file>', 'a recording of what the caller says, WAV of any rate, up to two minutes')
     .option('--press <keys>', 'keys that the bot answers', keys, ['1'])
     .option('--end-press <keys>', 'keys upon which the bot ends the call', keys)
-    .option('--transfer-press <keys>', 'keys upon which the bot hands the caller over', keys)
+    .option('--transfer-press <keys>', 'keys upon which the bot transfers the caller', keys)
     .option('--pace <n>', 'send the caller’s audio so many times as fast as real time, 1 to 50', paceOf, 1)
     .option('--jobs <n>', 'checks at once, and calls at once beside those that overlap in a check', wholeNumberFrom(1, 64), 8)
     .option('--answer-seconds <n>', 'longest wait for a sign of the server', wholeNumberFrom(1, 60), 10)
@@ -140,7 +140,7 @@ async function examine<Surroundings extends Lab>(
   });
   try {
     view.show(0, checks.length, 'checks');
-    const found = await runConformance({ suite, suspect, checks, isOurs, jobs, signal: stop.signal, onResult: tell(view) });
+    const found = await runConformance({ suite, suspect, checks, isOurs, jobs, signal: stop.signal, onResult: progressOf(view) });
     view.stop();
     print(json === true ? JSON.stringify(conformanceData(found, target)) : conformanceText(found, pc.createColors(isColoured)));
     if (html !== undefined) await writeFile(html, conformancePage(found, target));
@@ -222,7 +222,7 @@ function readable(bytes: Uint8Array): ReturnType<typeof readWav> | undefined {
 }
 
 /** Shows the progress of the run, and each failure as it comes. */
-function tell(view: ProgressView): (result: CheckResult, done: number, of: number) => void {
+function progressOf(view: ProgressView): (result: CheckResult, done: number, of: number) => void {
   let failed = 0;
   return ({ id, verdict, reason }, done, of) => {
     if (verdict === 'fail') {

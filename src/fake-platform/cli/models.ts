@@ -1,5 +1,5 @@
-// `parley models`: a language model, a recognizer and a speech-to-speech model of a script, for assistants on a machine without key or network. They run until
-// Ctrl-C and show what they are asked.
+// `parley models`: a scripted language model, recognizer and speech-to-speech model, for assistants on a machine without key or network.
+// Runs until Ctrl-C and shows the requests.
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import type { CommandSurroundings } from '../../base/terminal/surroundings.ts';
@@ -13,7 +13,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** Where the bundled assistants look for a model. */
+/** The port at which the bundled assistants expect a model. */
 const MODELS_PORT = 8089;
 const EXAMPLES = `
 Examples:

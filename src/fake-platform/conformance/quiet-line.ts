@@ -12,13 +12,13 @@ export function silenceOf(ms: number): Uint8Array {
   return new Uint8Array(Math.round(ms * MULAW_BYTES_PER_MS)).fill(MULAW_SILENCE);
 }
 
-/** What such a line carries: its name for a sentence, and µ-law at 8 kHz. */
+/** A line without speech: its name for messages, and its audio, µ-law at 8 kHz. */
 export interface QuietLine {
   readonly what: string;
   readonly mulaw: Uint8Array;
 }
 
-/** Both, in order. The noise is the same in every run. */
+/** Both lines, in the order of the checks. The noise is the same in every run. */
 export const QUIET_LINES: readonly QuietLine[] = [
   { what: `${String(QUIET_MS)} ms of silence`, mulaw: silenceOf(QUIET_MS) },
   { what: `${String(QUIET_MS)} ms of line noise at -55 dBFS`, mulaw: whiteNoise(QUIET_MS * MULAW_BYTES_PER_MS) },

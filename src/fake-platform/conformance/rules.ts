@@ -24,7 +24,7 @@ export const UNSEEN: Readonly<Record<string, string>> = {
   'W-04': 'A duty of whoever registers the server.',
   'W-08': 'The platform does it.',
   'W-09': 'A certificate of the client is neither shown nor asked for here, so a server that demands one cannot be reached at all.',
-  'W-2A': 'A server owes nothing to a call whose socket is gone, and what it forgets cannot be seen.',
+  'W-2A': 'A server need not send anything to a call whose socket is gone, and what it forgets cannot be seen.',
   'W-32': 'How soon a server has its sound is its own affair; nobody outside knows when it was produced.',
   'W-33': 'Older prose that W-30 and W-31 replace.',
   'W-50': 'The platform does it.',

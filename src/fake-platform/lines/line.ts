@@ -17,7 +17,7 @@ export type PlatformInput =
   | { readonly kind: 'dtmf_start' }
   | { readonly kind: 'dtmf'; readonly keys: readonly Key[] }
   | { readonly kind: 'no_input' }
-  /** An event of the flow, whatever the caller does (G-72). */
+  /** A custom event of the flow; may come at any time (G-72). */
   | { readonly kind: 'custom_event'; readonly name: string; readonly parameters: JsonObject }
   | { readonly kind: 'session_end' };
 

@@ -37,8 +37,8 @@ export interface LoadCallOptions {
   readonly signal: AbortSignal;
   readonly onWaited: (wait: WaitFact) => void;
   /**
-   * Called at the beginning with a function that tells, at any time, whether the caller has waited for something since before
-   * a time of the run, ms.
+   * Called at the beginning with a function that returns, at any time, whether the caller has waited for something since before a time of
+   * the run, ms.
    */
   readonly onBegun?: (isWaitingSince: (beforeMs: number) => boolean) => void;
 }

@@ -10,7 +10,7 @@ export interface ServerSample {
   /** CPU used since the process began, s. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
-  /** Its open calls; undefined when it does not tell. */
+  /** Its open calls; undefined when it does not report them. */
   readonly sessions: number | undefined;
   /** When it was taken, ms. */
   readonly sampledAtMs: number;
@@ -103,7 +103,7 @@ export class SecondSeries {
     return lengthS === 0 ? 0 : sum(stretches.map(({ started }) => started)) / lengthS;
   }
 
-  /** What the server used; null when it did not tell. */
+  /** What the server used; null when it did not report it. */
   serverBetween(fromMs: number, toMs: number): LoadResult['server'] {
     const stretches = this.#between(fromMs, toMs);
     const cpu = stretches.flatMap((stretch) => serverCpuOf(stretch) ?? []);

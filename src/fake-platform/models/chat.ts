@@ -1,4 +1,4 @@
-// The chat completions protocol as its users see it: what a request asks, which rule answers it, and the events of the answer.
+// The chat completions protocol of the service: reads a request, chooses the rule that answers it, and makes the events of the answer.
 import { z } from 'zod';
 import { textPattern } from '../caller/text-pattern.ts';
 import type { ModelRule } from './script.ts';
@@ -24,9 +24,9 @@ const REQUEST = z.looseObject({
   tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).optional(),
 });
 
-/** The end of a conversation, which a model has to go on from. */
+/** What a request asks: the last message, the offered tools, and the size of the conversation. */
 export interface Asked {
-  /** Words of the caller, or what the tool returned. */
+  /** The caller's words, or the result of the tool. */
   readonly text: string;
   /** The tool that has just run; undefined: the caller has just spoken. */
   readonly after: string | undefined;
@@ -56,7 +56,7 @@ export function askedOf(body: unknown): Asked {
   };
 }
 
-/** The first rule that fits; undefined: none. */
+/** The first matching rule; undefined without one. */
 export function answerTo({ text, after }: Pick<Asked, 'text' | 'after'>, rules: readonly ModelRule[]): ModelRule | undefined {
   return rules.find(
     (rule) => (rule.after === undefined ? after === undefined || isOpen(rule) : rule.after === after) && isIn(text, rule.when),
@@ -85,7 +85,7 @@ export function eventsOf({ say, use, input = {} }: Partial<ModelRule>, { chars }
   ];
 }
 
-/** A rule without any condition answers after tools, too. */
+/** A rule without any condition also answers after tools. */
 function isOpen({ when, after }: ModelRule): boolean {
   return when === undefined && after === undefined;
 }

@@ -1,11 +1,12 @@
-// What a fake speech-to-speech model holds of a conversation. Apart from its socket, so that programs that use this need no types of it.
+// An item in the conversation of a fake speech-to-speech model. Separate from the socket's file, so that programs that import it need no
+// types of sockets.
 
 /** One entry of a conversation. */
 export interface FakeItem {
   readonly id: string;
   readonly by: 'caller' | 'assistant' | 'tool' | 'outcome';
-  /** What was said, a tool's name, or what it returned; words that were truncated are gone. */
+  /** The spoken text without its truncated part, the name of a tool, or its result. */
   text: string;
-  /** Of an assistant's speech, ms. */
+  /** Length of an assistant's speech, ms. */
   readonly ms?: number;
 }

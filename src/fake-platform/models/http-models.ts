@@ -1,4 +1,4 @@
-// The services that are asked over HTTP: chat completions, transcriptions and speech.
+// The fake services over HTTP: chat completions, transcriptions and speech.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { pcmWav } from '../../speech/wav.ts';
@@ -7,21 +7,21 @@ import type { ModelRequestEntry, PlayedScript } from './playing.ts';
 import type { ModelFault } from './script.ts';
 import { SPOKEN_MS, tone } from './tone.ts';
 
-/** An utterance that is recognized again begins with the same second. */
+/** Bytes of the first second of an utterance, by which a repeated recognition is noticed. */
 const SECOND_BYTES = 16_000;
 const HEADER_BYTES = 44;
 
 const SPEECH = z.looseObject({ input: z.string().min(1).max(10_000), response_format: z.enum(['pcm', 'wav']) });
-/** What services speak in by convention, Hz. */
+/** Sample rate of speech services by convention, Hz. */
 const SPEECH_HZ = 24_000;
-/** One piece of speech at the pace of speech, ms; the first one is longer, as services do it. */
+/** Length of one piece when speech is paced, ms; the first piece is longer, as with real services. */
 const PIECE_MS = 100;
 const FIRST_PIECE_MS = 300;
 const BYTES_PER_MS = (SPEECH_HZ * 2) / 1000;
 
 export class HttpModels {
   readonly #played: PlayedScript;
-  /** The beginning of what was recognized last, until the model is asked. */
+  /** The first second of the last recognized utterance, until the model is asked. */
   #beginning: Buffer | undefined;
 
   constructor(played: PlayedScript) {
@@ -145,6 +145,6 @@ function unanswered({ text, after }: Asked): string {
 /** The first second of a recording in a form; undefined when there is none. */
 function beginningOf(body: unknown): Buffer | undefined {
   const start = Buffer.isBuffer(body) ? body.indexOf('RIFF') : -1;
-  // The header says how long the recording is, which differs when more was said.
+  // Without the header, which contains the length: a longer recording of the same utterance has another one.
   return Buffer.isBuffer(body) && start >= 0 ? body.subarray(start + HEADER_BYTES, start + HEADER_BYTES + SECOND_BYTES) : undefined;
 }

@@ -1,17 +1,17 @@
-// A script while it is played: which input comes next, what goes wrong now, how long things take, and the journal of what was asked.
+// A running script: chooses texts, faults and delays for requests, and keeps the journal of requests.
 import { abortAfter, pause } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { ModelFault, ModelScript } from './script.ts';
 import { serviceTimes } from './service-times.ts';
 
-/** One request, and what was answered. */
+/** One request and its answer. */
 export interface ModelRequestEntry {
   readonly on: ModelFault['on'];
   /** When it came, ms of the clock. */
   readonly atMs: number;
-  /** What the script made it wait in all, ms: so far, while it is answered. */
+  /** How long the script has delayed the answer so far, ms. */
   waitedMs: number;
-  /** Words of the caller, or what a tool returned; the text that was recognized. */
+  /** The caller's words, the result of a tool, or the recognized text. */
   readonly text: string;
   readonly after?: string;
   readonly say?: string;
@@ -20,7 +20,7 @@ export interface ModelRequestEntry {
 }
 
 const MAX_JOURNAL = 10_000;
-/** Longest time in which a request is answered, and for which `hang` hangs, ms. */
+/** Longest answer to one request, and the length of a `hang`, ms. */
 export const LIMIT_MS = 120_000;
 
 /** The creator calls `close`. */
@@ -43,13 +43,13 @@ export class PlayedScript {
     this.#closing.abort('shutdown');
   }
 
-  /** What is understood of an input. @param isNext - of another input than the last time. */
+  /** The recognized text of an input. @param isNext - whether the input is a new one; otherwise the last text is repeated. */
   heard(isNext: boolean): string {
     if (isNext) this.#heard += 1;
     return this.script.heard?.[this.#heard - 1] ?? '';
   }
 
-  /** What goes wrong with this request; each is asked once. */
+  /** The fault of the next request to a service, if any. Call it once per request. */
   fault(on: ModelFault['on']): ModelFault | undefined {
     const nth = (this.#counts.get(on) ?? 0) + 1;
     this.#counts.set(on, nth);
@@ -64,7 +64,7 @@ export class PlayedScript {
   }
 
   /**
-   * Waits as long as the script says. @returns false when nobody waits any more.
+   * Waits for a delay of the script and records it. @returns false when the wait was cut short.
    *
    * @param gone - aborts when the client has left.
    */
@@ -75,7 +75,7 @@ export class PlayedScript {
     return this.pauses(ms, gone);
   }
 
-  /** Waits so long, which is no delay of the script. @returns false when nobody waits any more. */
+  /** Waits without recording a delay. @returns false when the wait was cut short. */
   async pauses(ms: number, gone: AbortSignal): Promise<boolean> {
     const whole = abortAfter(LIMIT_MS, systemClock, AbortSignal.any([this.#closing.signal, gone]));
     try {

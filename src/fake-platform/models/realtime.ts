@@ -1,5 +1,5 @@
-// The realtime protocol from the service's side: one conversation, whose answers the script gives. It speaks a tone as long as the words
-// would take. Checks what it is sent as a service does, and keeps what a client makes of the conversation.
+// The service side of the realtime protocol: one conversation with answers from the script, spoken as tones as long as the words.
+// Validates events as a service does, and keeps the items of the conversation.
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -132,7 +132,7 @@ export class FakeConversation {
       this.#refuse('invalid_truncate', 'there is no such speech, or it is shorter');
       return;
     }
-    // Up to the word that was being said.
+    // Includes the word that was interrupted.
     const chars = Math.ceil(endMs / SPOKEN_MS);
     item.text = item.text.slice(0, chars) + (/^\S*/u.exec(item.text.slice(chars))?.[0] ?? '');
     this.#send({ type: 'conversation.item.truncated', item_id: id, content_index: 0, audio_end_ms: endMs });
@@ -183,7 +183,7 @@ export class FakeConversation {
     this.#send({ type: 'response.done', response: { id, status, output, usage } }, fault?.kind === 'torn');
   }
 
-  /** @returns whether all of it was said. */
+  /** @returns whether everything was said. */
   async #speak(
     responseId: string,
     { say = '' }: Partial<ModelRule>,
@@ -238,7 +238,7 @@ export class FakeConversation {
   }
 }
 
-/** What is said of it before it goes wrong. */
+/** The part of an answer that comes before the fault. */
 function faulty({ say = '', ...rule }: ModelRule, { kind }: ModelFault): Partial<ModelRule> {
   if (kind === 'cut') return { ...rule, say: say.slice(0, Math.ceil(say.length / 2)) };
   return kind === 'torn' ? { ...rule, say } : {};

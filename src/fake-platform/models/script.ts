@@ -1,21 +1,24 @@
-// What fake models do: the texts they hear, the answers they give, how long that takes, and what goes wrong.
+// The script of fake models: recognized texts, answers, delays and faults.
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** Milliseconds: the median, and what 95 of 100 stay below. */
+/** A time as its median and its 95th percentile, ms. */
 const TIMES = z
   .tuple([z.number().positive().max(60_000), z.number().positive().max(60_000)])
   .refine(([median, p95]) => median <= p95, 'the first is the median, and the second, which 95 of 100 stay below, is no smaller');
 
 const RULE = z
   .strictObject({
-    /** Words of the caller or, with `after`, of what the tool returned: in any case, or a pattern between slashes. Absent: any. */
+    /**
+     * Matches the caller's words or, with `after`, the tool's result: a text in any case, or a pattern between slashes. Absent: matches
+     * everything.
+     */
     when: z.string().min(1).optional(),
-    /** A tool that has just run; absent: the caller has just spoken. */
+    /** The tool that must have run last. Absent: the caller has spoken last. */
     after: z.string().min(1).optional(),
     say: z.string().min(1).optional(),
     use: z.string().min(1).optional(),
-    /** What the tool is given. */
+    /** The input of the tool. */
     input: z.record(z.string(), z.json()).optional(),
   })
   .refine(({ say, use }) => say !== undefined || use !== undefined, 'needs `say`, `use` or both')
@@ -24,9 +27,12 @@ const RULE = z
 const FAULT = z
   .strictObject({
     on: z.enum(['chat', 'recognition', 'speech', 'realtime']),
-    /** Which request, from 1. */
+    /** Number of the request to this service, from 1. */
     nth: z.int().min(1),
-    /** `error` answers `status`; `hang` never answers; `cut` breaks off half-way; `empty` answers nothing; `torn` answers no JSON. */
+    /**
+     * `error` answers with `status`; `hang` never answers; `cut` breaks off in the middle; `empty` sends no content; `torn` sends invalid
+     * JSON.
+     */
     kind: z.enum(['error', 'hang', 'cut', 'empty', 'torn']),
     /** Default 503. */
     status: z.int().min(400).max(599).optional(),
@@ -34,7 +40,7 @@ const FAULT = z
   .refine(({ kind, status }) => kind === 'error' || status === undefined, '`status` is for `error`');
 
 const SCRIPT = z.strictObject({
-  /** The same seed takes the same times. Default 1. */
+  /** Seed of the delays. Default 1. */
   seed: z.int().optional(),
   /**
    * What the recognizer understands, in the order of what callers say; after the last one, nothing. `…` in a text: the caller pauses
@@ -45,7 +51,7 @@ const SCRIPT = z.strictObject({
   words_per_second: z.number().min(0.1).max(100).optional(),
   /** The first one that fits answers; no one: status 404. */
   rules: z.array(RULE).max(1000).optional(),
-  /** Absent: at once. */
+  /** Absent: no delays. */
   delays: z
     .strictObject({
       recognition: TIMES.optional(),
@@ -55,7 +61,7 @@ const SCRIPT = z.strictObject({
       speech: TIMES.optional(),
     })
     .optional(),
-  /** How much faster than it sounds speech is delivered: 1 is a service at the pace of speech. Absent: at once. */
+  /** How fast speech is delivered, as a multiple of real time. Absent: at once. */
   speech_pace: z.number().min(0.1).max(1000).optional(),
   faults: z.array(FAULT).max(1000).optional(),
 });
@@ -65,7 +71,7 @@ export type ModelScript = z.input<typeof SCRIPT>;
 export type ModelRule = z.output<typeof RULE>;
 export type ModelFault = z.output<typeof FAULT>;
 
-/** What one says to the bundled assistant `appointments`. */
+/** A script for the bundled assistant `appointments`. */
 export const APPOINTMENTS_SCRIPT: ModelScript = {
   heard: ['Do you have anything on Tuesday?', 'Nine is good.', 'No, thank you. Goodbye.'],
   rules: [

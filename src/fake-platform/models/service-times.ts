@@ -1,10 +1,10 @@
-// How long a fake service takes: log-normal times, as services have them, which a seed alone decides.
+// Delays of fake services: log-normal, like those of real services, and reproducible by their seed.
 import { seededNumbers } from '../../base/seeded-numbers.ts';
 
 /** The 95th percentile of the standard normal distribution. */
 const Z_95 = 1.645;
 
-/** Draws times in ms; undefined as what to draw is no time at all. */
+/** Makes a function that draws delays, ms; it returns 0 for undefined. */
 export function serviceTimes(seed: number): (times: readonly [median: number, p95: number] | undefined) => number {
   const next = seededNumbers(seed);
   return (times) => {

@@ -1,5 +1,5 @@
-// Language model, recognizer, speech service and speech-to-speech model of a script on loopback, behind the protocols that real services
-// speak. No key, no network. Keys that are sent are neither checked nor kept.
+// Starts a scripted language model, recognizer, speech service and speech-to-speech model on loopback, behind the protocols of real
+// services. Needs no network, and ignores the API keys of requests.
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
 import { WebSocketServer } from 'ws';
@@ -23,7 +23,7 @@ export interface FakeModels extends AsyncDisposable {
   readonly transcriptionUrl: string;
   /** The last 10,000 requests. */
   readonly journal: readonly ModelRequestEntry[];
-  /** What the speech-to-speech model holds, connection by connection; the last hundred. */
+  /** The items of the speech-to-speech model, one list per connection; the last hundred connections. */
   readonly conversations: readonly (readonly FakeItem[])[];
   close(): Promise<void>;
 }
@@ -35,11 +35,11 @@ export interface FakeModelsOptions {
 }
 
 const HOST = '127.0.0.1';
-/** Two minutes of a caller at 8 kHz, 16 bits, with room for a form around it. */
+/** Two minutes of speech at 8 kHz, 16 bits, and the form around it. */
 const MAX_BODY_BYTES = 2_500_000;
 const MAX_CONVERSATIONS = 100;
 
-/** Starts them on loopback. @throws RangeError for a script that is wrong; AppError `listen_failed` when the port is taken. */
+/** Starts them on loopback. @throws RangeError for an invalid script; AppError `listen_failed` when the port is taken. */
 export async function fakeModels(script: ModelScript = {}, { port = 0, onRequest }: FakeModelsOptions = {}): Promise<FakeModels> {
   const played = new PlayedScript(checkModelScript(script), onRequest);
   const models = new HttpModels(played);

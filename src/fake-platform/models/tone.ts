@@ -1,7 +1,7 @@
-// How fake models speak: a tone as long as the words would take.
+// The speech of fake models: a tone as long as the words would take.
 import { encodeMulaw } from '../../speech/g711.ts';
 
-/** How long they take to say a character, ms. */
+/** Length of the tone per character, ms. */
 export const SPOKEN_MS = 60;
 
 const LINE_HZ = 8000;

@@ -190,7 +190,10 @@ export class BotQuestion {
     }
   }
 
-  /** The call goes on from this state, whatever becomes of the handler. What was lost with a forwarding server does not undo it. */
+  /**
+   * Saves a checkpoint: the call continues from it, whatever happens to the handler. A reply that is lost with a forwarding server does
+   * not undo it.
+   */
   async #keep({ keep: state, durable }: Keep<JsonValue>): Promise<boolean> {
     const conversation = this.#conversation;
     if (!this.#isWaitedFor) return false;

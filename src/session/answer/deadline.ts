@@ -56,7 +56,7 @@ export class Deadline {
     });
   }
 
-  /** What the caller was to hear is cut off: the time for silence counts from now. */
+  /** What was playing is cut off: the caller waits in silence from now on. */
   cutOff(): void {
     if (this.#cancelTimer === undefined) return;
     this.pause();

@@ -23,7 +23,7 @@ export interface SayingQueueOptions extends Pick<EngineParts, 'clock' | 'closing
   readonly unwanted: AbortSignal;
 }
 
-/** The sayings of one question. */
+/** The prompts that a handler yields while it answers one input. */
 export class SayingQueue {
   readonly #options: SayingQueueOptions;
   #spoken: Promise<void> = Promise.resolve();
@@ -47,7 +47,7 @@ export class SayingQueue {
     const sounds = writer.ask(prompts, unwanted);
     const before = this.#spoken;
     this.#spoken = this.#next(before, () => writer.speak(prompts, unwanted, sounds));
-    // Whoever waits next hears of it.
+    // The next wait throws the error.
     this.#spoken.catch(() => undefined);
     await before;
     await this.#room();

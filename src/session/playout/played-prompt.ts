@@ -43,7 +43,7 @@ export function textOf(played: Played, nowMs: number): string {
   return wordsUpTo(text, lengthMs === 0 ? 0 : heardOf(played, nowMs) / lengthMs);
 }
 
-/** What a bot is told of it. */
+/** The heard part of a prompt, in the form that bots get. */
 export function partOf(played: Played, nowMs: number): HeardPart {
   const { prompt, endMs, isUnfinished } = played;
   const ms = Math.floor(heardOf(played, nowMs));

@@ -10,7 +10,7 @@ const SOUND_LIMIT_MS = 5000;
 /** For texts after a late one: only cached audio is used. */
 const GIVEN_UP = AbortSignal.abort('deadline' satisfies AbortReason);
 
-/** Those of some prompts, requested and perhaps not yet there. */
+/** The requested sounds of prompts; some may still be pending. */
 export type Sounds = readonly (Sound | Promise<Sound>)[];
 
 /** Whether a sound is still being synthesized. */
@@ -59,7 +59,7 @@ export class TurnSounds {
     try {
       this.#prepared = { prompts, sounds: this.ask(prompts, signal) };
     } catch {
-      // A defect of the voice: `ask` meets it again.
+      // A defect of the voice: the later `ask` throws it again.
     }
   }
 

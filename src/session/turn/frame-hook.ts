@@ -15,7 +15,7 @@ export interface EarOptions {
   readonly mayStart: () => boolean;
 }
 
-/** What a bot of one session reports by. */
+/** The interface through which the bot of one session reports speech. */
 export function earOf({ bot, callerAudio, mayStart }: EarOptions): BotEar {
   const isOwn = bot.endpointing === 'bot';
   return {

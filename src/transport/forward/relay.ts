@@ -8,7 +8,7 @@ import { AppError, toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { responseKind } from '../../contract/response-kind.ts';
 import type { CallKey } from '../../dialog/call.ts';
-import type { Asked, ForwardOutcome, Located, LocatedElsewhere, Peer } from '../../dialog/home.ts';
+import type { Asked, ForwardOutcome, Located, LocatedAtPeer, Peer } from '../../dialog/home.ts';
 import type { CallHomes } from '../homes.ts';
 import { Outgoing } from '../outgoing.ts';
 import { Attempt, OK, type AttemptEnd, type AttemptOwner, type HomeStatus } from './attempt.ts';
@@ -87,7 +87,7 @@ export class Relay implements AttemptOwner {
   #toPlatform = 0;
 
   /** Starts the first attempt. */
-  constructor(turn: ForwardableTurn, located: LocatedElsewhere, parts: RelayParts) {
+  constructor(turn: ForwardableTurn, located: LocatedAtPeer, parts: RelayParts) {
     this.#turn = turn;
     this.#parts = parts;
     this.#held = new HeldInput(framed(turn.first), MAX_HELD_BYTES);
@@ -168,7 +168,7 @@ export class Relay implements AttemptOwner {
     else void this.#moveOn(end.kind !== 'refused');
   }
 
-  #forward({ home, isTaking }: LocatedElsewhere): void {
+  #forward({ home, isTaking }: LocatedAtPeer): void {
     const { stream } = this.#turn;
     this.#attempts += 1;
     const headers = forwardHeaders(stream.metadata, { to: home.id, turnId: this.#id, isTaking, sentEvents: this.#sentEvents });
@@ -187,7 +187,7 @@ export class Relay implements AttemptOwner {
       const asked = homes.locate(this.#turn.call, this.#turn.asked);
       const located = asked instanceof Promise ? await asked : asked;
       if (this.#hasEnded()) return;
-      if (located.kind === 'elsewhere') this.#forward(located);
+      if (located.kind === 'at_peer') this.#forward(located);
       else this.#comeHome(located);
     } catch (thrown) {
       if (this.#hasEnded()) return;

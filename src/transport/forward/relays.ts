@@ -1,7 +1,7 @@
 // All turns that this process forwards, with their limit and their counts. They are not in this process's limits and
 // counts of calls.
 import { waitAtMost } from '../../base/abort.ts';
-import type { ForwardOutcome, LocatedElsewhere } from '../../dialog/home.ts';
+import type { ForwardOutcome, LocatedAtPeer } from '../../dialog/home.ts';
 import { OpenSet } from './open-set.ts';
 import { Relay, type ForwardableTurn, type ForwardedBytes, type RelayParts } from './relay.ts';
 
@@ -38,7 +38,7 @@ export class Relays {
   }
 
   /** Forwards a turn. Undefined at the limit; the turn then stays with the caller of this method. */
-  forward(turn: ForwardableTurn, located: LocatedElsewhere): Relay | undefined {
+  forward(turn: ForwardableTurn, located: LocatedAtPeer): Relay | undefined {
     const { maxOpen, observer, ...parts } = this.#options;
     if (this.#open.size >= maxOpen) return undefined;
     observer.forwardOpened();

@@ -5,7 +5,7 @@ import type { CancelTimer } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { settle } from '../../base/settle.ts';
 import { AudioFrames } from '../../contract/audio-frames.ts';
-import type { Asked, Located, LocatedElsewhere, Restored } from '../../dialog/home.ts';
+import type { Asked, Located, LocatedAtPeer, Restored } from '../../dialog/home.ts';
 import { turnOpening, type Input } from '../../dialog/input.ts';
 import { refusedStream } from '../../session/admission.ts';
 import type { Session } from '../../session/session.ts';
@@ -162,7 +162,7 @@ class CallerStream {
       else if (found.kind === 'ended') this.rpc.completeEmpty();
       // One hop: a forwarded turn is not forwarded again.
       else if (this.rpc.giveBack()) return;
-      else if (found.kind === 'elsewhere') this.#forward(opening, found);
+      else if (found.kind === 'at_peer') this.#forward(opening, found);
       else throw new AppError('home_unreachable', 'the call lives in another server, whose address is unknown');
     };
     settle(locate, located, (thrown) => {
@@ -248,7 +248,7 @@ class CallerStream {
   }
 
   /** Forwards the turn: its messages go to the relay until it ends or comes back. */
-  #forward(opening: Opening, located: LocatedElsewhere): void {
+  #forward(opening: Opening, located: LocatedAtPeer): void {
     const { call, input, bytes } = opening;
     const { relays, admission } = this.#parts;
     this.#isOpening = false;

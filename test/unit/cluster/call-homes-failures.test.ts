@@ -62,7 +62,7 @@ describe('a home that dies', () => {
     // No beat was answered yet.
     const located = one.homes.locate(CALL, { opensWith: 'input' });
     expect(one.taken).toEqual([]);
-    expect(await located).toMatchObject({ kind: 'elsewhere', home: { id: 'other' } });
+    expect(await located).toMatchObject({ kind: 'at_peer', home: { id: 'other' } });
   });
 
   it('asks as well when it stood still with a beat under way, whose answer it had no time to read', async () => {
@@ -73,7 +73,7 @@ describe('a home that dies', () => {
     await world.turn('other', CALL);
     one.thaw();
     await flushMicrotasks();
-    expect(await one.homes.locate(CALL, { opensWith: 'input' })).toMatchObject({ kind: 'elsewhere', home: { id: 'other' } });
+    expect(await one.homes.locate(CALL, { opensWith: 'input' })).toMatchObject({ kind: 'at_peer', home: { id: 'other' } });
   });
 
   it('asks for itself when a peer has asked at the same time: what is not mine for a peer is elsewhere for a caller', async () => {
@@ -84,7 +84,7 @@ describe('a home that dies', () => {
     const asked = [{ opensWith: 'input', forwarded: { isTaking: false } } as const, { opensWith: 'input' } as const];
     const [forwarded, direct] = await Promise.all(asked.map(async (each) => one.homes.locate(CALL, each)));
     expect(forwarded).toEqual({ kind: 'not_mine' });
-    expect(direct).toMatchObject({ kind: 'elsewhere', home: { id: 'other' } });
+    expect(direct).toMatchObject({ kind: 'at_peer', home: { id: 'other' } });
   });
 
   it('is none that is only cut off from the directory: its peers forward to it', async () => {
@@ -167,7 +167,7 @@ describe('a home that dies while another process drains', () => {
     const late = { ...CALL, conversationId: 'late' };
     await world.turn('late', late, 'start');
     expect(await other.homes.locate(late, { opensWith: 'input' })).toMatchObject({
-      kind: 'elsewhere',
+      kind: 'at_peer',
       home: { id: 'late' },
       isTaking: false,
     });

@@ -28,7 +28,7 @@ describe('a call at home', () => {
     expect(await world.turn('other', CALL)).toEqual({ at: 'one', turns: 2 });
     expect(await world.turn('other', CALL, 'nothing')).toEqual({ at: 'one', turns: 3 });
     // Remembered: no promise either.
-    expect(other.homes.locate(CALL, { opensWith: 'input' })).toMatchObject({ kind: 'elsewhere', home: { id: 'one' }, isTaking: false });
+    expect(other.homes.locate(CALL, { opensWith: 'input' })).toMatchObject({ kind: 'at_peer', home: { id: 'one' }, isTaking: false });
     expect(await world.turn('other', CALL, 'start')).toEqual({ at: 'one', turns: 1 });
     expect(await world.turn('other', CALL, 'end')).toEqual({ at: 'one', turns: 1 });
   });
@@ -179,7 +179,7 @@ describe('a process that drains', () => {
     expect(await world.turn('one', CALL)).toEqual({ at: 'one', turns: 2 });
     const fresh = { ...CALL, conversationId: 'fresh' };
     expect(await one.homes.locate(fresh, { opensWith: 'start' })).toMatchObject({
-      kind: 'elsewhere',
+      kind: 'at_peer',
       home: { id: 'other' },
       isTaking: true,
     });
@@ -217,7 +217,7 @@ describe('a call whose home is its socket', () => {
     expect(located).toEqual({ kind: 'here' });
     await world.pass(BEAT_MS);
     expect(one.taken).toEqual([callId(CALL)]);
-    expect(await world.during(one.homes.locate(CALL, { opensWith: 'input' }))).toMatchObject({ kind: 'elsewhere', home: { id: 'other' } });
+    expect(await world.during(one.homes.locate(CALL, { opensWith: 'input' }))).toMatchObject({ kind: 'at_peer', home: { id: 'other' } });
   });
 
   it('is here while the process drains, and while the directory is away', async () => {

@@ -117,7 +117,7 @@ export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
   rpcShape({
     id: 'summary-on-last-response',
     rules: ['G-7B'],
-    title: 'What a server tells of the whole session when it ends the call stands on its last response.',
+    title: 'Data about the whole session is on the last response of a call that the server ends.',
     otherwise: 'no call that the server ended had a transcript or a summary in its last reply',
     // One in an earlier reply is legal, and ignored (G-26).
     inspect: eachTurn(({ rpc, terminal }) => {

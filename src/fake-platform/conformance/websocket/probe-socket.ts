@@ -219,7 +219,7 @@ export class ProbeSocket {
     });
     response.on('error', settle);
     response.on('close', settle);
-    // A body without an end tells no more than the status.
+    // Not all of the body has come; the status is enough.
     this.#clock.after(CLOSE_MS, settle);
   }
 

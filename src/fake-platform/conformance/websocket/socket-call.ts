@@ -120,7 +120,7 @@ export class SocketTurn extends ProbeTurn {
     return `${keys} got no reply${this.isOver ? `, and the socket ${this.#socket.stateText}` : ''}`;
   }
 
-  /** Nothing more belongs to it. */
+  /** Further messages do not belong to it. */
   end(): void {
     this.#to ??= this.#socket.received.length;
   }
@@ -145,19 +145,19 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return this.#seq;
   }
 
-  /** Leaves numbers out, as is legal (W-10). */
+  /** Skips numbers, which is legal (W-10). */
   skipTo(seq: number): void {
     this.#seq = Math.max(this.#seq, seq - 1);
   }
 
-  /** The next message of this call. @param more - beside the head of the envelope, or in place of it. */
+  /** The next message of this call. @param more - additional or replaced members. */
   envelope(type: string, more: JsonObject = {}): string {
     this.#seq += 1;
     const ts = new Date(this.clock.nowMs()).toISOString();
     return JSON.stringify({ type, seq: this.#seq, ts, conversation_id: this.ids.conversationId, ...more });
   }
 
-  /** What a request of this call carries. */
+  /** The payload of a request of this call. */
   payload(input: JsonObject, ids: Partial<ProbeIds> = {}): JsonObject {
     const { conversationId, organizationId, agentId } = { ...this.ids, ...ids };
     return {
@@ -173,7 +173,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     for (const input of inputs) this.socket.sendText(this.envelope('VOICE_VA_REQUEST', { payload: this.payload(input) }), inputText(input));
   }
 
-  /** Opens a turn with these inputs. Who opens it waits for it. */
+  /** Opens a turn with these inputs. The caller of this method waits for the answer. */
   open(kind: ProbeTurnKind, ...inputs: readonly JsonObject[]): SocketTurn {
     this.turns.at(-1)?.end();
     const turn = new SocketTurn(kind, this.#seq + 1, this.socket);
@@ -182,7 +182,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return turn;
   }
 
-  /** Waits until a turn is answered by a FINAL and what may stand behind it, or nothing comes for `limitMs`. */
+  /** Waits until a turn has its FINAL and what may follow it, or until nothing comes for `limitMs`. */
   async answered(turn: SocketTurn, limitMs = this.timing.answerMs): Promise<void> {
     const untilMs = this.clock.monotonicMs() + Math.max(MAX_ANSWERING_MS, limitMs);
     const isDone = (): boolean => this.socket.isOver || turn.final !== undefined;
@@ -190,7 +190,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     while (!isDone() && turn.messages.length > known && this.clock.monotonicMs() < untilMs) {
       known = turn.messages.length;
       const before = known;
-      // A server may wait until what it has said was heard.
+      // A server may wait until its prompts have been heard.
       const playMs = Math.max(0, playLeftMs(turn.answers, this.clock.monotonicMs()));
       await this.socket.until(() => isDone() || turn.messages.length > before, limitMs + playMs);
     }
@@ -208,7 +208,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     if (kind === 'session_start') await this.socket.upgraded();
     const turn = this.open(kind, inputOf(kind, keys));
     if (kind === 'dtmf_start') await this.until(turn, () => turn.final !== undefined, QUIET_MS);
-    // An event of the flow may be answered, and need not be.
+    // A custom event may be answered or not.
     else await this.answered(turn, Math.min(kind === 'custom_event' ? OPTIONAL_MS : Infinity, this.timing.answerMs));
     return turn;
   }
@@ -222,7 +222,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return turn;
   }
 
-  /** What comes from now on belongs to it, and to the older turn as well. */
+  /** Messages from now on belong to this turn, and to the older one as well. */
   listen(): SocketTurn {
     return new SocketTurn('speech', this.#seq + 1, this.socket);
   }
@@ -236,10 +236,10 @@ export class SocketCall extends ProbeCall<SocketTurn> {
   }
 
   async closeTurns(): Promise<void> {
-    // A turn on a socket stays open for none.
+    // Turns on a socket need no closing.
   }
 
-  /** A prompt that may not be interrupted is a farewell, with which a bot may end the call, and does not count. */
+  /** Prompts that may not be interrupted do not count: they are a farewell, with which a bot may end the call. */
   async restOfCut(_older: SocketTurn, newer: SocketTurn): Promise<readonly AnswerMessage[]> {
     const endAt = (): number => newer.answers.findIndex(({ answer }) => answer.event?.kind === 'end_of_input');
     await this.until(newer, () => endAt() !== -1, WATCHED_MS);
@@ -247,7 +247,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return rest.filter(({ answer }) => answer.prompts.some(({ audio, bargeIn }) => audio.length > 0 && bargeIn));
   }
 
-  /** Hangs up, watches for a moment whether something is said to that (W-28), and closes. Does nothing where the server has closed. */
+  /** Hangs up, waits a moment for a forbidden answer (W-28), and closes. Does nothing when the server has closed. */
   async hangUp(): Promise<void> {
     if (!this.socket.isOpen) return;
     this.open('session_end', eventOf('SESSION_END'));
@@ -273,12 +273,12 @@ export class SocketCall extends ProbeCall<SocketTurn> {
   }
 
   /**
-   * Speaks: silence, speech until the server reports its end, silence until it has replied, and for a moment behind that: audio never
+   * Speaks: silence, speech until the server reports its end, silence until the reply, and a little more silence, because audio never
    * stops (W-23).
    */
   async say(mulaw: Uint8Array): Promise<SocketTurn> {
     const turn = this.open('speech');
-    // What a speaker says behind a pause would be another utterance.
+    // Speech after a pause would be another utterance.
     const hasEnded = (): boolean => turn.answers.some(({ answer }) => answer.event?.kind === 'end_of_input');
     await this.stream(turn, Buffer.concat([silenceOf(LEAD_MS), mulaw]), hasEnded);
     await this.stream(turn, silenceOf(TAIL_MS), () => turn.final !== undefined);
@@ -300,7 +300,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
   }
 }
 
-/** What an input says, in a few words; keys are counted and not named. */
+/** An input in a few words; keys are counted and not named. */
 function inputText(input: JsonObject): string {
   const { event_input: event, dtmf_input: keys, audio_input: audio } = input;
   if (isObject(event)) return typeof event['event_type'] === 'string' ? event['event_type'] : 'an event without a type';

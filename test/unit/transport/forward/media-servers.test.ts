@@ -84,7 +84,7 @@ describe('a turn that opens where its call does not live', () => {
 
   it('is taken by no other instance that has the address of its home by now', async () => {
     const { near, far } = await servers();
-    near.homes.answers = [{ kind: 'elsewhere', home: { ...far.peer, id: 'before' }, isTaking: false }, { kind: 'here' }];
+    near.homes.answers = [{ kind: 'at_peer', home: { ...far.peer, id: 'before' }, isTaking: false }, { kind: 'here' }];
     expect((await near.platform().call().turn(START)).trailerTexts).toEqual(['Welcome.']);
     expect(near.homes.losses).toEqual([{ home: 'before', why: 'not_mine' }]);
     expect(far.homes.asked).toEqual([]);
@@ -139,7 +139,7 @@ describe('a forwarded turn that ends in the middle of its reply', () => {
     });
     const { near, far } = await servers({ mode: 'chunk', bots: [talking], voice: new SlowVoice() });
     const wire = await startRelay(Number(far.peer.address.split(':')[1]));
-    near.homes.answers = [{ kind: 'elsewhere', home: { ...far.peer, address: wire.target.replace('grpc://', '') }, isTaking: false }];
+    near.homes.answers = [{ kind: 'at_peer', home: { ...far.peer, address: wire.target.replace('grpc://', '') }, isTaking: false }];
     const call = near.platform().call();
     await call.turn(START);
     const turn = call.open(keys('1'));

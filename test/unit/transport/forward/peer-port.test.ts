@@ -75,7 +75,7 @@ describe('the peer port', () => {
     const { table, home, forwarder } = await pair();
     const other = await createPeerIdentity(forwarder.clock.nowMs());
     table.fingerprints.add(other.fingerprint);
-    forwarder.homes.answers = [{ kind: 'elsewhere', home: { ...home.peer, certificate: other.fingerprint }, isTaking: false }];
+    forwarder.homes.answers = [{ kind: 'at_peer', home: { ...home.peer, certificate: other.fingerprint }, isTaking: false }];
     expect(await forwarder.call().send('hello').ended()).toMatchObject({ code: status.UNAVAILABLE });
     expect(home.turns).toHaveLength(0);
     // The process that was meant does not listen there any more.

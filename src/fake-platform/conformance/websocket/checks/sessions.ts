@@ -111,7 +111,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
         if (detail !== undefined && typeof detail !== 'string') return 'the detail of an ERROR is no text';
         if (detail === undefined) return 'an ERROR has no detail';
         const right = RIGHT_CODES[name] ?? ['bad_request'];
-        if (!right.includes(code)) return `"${name}" is told as ${code} and not as ${right.join(' or ')}`;
+        if (!right.includes(code)) return `"${name}" is answered with ${code} instead of ${right.join(' or ')}`;
       }
       return undefined;
     },
