@@ -29,7 +29,7 @@ export type AccessSettings =
     }
   | { readonly type: 'static_token'; readonly accessToken: string };
 
-/** A service app, as far as webhooks need it. */
+/** The part of a service app that webhooks need. */
 export interface ServiceAppSide {
   /** Its plain client id. */
   readonly applicationId: string;

@@ -103,7 +103,7 @@ function decoded(token: string | undefined): Readonly<Record<string, unknown>> {
   try {
     return decodeJwt(token);
   } catch {
-    // An unreadable token adds nothing to the record; whoever needs it finds fields missing.
+    // An unreadable token adds no members to the record; code that needs one reports it as missing.
     return {};
   }
 }

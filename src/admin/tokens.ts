@@ -12,7 +12,7 @@ export const oauthTokens = z.object({
   accessToken: tokenText,
   /** Expiry of the access token, ms since the epoch. */
   expiresAtMs: z.number(),
-  /** Undefined where the platform gave none: then only another kind of request brings a new access token. */
+  /** Undefined where the platform gave none: then only a new request of another kind yields another access token. */
   refreshToken: tokenText.optional(),
   /** Expiry of the refresh token, ms since the epoch; undefined when the platform did not say. */
   refreshExpiresAtMs: z.number().optional(),

@@ -131,7 +131,7 @@ async function managedSide(
   return { organizations, scopes, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access, authorities), platformDate };
 }
 
-/** The tokens in the store, of the integration and of organizations, as far as the platform named them. */
+/** The scopes of the stored tokens, of the integration and of organizations, where the platform named them. */
 async function scopesOf(
   ids: readonly string[],
   store: Pick<SecretStore, 'get'>,

@@ -32,7 +32,7 @@ export interface IssuerKeysOptions {
   readonly log: Logger;
   /** Ends a request in flight and forbids further ones. */
   readonly closed: AbortSignal;
-  /** Called after each request, whatever became of it. */
+  /** Called after each request, successful or not. */
   readonly onAnswer: () => void;
 }
 

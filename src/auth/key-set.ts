@@ -65,7 +65,7 @@ export class KeySet {
     this.#pick = createLocalJWKSet({ keys: usable });
   }
 
-  /** What the usable key with this id is known by, or undefined when there is none. Unequal for unequal keys. */
+  /** The fingerprint of the usable key with this id, or undefined without one. Different keys have different fingerprints. */
   fingerprint(keyId: string): string | undefined {
     return this.#fingerprints.get(keyId);
   }

@@ -93,7 +93,7 @@ export class NonceBook {
   }
 
   /**
-   * Accepts a nonce that was replaced before, until `validUntilMs`, beside what is known already.
+   * Accepts a nonce that was replaced before, until `validUntilMs`, in addition to all known ones.
    *
    * @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
    */

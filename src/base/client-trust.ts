@@ -31,10 +31,10 @@ const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE---
 /** A PEM boundary line, whole or cut. */
 const PEM_LINE = /-{5}(?:BEGIN|END)/u;
 
-/** The attributes of a subject, as Node gives them: a list where one stands several times. */
+/** The attributes of a subject, as Node gives them: a list where one occurs several times. */
 export type SubjectAttributes = Readonly<Record<string, unknown>>;
 
-/** What is compared of a subject: all of its attributes, wherever each stands, because tools write them in either order. */
+/** The attributes of a subject in a form for comparison: sorted, because tools write them in different orders. */
 export function subjectKey(attributes: SubjectAttributes): string {
   const pairs = Object.entries(attributes).flatMap(([type, value]) => {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -80,8 +80,8 @@ export function subjectLines(content: Buffer, file: string): readonly string[] {
 /**
  * Authorities of a PEM file.
  *
- * @throws AppError `certificate_invalid` when one cannot be read, something else or a part of one stands beside them, there are none or
- *   too many, or all of them have ended.
+ * @throws AppError `certificate_invalid` when one cannot be read or the file has other or incomplete blocks, when there are none or too
+ * many, or when all have expired.
  */
 export function authoritiesIn(content: Buffer, file: string, nowMs: number): readonly string[] {
   const fail = (why: string, cause?: unknown): AppError =>
@@ -105,7 +105,7 @@ function endsOf(authorities: readonly string[], fail: (why: string, cause: unkno
   }
 }
 
-/** An authority that the runtime brings along, by its CN; undefined when it has none of that name. */
+/** A built-in authority of the runtime, by its CN; undefined without one of this name. */
 export function bundledAuthority(name: string): string | undefined {
   return rootCertificates.find((pem) => {
     const subject: SubjectAttributes = { ...new X509Certificate(pem).toLegacyObject().subject };

@@ -1,5 +1,4 @@
-// Keeps a flood of like events from becoming a flood of log lines: one line per key and pause, with the number of those
-// left out. Knows nothing of what is logged.
+// Limits repeated log lines: one line per key and pause, with the number of omitted ones. Knows nothing of what is logged.
 import type { Clock } from './clock.ts';
 
 /** Shortest time between two lines with the same key, ms. */

@@ -1,5 +1,5 @@
-// A clock that runs faster than another one: a call of a minute takes three seconds at pace 20. For work over real sockets,
-// where a clock that stands still cannot help, because nobody knows when a socket delivers.
+// A clock that runs faster than another one: a call of a minute takes three seconds at pace 20. For work over real sockets, whose delays a
+// stopped test clock cannot control.
 import { systemClock, type Clock } from './clock.ts';
 
 /** A clock that runs `pace` times as fast as `clock`, from the moment it is made; its monotonic time begins at 0. */

@@ -35,7 +35,7 @@ export interface WatchedFilesOptions<What extends string> {
   readonly onChecked?: (what: What, isTaken: boolean) => void;
 }
 
-/** What became of the current contents. */
+/** The result of a check of the current contents. */
 export type Verdict = 'taken' | 'unchanged' | 'refused';
 
 /** All watches of a process. `close` must be called. */

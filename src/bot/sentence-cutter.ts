@@ -64,7 +64,7 @@ export class SentenceCutter {
   }
 }
 
-/** The first end of this kind behind so many characters. */
+/** The first match of `pattern` after at least `leastChars` characters. */
 function firstEnd(text: string, pattern: RegExp, leastChars: number): number | undefined {
   for (const { 0: sign, index } of text.matchAll(pattern)) {
     const end = index + sign.length;

@@ -53,7 +53,7 @@ export interface TestPlatform {
   readonly issuer: Issuer;
   /** The administration side, with its state and its switches for failures. */
   readonly admin: AdminApi;
-  /** Settings of a server that lets in the calls of this platform, over gRPC and over WebSocket. */
+  /** Settings of a server that accepts the calls of this platform, over gRPC and over WebSocket. */
   readonly trust: WrittenSettings;
   /**
    * Places a call and waits for its end, which comes within the limits of the scenario.

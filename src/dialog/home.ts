@@ -43,7 +43,7 @@ export interface LocatedAtPeer {
  */
 export type Located = LocatedHere | LocatedAtPeer | { readonly kind: 'not_mine' } | { readonly kind: 'ended' };
 
-/** What is known of the turn when its home is looked up. */
+/** What the first message says of a turn whose home is looked up. */
 export interface Asked {
   /** The content of its first message; `nothing`: audio, or the first key. */
   readonly opensWith: 'start' | 'end' | 'input' | 'nothing';

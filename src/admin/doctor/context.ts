@@ -82,13 +82,13 @@ export interface DoctorContext {
   readonly store?: ExaminedStore | undefined;
   /** Undefined: nothing is managed, and the platform's records are not examined. */
   readonly organizations: readonly ExaminedOrganization[] | undefined;
-  /** The scopes of stored tokens, where the platform has said them. */
+  /** The scopes of stored tokens; only of tokens whose scopes the platform has named. */
   readonly scopes?: readonly ExaminedScopes[] | undefined;
   readonly wanted: readonly ExaminedDataSource[];
   /** Addresses for future registrations, beside those of the wanted data sources. */
   readonly addresses?: readonly RegisteredAddress[] | undefined;
   readonly times: LifecycleTimes;
-  /** Those of the server. */
+  /** The server's own verifier. */
   readonly verifier: TokenVerifier;
   readonly nonces: Pick<NonceBook, 'accepts'>;
   readonly keys: Pick<KeySource, 'knows' | 'find'>;

@@ -5,7 +5,7 @@ import type { WantedDataSource } from '../lifecycle/ports.ts';
 export interface Subject {
   /** For people, at the beginning of a sentence. */
   readonly text: string;
-  /** Keys from the widest to its own: a needed check counts when its subject was any of them. */
+  /** Keys of the subject and of all wider subjects, the widest first. A check waits for needed checks whose own key is among them. */
   readonly path: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export function endpointSubject(endpoint: Endpoint): Subject {
   return { text: hostAndPort(endpoint), path: ['all', `endpoint ${hostAndPort(endpoint)}`] };
 }
 
-/** The registered addresses of data sources, as far as they can be dialled. */
+/** The registered address of a data source, with what is needed to dial it. */
 export type RegisteredAddress = Pick<WantedDataSource, 'url' | 'transport'>;
 
 /** The distinct addresses that the platform dials. */

@@ -41,7 +41,7 @@ export interface DataSourceState {
   readonly dataSourceId: string | undefined;
   /** Expiry of the current token, ms since the epoch; undefined when unknown. */
   readonly expiresAtMs: number | undefined;
-  /** Whether calls can come in: it is registered, and its token has not expired as far as is known. */
+  /** Whether calls can come in: it is registered, and its token has not expired, or its expiry is unknown. */
   readonly isServed: boolean;
   /** The error of the last step; undefined after a success. */
   readonly error: AppError | undefined;
@@ -267,8 +267,7 @@ export class DataSourceReconciler {
   }
 
   /**
-   * The platform refused the change. A nonce that no earlier attempt may have brought is dropped; one that such an attempt may still
-   * bring stays trusted.
+   * The platform refused the change. Drops the nonce, unless an earlier attempt may already have set it: then it stays trusted.
    *
    * @param isSure - whether the platform cannot have accepted it, and never will.
    */

@@ -16,8 +16,8 @@ export interface KeptTrustParts {
 }
 
 /**
- * Trusts the tokens that were valid when the last process ended, and those of a registration with unknown outcome. A pinned
- * data source is never registered, and what is known of another one is not trusted (L-02).
+ * Trusts the tokens that were valid when the last process ended, and those of a registration with unknown outcome. A pinned data source is
+ * never registered, and the stored nonces of another data source are not trusted in its place (L-02).
  *
  * @returns whether the data source is known.
  */

@@ -200,7 +200,7 @@ export class NonceJournal {
     await this.#options.store.delete(this.#options.key);
   }
 
-  /** The previous nonces, once `next` is known otherwise. */
+  /** The previous nonces with `more` at the end, without `next`, which is no longer a previous one. */
   #replaced(more: KnownNonces['replaced'], next: KnownNonce): KnownNonces['replaced'] {
     return [...this.known.replaced, ...more].filter((one) => !isSame(one, next)).slice(-MAX_REPLACED);
   }

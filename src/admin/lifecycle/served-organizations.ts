@@ -51,7 +51,7 @@ export interface StartFailure {
 export class ServedOrganizations implements AuthorizationHandler {
   readonly #options: ServedOrganizationsOptions;
   readonly #served = new Map<string, Promise<readonly DataSourceReconciler[]>>();
-  /** Reconcilers that trust what is known of their data source. */
+  /** Reconcilers that trust the stored nonces of their data source. */
   readonly #reconcilers = new Map<string, readonly DataSourceReconciler[]>();
   /** Deauthorized since the start: a running start must not bring them back (H-23). */
   readonly #gone = new Set<string>();
@@ -152,7 +152,8 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * Creates the reconcilers of an organization, which trust what is known of it. None if it has them already, or has left.
+   * Creates the reconcilers of an organization, which trust its stored nonces. Creates none if it already has them or has withdrawn its
+   * authorization.
    *
    * @returns the error of starting it. Never throws.
    */

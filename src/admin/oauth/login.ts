@@ -123,7 +123,7 @@ async function shown(show: LoginOptions['show'], url: string): Promise<void> {
   try {
     await show(url);
   } catch (thrown) {
-    // Whoever opens browsers may quote the address, and with it the state.
+    // The error of whoever opens browsers may quote the address, and with it the state.
     throw thrown instanceof AppError ? thrown : new AppError('login_failed', 'the address of the login could not be shown');
   }
 }

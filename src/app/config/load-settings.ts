@@ -158,7 +158,7 @@ function platformEnvironment(
     if (last('admin.enabled')?.raw === true) return { used: [found], ignored: [] };
     return { used: [], ignored: found.given.flatMap(({ origin }) => (origin.kind === 'environment' ? [origin.variable] : [])) };
   } catch {
-    // Whoever needs the profile reports its error.
+    // The code that needs the profile reports its error.
     return nothing;
   }
 }

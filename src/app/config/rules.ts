@@ -42,7 +42,7 @@ export interface Rule<T, W = T> {
   readonly wants: string;
   /** Whether the value or a part of it is secret. */
   readonly holdsSecrets: boolean;
-  /** The value that the text of a variable or flag stands for. Text that makes no sense is returned unchanged. */
+  /** The value that the text of a variable or flag means. Text without a meaning is returned unchanged. */
   fromText(text: string): unknown;
   /** A printable copy of a valid or invalid value. */
   mask(value: unknown): unknown;

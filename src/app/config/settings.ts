@@ -18,7 +18,7 @@ export type TlsSettings =
 export interface ClientCertificateSettings {
   /** Absolute path of a PEM file; undefined: the authority of the profile. */
   readonly caFile: string | undefined;
-  /** Empty, without a file: those of the profile. */
+  /** Empty when no file is given either: then the subjects of the profile apply. */
   readonly subjects: readonly string[];
   /** Absolute path of a file with more of them. */
   readonly subjectsFile: string | undefined;

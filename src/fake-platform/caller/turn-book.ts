@@ -20,7 +20,7 @@ export interface TurnListener {
   cut(turn: Turn, cut: TurnCut): void;
 }
 
-/** What became of turns whose RPCs were lost. */
+/** Number of turns that lost their RPCs, by outcome. */
 export interface LostTurns {
   /** Sent again on another RPC. */
   readonly turnsRepeated: number;
@@ -100,7 +100,7 @@ export class TurnBook {
     return this.#turns.flatMap((turn) => turn.reply ?? []);
   }
 
-  /** What became of turns that were lost. */
+  /** Number of lost turns, by outcome. */
   get lostTurns(): LostTurns {
     const count = (kind: TurnCut['kind']): number => this.#turns.filter(({ cuts }) => cuts.has(kind)).length;
     return { turnsRepeated: count('repeated'), turnsReopened: count('reopened'), turnsLost: this.#lost };

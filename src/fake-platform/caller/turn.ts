@@ -67,7 +67,7 @@ export class Turn {
   isInterrupted = false;
   /** Whether any of its sound was heard. */
   hasSounded = false;
-  /** What became of it where it was lost, each at least once. */
+  /** How its RPCs were lost, each way once. */
   readonly cuts = new Set<TurnCut['kind']>();
   /** As {@link Reply.isApology}. */
   isApology = false;
@@ -193,7 +193,7 @@ export class Turn {
     return this.audioMs === 0 ? !this.isInterrupted : this.hasSounded;
   }
 
-  /** What came on it, in a few words; empty when no prompt did. */
+  /** The prompts of the turn in a few words; empty without any. */
   get summary(): string {
     if (this.prompts === 0) return '';
     const said = this.#texts.length > 0 ? `"${this.#texts.join(' ')}" ` : '';

@@ -129,10 +129,13 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
   abstract settled(turn: Turn): Promise<unknown>;
   /** Ends turns that stay open where each has to be closed, and waits until they are over. */
   abstract closeTurns(...turns: readonly Turn[]): Promise<void>;
-  /** Waits for the rest of a reply that a turn of speech interrupted, and closes both. @returns what can be known of the reply. */
+  /**
+   * Waits for the rest of a reply that a turn of speech interrupted, and closes both. @returns the answers of the rest, as far as the
+   * transport shows to which turn they belong.
+   */
   abstract restOfCut(older: Turn, newer: Turn): Promise<readonly TimedAnswer[]>;
   abstract hangUp(): Promise<unknown>;
-  /** Repeats a turn after the call ended, as far as the transport allows, and closes what is still open. */
+  /** Repeats a turn after the end of the call, if the transport allows it, and closes everything that is still open. */
   abstract repeatBehindEnd(ending: Turn, keys: readonly Key[]): Promise<unknown>;
   /** Closes what is still open of a finished call. */
   abstract close(): Promise<void>;

@@ -306,7 +306,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
   }
 }
 
-/** Whether the server has said that it heard enough: the end of speech, a FINAL, or the end of the RPC. */
+/** Whether the server needs no more speech: it reported the end of speech, sent a FINAL, or ended the RPC. */
 function isAnswered(rpc: WireRpc): boolean {
   return rpc.ending !== undefined || rpc.final !== undefined || rpc.answers.some(({ event }) => event?.kind === 'end_of_input');
 }

@@ -63,7 +63,7 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implem
     for (const probe of this.#open) probe.close();
   }
 
-  /** If no turn after a welcome was accepted at all, leaves them out: that is one breach and not one of every rule (G-12). */
+  /** Leaves out turns after the welcome if the server accepted none of them: that is one breach, not one of every rule (G-12). */
   async calls(): Promise<readonly RecordedCall<Turn, Call>[]> {
     const calls = await this.placed(this.#acts);
     return calls.flatMap(({ turns }) => turns.slice(1)).some(({ isBroken }) => !isBroken)

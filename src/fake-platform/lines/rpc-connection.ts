@@ -123,7 +123,7 @@ export class RpcConnection {
     return this.#whyBroken === undefined && !this.#session.closed && !this.#session.destroyed;
   }
 
-  /** Parallel RPCs that the server allows, as far as it has said. */
+  /** Most parallel RPCs that the server allows; Infinity until it has named a limit. */
   get maxRpcs(): number {
     return this.#isReady && !this.#session.destroyed
       ? (this.#session.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY)

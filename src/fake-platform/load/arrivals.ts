@@ -79,7 +79,7 @@ export function lengthOf(phases: readonly LoadPhase[]): number {
   return phases.reduce((sum, { durationMs }) => sum + durationMs, 0);
 }
 
-// How far into a phase so many calls have arrived, ms: the positive root of from·t + slope/2·t² = calls.
+// When this number of calls of a phase has arrived, ms since its start: the positive root of from·t + slope/2·t² = calls.
 function timeOf(calls: number, { durationMs, fromPerSecond, toPerSecond }: LoadPhase): number {
   const from = fromPerSecond / 1000;
   const slope = (toPerSecond - fromPerSecond) / 1000 / durationMs;

@@ -33,7 +33,7 @@ export class LateClock implements Clock {
     });
   }
 
-  /** A late timer stands for all frames that were due meanwhile, each less late than the one before. */
+  /** A late timer counts for every frame that was due meanwhile; each later frame is less late. */
   #record(lateMs: number): void {
     const lateness = this.#lateness;
     lateness.record(lateMs);

@@ -45,7 +45,7 @@ export class Deadline {
   /**
    * Counts again, unless cancelled.
    *
-   * @param soundingMs - what the caller hears from now on: the whole time is there again when it is over.
+   * @param soundingMs - length of the audio that the caller hears from now on, ms; after it, the full time is available again.
    */
   resume(soundingMs = 0): void {
     if (this.#isCancelled || this.#cancelTimer !== undefined) return;

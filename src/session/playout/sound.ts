@@ -24,7 +24,7 @@ export function spokenBy(prompt: Prompt, bot: VoiceChoice): Prompt {
 }
 
 /**
- * The sounds of one turn. After a late one, no further one of its kind is awaited: a caller should hear one such
+ * The sounds of one turn. After a late text, no further text is awaited, and likewise for recordings: a caller should hear one such
  * silence, not one per sentence.
  */
 export class TurnSounds {
@@ -32,7 +32,7 @@ export class TurnSounds {
   readonly #clock: Clock;
   readonly #choice: VoiceChoice;
   readonly #late = new Set<Prompt['kind']>();
-  /** Of {@link TurnSounds.prepare} and {@link TurnSounds.areMute}. */
+  /** The sounds that {@link TurnSounds.prepare} or {@link TurnSounds.areMute} requested. */
   #prepared: { readonly prompts: readonly Prompt[]; readonly sounds: Sounds } | undefined;
 
   /** @param choice - the bot's, for texts without one of their own. */
@@ -76,8 +76,7 @@ export class TurnSounds {
   }
 
   /**
-   * The requested sound, whole or in pieces, which the caller closes. Undefined when there is none, it is late, or it
-   * is no longer wanted.
+   * The requested sound, whole or in pieces, which the caller closes. Undefined when there is none, it is late, or it is no longer wanted.
    */
   async ready(prompt: Prompt, sound: Sound | Promise<Sound>, signal: AbortSignal): Promise<PromptAudio | Pieces | undefined> {
     const made = await this.#waitedFor(prompt, sound, signal);

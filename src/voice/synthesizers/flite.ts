@@ -16,10 +16,7 @@ import { voiceOf, type ConfiguredVoices } from './voice-of.ts';
 export const FLITE_VOICES = ['slt', 'rms', 'awb', 'kal'] as const;
 export type FliteVoice = (typeof FLITE_VOICES)[number];
 
-/**
- * How far what is above 1 kHz is raised, dB: as far as `npm run bench -- voice` finds the voice better understood without being quieter,
- * and not beyond 6.
- */
+/** Gain above 1 kHz, dB: the largest with which `npm run bench -- voice` finds the voice better understood and not quieter, at most 6. */
 const PRESENCE_DB: Readonly<Record<FliteVoice, number>> = { slt: 6, rms: 6, awb: 3, kal: 3 };
 
 /** Whether a name is one of {@link FLITE_VOICES}. */

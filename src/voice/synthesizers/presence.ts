@@ -6,7 +6,7 @@ import { FULL_SCALE } from './loudness.ts';
 /** Frequency at which half of the gain is reached, Hz. */
 const CORNER_HZ = 1000;
 
-/** The samples with everything above {@link CORNER_HZ} raised by so many dB; quieter where they would clip. A new array. */
+/** The samples with everything above {@link CORNER_HZ} raised by `gainDb`; quieter where they would clip. A new array. */
 export function withPresence(samples: Int16Array, gainDb: number): Int16Array {
   if (gainDb === 0) return samples.slice();
   const raised = shelved(samples, gainDb);

@@ -57,7 +57,7 @@ function verdictWord(
   return passed > 0 || advisedRules.length > 0 ? colors.green('conforms') : colors.yellow('nothing applied');
 }
 
-/** What the rules of a group are about; those of calls by the first digit of their number. */
+/** The subject of each group of rules; rules of calls are grouped by the first digit of their number. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   G: [
     'Transport and discovery',
@@ -82,7 +82,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The heading of a result. */
+/** The heading of the group to which a result's first rule belongs; empty for an unknown one. */
 export function groupOf(result: Pick<CheckResult, 'rules'> | undefined): string {
   const [kind = '', number = ''] = (result?.rules[0] ?? '').split('-');
   return GROUPS[kind]?.[Number(number[0])] ?? '';

@@ -98,8 +98,8 @@ async function measureRun(
   scenarios: readonly WeightedScenario[],
 ): Promise<Measured> {
   const meanMs = meanLengthOf(scenarios);
-  // The full number of calls is there only when the longest of the first ones are about to end: the level is held that
-  // much longer, or the measured time would begin with too few calls.
+  // Parallel calls reach their number only when the longest of the first ones are about to end. The level is held that much longer;
+  // otherwise the measured time would begin with too few calls.
   const filled = { ...shape, fillMs: longestOf(scenarios) };
   const phases = phasesOf(filled, meanMs);
   const all = levelsOf(filled);

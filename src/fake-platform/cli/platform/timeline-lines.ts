@@ -12,10 +12,10 @@ export interface PlatformEvent {
   readonly who: string;
   readonly method: string;
   readonly path: string;
-  /** About the answer, or why there is none. */
+  /** The status of the answer, or why there is none. */
   readonly status: number | 'lost' | 'none' | 'dropped' | 'failed';
   readonly organizationId?: string;
-  /** What is known of a delivery. */
+  /** The event of a delivery. */
   readonly tells?: string;
 }
 

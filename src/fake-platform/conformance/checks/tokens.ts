@@ -8,7 +8,7 @@ import { changed, readToken, writeToken, type TokenParts } from '../tokens.ts';
 
 /** What counts as a rejection beside its own code. */
 interface RefusalOptions {
-  /** Whose tokens they are, if not the organization's of the run: they may be rejected as those of another. */
+  /** The organization of the tokens, if not that of the run: then they may also be rejected for naming another organization. */
   readonly organizationId?: string;
   /** Any error counts: the check of the token itself may break (G-92). */
   readonly mayBreak?: true;

@@ -103,7 +103,7 @@ export class ProbeSocket {
     return this.closing !== undefined || this.#isGivenUp || (this.handshake !== undefined && this.handshake.kind !== 'open');
   }
 
-  /** What became of it, for a sentence that begins with its name. */
+  /** The state of the socket, as the rest of a sentence that begins with its name. */
   get stateText(): string {
     const { handshake, closing } = this;
     if (handshake?.kind === 'refused') return `was answered with HTTP ${String(handshake.status)}`;

@@ -59,7 +59,7 @@ export class DueReplies {
   }
 
   /**
-   * The turn that an answer belongs to; undefined when it is none of these.
+   * The turn that an answer belongs to; undefined when it belongs to none of the waiting turns.
    *
    * @param speaker - the turn on which the server has reported speech but not its end, if any. It may be the result, too.
    */

@@ -38,7 +38,7 @@ export interface ErrorWords {
   readonly detail?: string | null | undefined;
 }
 
-/** What the upgrade asked for, as far as it explains a rejection. */
+/** Properties of the upgrade request that may explain its rejection. */
 export interface AskedUpgrade {
   readonly path: string;
   readonly hasToken: boolean;
