@@ -74,7 +74,7 @@ export class KeptOrganizations {
     const keys = [
       ...kept.dataSources.map(({ transport }) => journalKey({ organizationId, transport })),
       ...(ownTokens === undefined ? [] : [ownTokens]),
-      // Of another way to tokens, before the settings were changed.
+      // Tokens of a previous access method, from before the settings were changed.
       tokensKey(organizationId),
       // Last: without the event nobody would know of the rest.
       keptEventKey(organizationId),

@@ -25,7 +25,7 @@ export type Usable<D extends JsonObject> =
 export interface AssistantRules<D extends JsonObject> extends AssistantManners<D> {
   readonly limits: AssistantLimits;
   readonly usable: ReadonlyMap<string, Usable<D>>;
-  /** The usable entries in the model's form. */
+  /** The same tools as the model gets them. */
   readonly shown: readonly ModelTool[];
 }
 

@@ -249,7 +249,7 @@ export class AdministrationMember {
     this.#onStore({ isWritable: true });
     await this.#follower.followAll();
     await administration.close();
-    // What was renewed last.
+    // Trusts what was renewed last.
     await this.#follower.followAll();
     // Release the lease only when everything is written.
     await lease.giveBack();

@@ -101,7 +101,7 @@ export async function startAdministration(
   return administration;
 }
 
-/** Log line that asks an operator to log in again. */
+/** Errors that only a new login ends. */
 const DEAD_LOGIN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['login_needed', 'authorization_needed']);
 
 function webhookSettings(webhooks: AdminSettings['webhooks'], identity: Live<TlsIdentity> | undefined): WebhookSettings | undefined {

@@ -83,12 +83,12 @@ export class IssuerKeys {
     throw refuse(this.#failures > 0 ? 'keys_unavailable' : 'key_not_found');
   }
 
-  /** Until when the held keys serve, monotonic ms; in the past when they do no longer, -Infinity when there never were any. */
+  /** When the held keys stop being usable, monotonic ms; in the past when they have, -Infinity when there never were any. */
   get servesUntilMs(): number {
     return this.#held?.usableUntilMs ?? -Infinity;
   }
 
-  /** From when it may be asked again, monotonic ms; Infinity while it is being asked, and when it may not be any more. */
+  /** When the issuer may be asked again, monotonic ms; Infinity during a request, and when it may not be asked any more. */
   get asksFromMs(): number {
     return this.#inFlight === undefined && !this.#options.closed.aborted ? this.#nextRequestAtMs : Infinity;
   }

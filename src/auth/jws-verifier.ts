@@ -168,7 +168,7 @@ export class TokenVerifier {
     const { clock, dataSources, nonces } = this.#options;
     const { times, binding, source, principal } = remembered;
     const nowMs = clock.nowMs();
-    // It will never be good again, unless the clock is set back; then its signature is simply checked anew.
+    // An expired token is never good again, unless the clock is set back; then its signature is checked again.
     if (nowMs >= times.expiresAtMs + this.#limits.skewMs) this.#remembered?.delete(digest);
     checkTimes(times, nowMs, this.#limits);
     const isUnchanged = source.transport === transport && dataSources.holds(source) && nonces.accepts(source.id, binding.nonceDigest);

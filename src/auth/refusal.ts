@@ -36,7 +36,7 @@ export const REFUSAL_HINTS = {
 /** Why a token was refused. */
 export type RefusalReason = keyof typeof REFUSAL_HINTS;
 
-/** What a genuine token is refused for when the data source that it speaks for is not known, or not as it says. */
+/** Reasons for refusing a genuine token whose data source is unknown, or differs from what the token says. */
 const UNKNOWN_SOURCE: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
   'url_mismatch',
   'schema_mismatch',

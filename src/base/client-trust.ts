@@ -43,7 +43,7 @@ export function subjectKey(attributes: SubjectAttributes): string {
   return pairs.sort().join(',');
 }
 
-/** The same of a subject as it is written ({@link SUBJECT}). */
+/** The key of a subject in its written form ({@link SUBJECT}). */
 export function writtenSubjectKey(text: string): string {
   const attributes: Record<string, string[]> = {};
   for (const [attribute] of text.matchAll(new RegExp(ATTRIBUTE, 'gu'))) {

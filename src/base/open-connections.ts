@@ -54,7 +54,7 @@ export class OpenConnections {
   readonly #onClosed: (why: ClosedFor) => void;
   /** By peer, the longest idle first. */
   readonly #open = new Map<string, Connection>();
-  /** Those that are not verified, by address, the longest idle first. */
+  /** Connections without a good token, by address, the longest idle first. */
   readonly #strangers = new Map<string, Set<Connection>>();
 
   /** @param onClosed - called for each connection that was closed for one of the limits. */
@@ -118,7 +118,7 @@ export class OpenConnections {
       isOver = true;
       connection.requests -= 1;
       if (!isIdle(connection) || this.#of(peer) !== connection) return;
-      // Behind all that have been idle for longer.
+      // Moves the connection behind all that have been idle for longer.
       this.#forget(connection);
       this.#remember(connection);
       this.#awaitToken(connection, this.#limits.unverifiedTimeoutMs * ONCE_ANSWERED);
@@ -183,7 +183,7 @@ export class OpenConnections {
     const { peer, address } = connection;
     connection.cancelTimer?.();
     connection.cancelTimer = undefined;
-    // The same peer may have come again by now.
+    // The same peer may have a new connection by now.
     if (this.#open.get(peer) === connection) this.#open.delete(peer);
     const neighbours = this.#strangers.get(address);
     neighbours?.delete(connection);

@@ -19,7 +19,7 @@ export interface TlsFiles {
 export interface TlsIdentity {
   readonly certificate: Buffer;
   readonly key: Buffer;
-  /** Of the server's own certificate, ms since the epoch; the others of its chain do not count. */
+  /** The validity of the server's own certificate, ms since the epoch; the rest of the chain does not count. */
   readonly beginsAtMs: number;
   readonly endsAtMs: number;
 }

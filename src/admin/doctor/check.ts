@@ -73,7 +73,7 @@ export interface CheckTask {
 
 export interface Check {
   readonly id: CheckId;
-  /** What is right without findings, as half a sentence. */
+  /** The fact that holds without findings, as half a sentence. */
   readonly title: string;
   /** Checks that must have passed; they come earlier in the list. */
   readonly needs: readonly CheckId[];

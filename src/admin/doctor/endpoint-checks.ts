@@ -103,7 +103,7 @@ function timeFindings({ chainProblem, validFromMs, validUntilMs }: Handshake, no
   return [warning('certificate_near_end', `its certificate ends at ${end}, in ${days} days`, mend)];
 }
 
-/** It offers HTTP/2, which gRPC needs (1.9), and HTTP/1.1, which WebSocket needs. */
+/** The endpoint offers HTTP/2, which gRPC needs (1.9), and HTTP/1.1, which WebSocket needs. */
 export const alpnCheck = endpointCheck(
   'alpn',
   'it offers the HTTP that its calls need',
@@ -153,7 +153,7 @@ export const healthCheck = endpointCheck(
   ({ isGrpc }) => isGrpc,
 );
 
-/** It opens a WebSocket with a token, and refuses only for the missing token (W-06). */
+/** The endpoint opens a WebSocket with a token, and refuses only because the token is missing (W-06). */
 export const upgradeCheck = endpointCheck(
   'upgrade',
   'it opens WebSockets for calls',

@@ -21,7 +21,7 @@ export interface DoctorOptions {
 
 export interface CheckResult {
   readonly id: CheckId;
-  /** What is right when the state is `ok`. */
+  /** The fact that holds when the state is `ok`, as half a sentence. */
   readonly title: string;
   /** Its subject, for people. */
   readonly subject: string;

@@ -4,7 +4,7 @@ import type { Check, Verdict } from './check.ts';
 import type { ExaminedStore } from './context.ts';
 import { fault } from './finding.ts';
 
-/** It answers, accepts our credentials, and keeps its data. */
+/** The store answers, accepts our credentials, and keeps its data. */
 export const storeCheck: Check = {
   id: 'store',
   title: 'it can be used, and keeps its data',

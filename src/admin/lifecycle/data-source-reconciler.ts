@@ -207,7 +207,7 @@ export class DataSourceReconciler {
     return nonce === announced?.nonce ? this.#options.clock.nowMs() + this.#lifetimeMs : undefined;
   }
 
-  /** Both give the platform a nonce. @returns the members that it did not register as we want them. */
+  /** Registers the data source. @returns the members that the platform did not register as wanted. */
   async #create(signal: AbortSignal): Promise<readonly string[]> {
     const { api, journal, clock, times } = this.#options;
     const before = journal.posted;

@@ -192,7 +192,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     return errors;
   }
 
-  /** Both may have happened while its journals were read. */
+  /** This object may have been closed, or the organization may have withdrawn its authorization, while its journals were read. */
   #hasEnded(organizationId: string): boolean {
     return this.#over.isAborted || this.#gone.has(organizationId);
   }

@@ -80,7 +80,7 @@ function ownerOf(record: DataSource, applicationId: string | undefined): RecordO
   return record.applicationId === applicationId ? 'ours' : 'other_app';
 }
 
-/** What a server would change back, and the lifetime, which it changes with the next renewal (L-05). */
+/** The members that a server would change back, and the lifetime, which it changes with the next renewal (L-05). */
 function differencesOf(record: DataSource, wanted: WantedDataSource, secrets: readonly (string | undefined)[]): readonly Difference[] {
   const want: Readonly<Record<string, unknown>> = { ...wanted, status: 'active' };
   const has: Readonly<Record<string, unknown>> = { ...record };

@@ -52,7 +52,7 @@ export class OrganizationDataSources {
     this.#options = options;
   }
 
-  /** All of them, also those of other apps. */
+  /** All data sources of the organization, also those of other apps. */
   async list(signal: AbortSignal): Promise<readonly DataSourceView[]> {
     const { api } = this.#options;
     const items = await api.list(signal);

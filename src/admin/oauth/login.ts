@@ -113,7 +113,7 @@ async function pasted(attempt: LoginAttempt, address: URL, paste: AskForReturn, 
   return attempt.tokens;
 }
 
-/** What the platform compares the exchange of the code with. */
+/** The challenge, with which the platform compares the verifier in the exchange of the code. */
 async function challengeOf({ codeVerifier }: LoginAttempt): Promise<Readonly<Record<string, string>>> {
   if (codeVerifier === undefined) return {};
   return { code_challenge: await calculatePKCECodeChallenge(codeVerifier), code_challenge_method: 'S256' };

@@ -112,7 +112,7 @@ class Asking {
   readonly #startedMs: number;
   /** Our id, followed by the number of the attempt. */
   readonly #trackingId = `parley_${randomUUID()}`;
-  /** What was sent and must not be repeated in any message. */
+  /** Sent values that no message may repeat. */
   #secrets: readonly string[];
   #token: string | undefined;
   #tries = 0;

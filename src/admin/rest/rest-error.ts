@@ -30,7 +30,7 @@ export class Refusal extends RequestFailure {
 /** A request to the administration interface that failed. Its message and details may be logged. */
 export class RestError extends AppError {
   readonly outcome: RequestOutcome;
-  /** Of the last answer; undefined without one. */
+  /** The status of the last answer; undefined without one. */
   readonly status: number | undefined;
   readonly trackingId: string | undefined;
   /** The platform's own words; undefined without any. */

@@ -49,6 +49,6 @@ export function pauseBeforeRetry(
   if (tries >= limits.maxTries || !mayPass(failure) || (method === 'POST' && mayHaveHappened(failure))) return undefined;
   const { retryAfterMs } = failure;
   if (retryAfterMs === undefined) return random() * Math.min(limits.maxPauseMs, limits.firstPauseMs * 2 ** (tries - 1));
-  // Not before the requested time, and not all at that time.
+  // Not before the requested time, and not all clients at that time.
   return retryAfterMs > limits.maxRetryAfterMs ? undefined : retryAfterMs + random() * limits.firstPauseMs;
 }

@@ -12,7 +12,7 @@ export class Schemas {
     this.#rest = rest;
   }
 
-  /** All of them. */
+  /** All schemas. */
   async list(signal: AbortSignal): Promise<readonly Schema[]> {
     return this.#rest.send({ method: 'GET', path: PATH }, signal, ({ body }) => readList(body, readSchema));
   }

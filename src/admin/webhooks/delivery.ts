@@ -18,7 +18,7 @@ export interface ServiceAppEvent {
   readonly authorizerOrgId: string;
   /** When the customer authorized the app, ms since the epoch; in a deauthorization it may be the authorization's time. */
   readonly authorizedAtMs: number;
-  /** The same for the same event, however often it is delivered (H-22). */
+  /** Equal for the same event, however often it is delivered (H-22). */
   readonly idempotencyKey: string;
 }
 

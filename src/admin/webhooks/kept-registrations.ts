@@ -29,7 +29,7 @@ export async function keptRegistrations(store: SecretStore): Promise<KeptRegistr
   return readRegistrations(await store.get(REGISTRATIONS_KEY));
 }
 
-/** The same from their text. */
+/** Reads the registrations from their text. */
 export function readRegistrations(text: string | undefined): KeptRegistrations {
   return all.safeParse(parseJson(text ?? '')).data ?? { version: 1 };
 }

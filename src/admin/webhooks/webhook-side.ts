@@ -10,7 +10,7 @@ import type { ReceiverOptions } from './receiver.ts';
 import { Registrations, type RegistrationsOptions } from './registration.ts';
 
 export interface WebhookSettings extends DeliveryAddress {
-  /** As the platform reaches us. */
+  /** The target of deliveries, as the platform reaches us. */
   readonly targetUrl: string;
   /** Whether other servers accept deliveries and pass their events to {@link WebhookSide.receive}. Default false. */
   readonly isFed?: boolean | undefined;

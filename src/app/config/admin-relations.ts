@@ -92,7 +92,7 @@ const WHEN_ON: readonly Relation[] = [
   },
 ];
 
-/** All of them; each has a test. */
+/** All rules; each has a test. */
 export const ADMIN_RELATIONS = WHEN_ON.map((relation): Relation => ({
   ...relation,
   holds: (settings) => !settings.admin.enabled || relation.holds(settings),

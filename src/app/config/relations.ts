@@ -9,7 +9,7 @@ import { hasSocketPort, type Relation } from './relation.ts';
 import type { SettingKey } from './schema.ts';
 import type { CompiledSettings } from './settings.ts';
 
-/** All of them; each has a test. */
+/** All rules; each has a test. */
 export const RELATIONS: readonly Relation[] = [
   ...ADMIN_RELATIONS,
   onLoopback('grpc.host', ({ grpc }) => grpc.host),

@@ -33,7 +33,7 @@ export interface Sent<Message> {
   readonly parley: Message;
 }
 
-/** Whether it is a message of ours. */
+/** Whether a message is one of ours. */
 export function isSent<Message>(sent: unknown): sent is Sent<Message> {
   return typeof sent === 'object' && sent !== null && 'parley' in sent;
 }

@@ -27,7 +27,7 @@ export class CallerInput {
   readonly #playback: Playback;
   readonly #entry: KeyEntry;
   readonly #onSilence: () => void;
-  /** What the server asked for last, and the RPC on which it did. */
+  /** The input mode of the last settings, and the RPC that they came on. */
   #mode: InputMode = 'voice_dtmf';
   #config = UNSET;
   #askedOn = 0;

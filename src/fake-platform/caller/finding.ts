@@ -45,7 +45,7 @@ export const FINDING_CODES = [
   'input_settings_missing',
   'routing_hint_invalid',
   'prompt_unplayable',
-  // The same, on a WebSocket alone.
+  // Breaches that only a WebSocket can have.
   'envelope_wrong',
   'sequence_broken',
   'answer_unasked',

@@ -88,7 +88,7 @@ function eventOf(value: string): Draft {
   if (name === '' || typeof parameters !== 'object' || parameters === null || Array.isArray(parameters)) {
     throw new RangeError(`--event ${value}: write a name, or a name and a JSON object such as bonus={"points":3}`);
   }
-  // What JSON text was parsed to is JSON.
+  // A parsed JSON text is JSON.
   const data = parameters as JsonObject;
   const problem = unsendable(data);
   if (problem !== undefined) throw new RangeError(`--event ${name}: ${problem}`);

@@ -130,7 +130,7 @@ export class TurnCheck {
     }
   }
 
-  /** What must not be answered, or only without a prompt. */
+  /** Checks answers that must not come at all, or only without a prompt. */
   #checkPlace(kind: TurnKind, answer: Answer): void {
     // An event about speech may have crossed the key on its way.
     const mayCross = answer.event?.kind === 'start_of_input' || answer.event?.kind === 'end_of_input';

@@ -187,7 +187,7 @@ export class TurnGrammar {
     // A server may reply without reporting the end of speech first.
     if (turn === this.listening.turn && isReply) this.listening.complete();
     this.#takeEvent(turn, answer);
-    // What comes on a turn that the caller interrupted is no reply any more.
+    // Responses on a turn that the caller interrupted are no reply any more.
     if (isReply && !turn.isInterrupted) this.#cancelPartials();
     const { unplayable, isFull } = this.#prompts.take(turn, answer);
     if (unplayable !== undefined) this.book.find('prompt_unplayable', unplayable, turn.id, 'G-48');

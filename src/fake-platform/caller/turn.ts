@@ -130,7 +130,7 @@ export class Turn {
     this.#sound = undefined;
   }
 
-  /** Whether it was lost, and for `limitMs` nothing may have been sent again, so that an answer is late. */
+  /** Whether a lost turn may still be sending its input again, so that an answer may be `limitMs` late. */
   hasGrace(limitMs: number): boolean {
     return this.cuts.size > 0 && this.#clock.nowMs() < this.#graceUntilMs + limitMs;
   }

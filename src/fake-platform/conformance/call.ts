@@ -49,13 +49,13 @@ export abstract class ProbeTurn {
   abstract readonly answers: readonly TimedAnswer[];
   /** The FINAL that closes its reply; undefined while there is none. */
   abstract readonly final: TimedAnswer | undefined;
-  /** Whether it got a reply, by the rules of its transport. */
+  /** Whether the turn got a reply, by the rules of its transport. */
   abstract readonly isAnswered: boolean;
   /** Whether nothing more comes. */
   abstract readonly isOver: boolean;
-  /** Whether it ended with an error and without a FINAL; an error after a FINAL is another breach (G-13). */
+  /** Whether the turn ended with an error and without a FINAL; an error after a FINAL is another breach (G-13). */
   abstract readonly isBroken: boolean;
-  /** Whether it was completed; true where a turn has no end of its own. */
+  /** Whether the turn was completed; true where a turn has no end of its own. */
   abstract readonly isCompleted: boolean;
   /** How it ended, such as `was left open`; empty where a turn has no end of its own. */
   abstract readonly howItEnded: string;

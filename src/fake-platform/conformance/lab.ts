@@ -28,7 +28,7 @@ export class Lab<
   readonly #slots: Slots;
   #shown: readonly Proof[] | undefined;
   #isClosed = false;
-  /** Since when it waits for recorded calls, ms, and how long it has waited for others before. */
+  /** When the check began to wait for recorded calls, ms; undefined while it does not wait. */
   #lentFromMs: number | undefined;
   #lentMs = 0;
 

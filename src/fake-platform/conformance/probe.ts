@@ -15,7 +15,7 @@ export interface Presented {
   readonly isRefused: boolean;
   /** It rejected the token with a code that another rule may forbid, too: also with 403 before the upgrade (W-06). */
   readonly isDenied: boolean;
-  /** It rejected the token so, or as it may reject one that is good for another organization. */
+  /** The server rejected the token with one of these codes, or with one for tokens of another organization. */
   readonly isForbidden: boolean;
   /** The server ended it with any error, and answered nothing. */
   readonly isError: boolean;
@@ -23,7 +23,7 @@ export interface Presented {
   readonly how: string;
   /** What the server said when it refused. */
   readonly words: string;
-  /** Whether it says that it has no agent. */
+  /** Whether the failure shows that no server answers there. */
   readonly isNobody: boolean;
 }
 

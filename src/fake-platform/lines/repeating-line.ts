@@ -26,7 +26,7 @@ const PAUSES_MS: readonly number[] = [100, 400, 1600];
 const LEAD_FRAMES = 25;
 /** Most messages kept of a turn: a minute of speech. A longer turn is lost for good. */
 const MOST_HELD = 3000;
-/** The same where only refused turns are repeated: a refusal comes at once. */
+/** Most messages kept where only refused turns are repeated: a refusal comes at once. */
 const MOST_HELD_REFUSED = 100;
 
 /** The line, with lost turns repeated. A line whose turns have no RPCs of their own stays as it is. Timers end with their turns. */
@@ -40,7 +40,7 @@ class RepeatedTurn implements Required<LineTurn> {
   readonly #line: Line;
   readonly #repetition: Repetition;
   readonly #listener: TurnListener;
-  /** What was sent on the turn, from its beginning; of leading silence only the last frames. */
+  /** Everything sent on the turn so far; of leading silence only the last frames. */
   #held: PlatformInput[] = [];
   /** How much of it was sent on the present RPC. */
   #sent = 0;
@@ -217,7 +217,7 @@ class RepeatedTurn implements Required<LineTurn> {
 
 const GIVEN_UP: Failure = { code: 'closed_early', message: 'given up before it was opened again' };
 
-/** Whether it is only the sound of a silent caller (G-33, G-35). */
+/** Whether an input is only the sound of a silent caller (G-33, G-35). */
 function isSilence(input: PlatformInput): boolean {
   return input.kind === 'audio_format' || (input.kind === 'audio' && (input.audio === SILENT_FRAME || !isFrame(input)));
 }

@@ -30,7 +30,7 @@ export interface FleetRun {
 
 /** How a run ended. */
 export interface FleetRunEnd {
-  /** Because of the signal. */
+  /** Whether the signal ended the run. */
   readonly isInterrupted: boolean;
   /** Workers that did not run their calls to the end, one sentence each: the measurement is incomplete. */
   readonly lost: readonly string[];

@@ -24,7 +24,7 @@ const calls = z.object({
   /** Finished calls that count; those that we stopped do not. */
   finished: z.number(),
   failed: z.number(),
-  /** Of the failed: the server did not accept them. */
+  /** Failed calls that the server did not accept. */
   refused: z.number(),
   /** Calls on which nothing was heard. */
   unheard: z.number(),

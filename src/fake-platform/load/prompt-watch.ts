@@ -12,9 +12,9 @@ import { wrappedLine, wrappedListener, wrappedTurn } from '../lines/wrapped-line
 export interface SoundCounts {
   /** Replies whose sound was known before. */
   readonly compared: number;
-  /** Of these: as long or longer, with other bytes. */
+  /** Compared replies of at least the known length, with other bytes. */
   readonly wrong: number;
-  /** Of these: bytes are missing. */
+  /** Compared replies without some of the known bytes. */
   readonly short: number;
   /** Replies with a new text, or without text. */
   readonly unknown: number;

@@ -10,7 +10,7 @@ import { isoTime, type PlatformTime } from './platform-time.ts';
 import type { Switches } from './switches.ts';
 import type { TokenBook } from './token-book.ts';
 
-/** What a decision affects. */
+/** The parts of the platform that a decision changes. */
 interface AuthorizationParts {
   readonly clock: Clock;
   readonly nowMs: PlatformTime;

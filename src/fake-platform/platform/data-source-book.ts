@@ -80,7 +80,7 @@ export class DataSourceBook {
     return this.#records.delete(id);
   }
 
-  /** Deletes those of an organization that belong to an app. */
+  /** Deletes the data sources of an app in an organization. */
   deleteOf(orgId: string, applicationId: string): void {
     this.#records.deleteWhere((record) => record.orgId === orgId && record.applicationId === applicationId);
   }
@@ -89,7 +89,7 @@ export class DataSourceBook {
     return this.#records.get(id);
   }
 
-  /** Those of an organization or of all, oldest first. */
+  /** The data sources of an organization, or all, oldest first. */
   of(orgId?: string): readonly DataSourceRecord[] {
     return [...this.#records.values()].filter((record) => orgId === undefined || record.orgId === orgId);
   }

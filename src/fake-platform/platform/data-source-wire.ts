@@ -33,11 +33,11 @@ export const wholeUpdate = z.strictObject(updated);
 /** Body of an update with some of them. */
 export const partialUpdate = z.strictObject(updated).partial();
 
-/** What an address is checked against. */
+/** The rules for an address. */
 export interface AddressRules {
-  /** Of the data source's schema. */
+  /** The protocol in the data source's schema. */
   readonly protocol: SchemaRecord['protocol'];
-  /** Of the service app. */
+  /** The domains of the service app. */
   readonly domains: readonly string[];
   /** Whether an address on this machine may do without TLS. */
   readonly allowLoopbackHttp: boolean;

@@ -33,7 +33,7 @@ export interface TokenAccount {
   readonly refreshed: number;
   /** Access tokens that were used after they expired. Each counts once; revoked ones do not count. */
   readonly endedAccess: number;
-  /** The same for refresh tokens. */
+  /** Refresh tokens that were used after they expired; counted like access tokens. */
   readonly endedRefresh: number;
 }
 

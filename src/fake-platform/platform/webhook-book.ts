@@ -9,7 +9,7 @@ export interface Webhook {
   readonly id: string;
   /** The integration that made it. */
   readonly clientId: string;
-  /** Of the developer, plain UUIDs. */
+  /** The developer's organization and person, plain UUIDs. */
   readonly organizationId: string;
   readonly personId: string;
   readonly name: string;

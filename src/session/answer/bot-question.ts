@@ -64,7 +64,7 @@ export class BotQuestion {
   #isWaitedFor = true;
   #event: ReplyingEvent | undefined;
   #deadline: Deadline | undefined;
-  /** From the first yield on. */
+  /** Set from the first yield on. */
   #sayings: SayingQueue | undefined;
   #hasHandlerBegun = false;
   #onHandlerBegun: () => void = () => undefined;

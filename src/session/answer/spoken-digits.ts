@@ -13,7 +13,7 @@ interface Vocabulary {
 }
 
 const VOCABULARIES: ReadonlyMap<string, Vocabulary> = new Map([...LANGUAGES].map(([tag, language]) => [tag, vocabularyOf(language)]));
-/** Of a language that is not known: numerals alone. */
+/** For unknown languages: numerals only. */
 const NUMERALS: Vocabulary = { keys: new Map(), repeats: new Map(), longest: 1 };
 
 /**

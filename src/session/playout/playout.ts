@@ -11,7 +11,7 @@ export interface Cut {
   readonly heard: Heard;
   /** The unheard rest, from a little before the cut. */
   readonly rest: readonly SpokenPrompt[];
-  /** What was heard before that. */
+  /** The part that was heard before. */
   readonly before: Pick<Heard, 'ms' | 'text' | 'parts'>;
 }
 

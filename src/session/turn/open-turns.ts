@@ -135,10 +135,9 @@ export class OpenTurns {
   }
 
   /**
-   * Completes all turns but the one on which the call ends: the newest in work, so that its answer is heard, or else
-   * the newest.
+   * Completes all turns except one: the newest that is being answered, so that its answer is heard, or else the newest.
    *
-   * @returns that turn; undefined when none is open.
+   * @returns the excepted turn; undefined when none is open.
    */
   keepLast(): Turn | undefined {
     const turns = this.list();

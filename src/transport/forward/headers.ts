@@ -21,7 +21,7 @@ const SENT_EVENTS: readonly SentEvent[] = ['input_started', 'input_ended'];
 export interface ForwardedTurn {
   /** Id of the addressed instance: another process may have its address by now. */
   readonly to: string;
-  /** The same for every attempt. */
+  /** The turn's id, the same for every attempt. */
   readonly turnId: string;
   readonly isTaking: boolean;
   readonly sentEvents: ReadonlySet<SentEvent>;

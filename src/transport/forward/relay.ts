@@ -35,7 +35,7 @@ export interface HeldTurn {
 
 /** A turn to forward. Exactly one of the three methods is called, unless the turn is cancelled. */
 export interface ForwardableTurn {
-  /** Until then only the relay pauses, resumes and writes it; its reader passes the messages to the relay. */
+  /** Until one of the methods is called, only the relay pauses, resumes and writes it; its reader passes the messages to the relay. */
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
   readonly call: CallKey;
   readonly asked: Asked;

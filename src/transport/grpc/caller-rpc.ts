@@ -43,7 +43,7 @@ export class CallerRpc implements TurnSink {
   readonly trackingId: string;
   /** The peer's headers of a forwarded turn. */
   readonly forwarded: ForwardedTurn | undefined;
-  /** The same at each home of a forwarded turn; undefined for a direct one. */
+  /** The turn's id, the same at each home of a forwarded turn; undefined for a direct one. */
   forwardedId: string | undefined;
   isOver = false;
   /** For the log, once it is known. */

@@ -43,7 +43,7 @@ export class AudioBytes {
   }
 
   /**
-   * The rest, when the bytes were too few to recognize a format. Drops half a sample at the end.
+   * The remaining samples, of audio too short to recognize its format. Drops half a sample at the end.
    *
    * @throws AppError `prompt_unusable` for a WAV file without samples.
    */

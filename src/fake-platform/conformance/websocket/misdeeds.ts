@@ -20,12 +20,12 @@ const MISDEED_MS = 6000;
 /** How long a socket may stay silent, ms (W-20). */
 const FIRST_MESSAGE_MS = 15_000;
 
-/** One of them. */
+/** One misdeed. */
 interface Misdeed {
   readonly name: MisdeedName;
   /** Done on a new socket, not after a welcome. */
   readonly isFirst?: true;
-  /** What is done; undefined: nothing at all. */
+  /** Commits the misdeed; undefined: stays silent. */
   readonly act?: (call: SocketCall, keys: readonly Key[]) => void;
   /** How long to wait for the server's reaction, ms. Default {@link MISDEED_MS}. */
   readonly waitMs?: number;

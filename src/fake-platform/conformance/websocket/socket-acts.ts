@@ -5,7 +5,7 @@ import { eventOf, type SocketCall } from './socket-call.ts';
 /** How long a server may take to close a socket whose caller has hung up, ms (W-28). */
 export const HANG_UP_MS = 9000;
 
-/** What is done in them, by name. */
+/** The acts by name. */
 export const SOCKET_ACTS: Acts<SocketCall> = { 'hang-up': hangUpAndWait };
 
 /** Hangs up after the welcome, and lets the server close. */

@@ -102,7 +102,7 @@ function presented(socket: ProbeSocket, isTaken: boolean): Presented {
   const { handshake, received, closing } = socket;
   const code = handshake?.kind === 'refused' ? handshake.status : undefined;
   const isDenied = code !== undefined && DENIED.includes(code);
-  // The same as for another organization that is named only in the first message (W-22).
+  // Also a close because the first message names another organization (W-22).
   const isClosedAsForeign = !isTaken && (closing?.code === 1008 || errorsIn(received).some((error) => error['code'] === 'unauthorized'));
   return {
     ...{ isTaken, isDenied },

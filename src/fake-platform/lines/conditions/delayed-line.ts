@@ -115,7 +115,7 @@ export class DelayedLine {
     let arrived = 0;
     const batch = this.#underway;
     while (arrived < batch.length && (batch[arrived]?.dueMs ?? 0) <= nowMs) arrived += 1;
-    // What an arrival causes to be sent goes after everything under way.
+    // Messages that an arrival has caused are sent after everything under way.
     this.#underway = batch.slice(arrived);
     for (const { arrive } of batch.slice(0, arrived)) arrive();
     this.#cancelTimer();

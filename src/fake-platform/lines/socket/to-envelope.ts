@@ -38,7 +38,7 @@ export class EnvelopeWriter {
     this.#frameTail = frame.slice(markAt + MARK.length);
   }
 
-  /** What the caller or the flow did. */
+  /** The envelope of an input of the caller or the flow. */
   request(input: SocketInput): string {
     if (input.kind === 'audio') {
       this.#seq += 1;

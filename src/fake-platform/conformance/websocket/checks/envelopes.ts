@@ -44,7 +44,7 @@ function payloadProblem(payload: JsonObject | undefined): string | undefined {
 function shapeProblem({ json }: Message): string | undefined {
   if (json === undefined) return 'it is no object of JSON';
   const { type, ts, conversation_id: id } = json;
-  // It has its own rule (W-27).
+  // Unknown types have their own rule (W-27).
   if (!TYPES.includes(type) && type !== 'BARGE_IN') return 'its type is none that a server sends';
   if (typeof ts !== 'string' || !MOMENT.test(ts)) return 'ts is missing or no date and time of RFC 3339';
   if (typeof id !== 'string') return 'conversation_id is missing';
