@@ -63,7 +63,7 @@ function reasonOf(why: unknown): ClientRefusal {
   return OUT_OF_TIME.has(why) ? 'expired' : 'untrusted';
 }
 
-/** In the format of tls.client_subjects. */
+/** A subject in the format of tls.client_subjects, for the log. */
 function shownSubject(subject: SubjectAttributes): string {
   const attributes = Object.entries(subject).flatMap(([type, value]) => {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];

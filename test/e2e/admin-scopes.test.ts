@@ -26,7 +26,7 @@ it('prints the scopes of the profile, of every platform, and needs no credential
   }
 });
 
-it('the doctor compares the scopes that the platform told with a token, and leaves the check out where it told none', async () => {
+it('the doctor compares the scopes that the platform names with a token, and skips the check where it names none', async () => {
   const around = await servedWorld();
   const scopesFound = async (): Promise<unknown> => {
     const argv = ['--only', 'scopes', '--json', ...around.flags, ...OTHER_FLAGS, '--auth.enabled=true'];

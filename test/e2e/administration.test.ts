@@ -128,7 +128,7 @@ it('L-10 renews no token any more once another process has taken its store, and 
   await server.close(['admin_store_lost']);
 });
 
-it('takes deliveries over TLS with the certificate of the media server when it is told to', async () => {
+it('takes deliveries over TLS with the certificate of the media server when it is configured so', async () => {
   const around = await surroundings();
   const port = around.webhookPort;
   const secure = ['--admin.webhooks.tls=true', `--admin.webhooks.target_url=https://localhost:${String(port)}/webhooks`];

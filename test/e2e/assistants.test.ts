@@ -73,7 +73,7 @@ async function called(script: ModelScript, scenario: Scenario, transport: Transp
 const { delays: _, ...AT_ONCE } = APPOINTMENTS_SCRIPT;
 
 describe('an assistant on a server', () => {
-  it.each(['grpc', 'websocket'] as const)('looks, books and says goodbye over %s', async (transport) => {
+  it.each(['grpc', 'websocket'] as const)('finds a time, books it and ends the call over %s', async (transport) => {
     const steps = [
       { say: 'Do you have anything on Tuesday?', expect: { heard: 'I have nine and eleven' } },
       { say: 'Nine is good.', expect: { heard: 'It is booked' } },

@@ -90,7 +90,7 @@ describe('a stream that is half open for an hour', () => {
     expect(clock.pendingTimers).toBe(timersAtRest);
   });
 
-  it('with audio that never ends is handed to a person when the call has lasted as long as it may', async () => {
+  it('with audio that never ends is transferred when the call has lasted as long as it may', async () => {
     const call = client.call();
     await call.turn(event('SESSION_START'));
     const turn = call.open(format());

@@ -40,7 +40,7 @@ describe('health', () => {
   });
   afterAll(() => server.close());
 
-  it.each(SERVICES.health)('G-04 tells everybody through %s that the server takes calls', async (service) => {
+  it.each(SERVICES.health)('G-04 reports through %s, without a token, that the server takes calls', async (service) => {
     expect(await check(stranger, service)).toBe(1);
     expect(await check(stranger, service, SERVICES.media)).toBe(1);
   });
@@ -89,7 +89,7 @@ describe('health', () => {
 });
 
 describe('health of a server that stops', () => {
-  it('P-09 tells every watcher that no calls are taken and ends the watch, without waiting for anybody', async () => {
+  it('P-09 notifies every watcher that no calls are taken and ends the watch, without waiting for anybody', async () => {
     const server = await RunningServer.start();
     const client = await server.client();
     const watches = SERVICES.health.map((service) => watch(client, service));

@@ -31,7 +31,7 @@ const FAILING = botModule('fails', `otherwise: function* () { yield say('${ASKIN
 const say = (more: { readonly interruptMs?: number } = {}): Step => ({ kind: 'say', label: 'number', mulaw: recorded('number'), ...more });
 const press = (more: { readonly interruptMs?: number } = {}): Step => ({ kind: 'press', keys: ['1'], ...more });
 
-describe('a bot whose fetch is told to stop', () => {
+describe('a bot whose fetch is aborted', () => {
   let service: Server;
   let folder: string;
   let server: RunningServer;

@@ -117,7 +117,7 @@ describe('a server inside of another program', () => {
     expect(await platform.call(another.address.grpc, { welcome: { heard: 'opening hours' }, pace: 10 })).toMatchObject({ ok: true });
   });
 
-  it('is told of organizations that authorize its app, and that no longer do', async () => {
+  it('is notified of organizations that authorize its app, and of those that withdraw it', async () => {
     const heard: string[] = [];
     const settings = await administered();
     const admin = await openAdmin(settings);

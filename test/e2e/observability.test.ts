@@ -59,7 +59,7 @@ describe('the timeline of a call', () => {
   const get = async (place: string): Promise<unknown> =>
     (await fetch(`http://127.0.0.1:${String(server.app.ready.opsPort)}${place}`)).json();
 
-  it('tells on the operations server what happened and when, a failing bot included, and none of the keys', async () => {
+  it('shows on the operations server what happened and when, a failing bot included, and none of the keys', async () => {
     // The apology has its sound.
     await server.app.warmed;
     const call = client.call();

@@ -55,7 +55,7 @@ describe.each(['chunk', 'wav'] as const)('replies in %s mode', (mode) => {
     ];
   }
 
-  it('G-13 G-14 G-43 every RPC that owes a reply has one FINAL, which comes last, and is completed with OK', async () => {
+  it('G-13 G-14 G-43 every RPC that needs a reply has one FINAL, which comes last, and is completed with OK', async () => {
     const turns = await everyKindOfTurn();
     for (const turn of turns) {
       expect(turn.ending?.code).toBe(status.OK);

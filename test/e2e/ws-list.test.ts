@@ -83,7 +83,7 @@ describe('the list channel', () => {
     expect(peer.messages).toHaveLength(1);
   });
 
-  it('W-53 refuses an organization that the token does not speak for, and tells it nothing of the agents', async () => {
+  it('W-53 refuses an organization that the token does not speak for, and names no agents to it', async () => {
     const server = await serverFor();
     const peer = await ask(server);
     peer.say({ customer_org_id: FOREIGN });

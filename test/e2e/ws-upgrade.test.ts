@@ -219,7 +219,7 @@ describe('connections for sockets', () => {
     await within('the server closes it', once(socket, 'close'));
   });
 
-  it('P-18 more than allowed are told that there is no room, many more are closed at once, and places come back', async () => {
+  it('P-18 more than allowed get the status for no room, many more are closed at once, and places come back', async () => {
     const server = await serverFor({ hasTls: false, flags: roomFor(2) });
     const peers = [await connectSocket(server), await connectSocket(server)];
     await expect(connectSocket(server)).rejects.toThrow('refused with 503');

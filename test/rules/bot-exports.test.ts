@@ -10,7 +10,7 @@ import * as testingSource from '../../src/bot/testing.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-describe('the door of bot modules', () => {
+describe('the entry of bot modules', () => {
   it('is the very module of the source in tests, not a copy and not the last build', () => {
     expect(door.bot).toBe(source.bot);
     expect(testingDoor.TestCall).toBe(testingSource.TestCall);

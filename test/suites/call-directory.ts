@@ -100,7 +100,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         expect(await one.claim(CALL, request('a'))).toEqual({ kind: 'theirs', owner: 'b', epoch: 2 });
       });
 
-      it('names all owners before who may live and were perhaps told nothing, until one has saved it', async () => {
+      it('names all earlier owners that may live and may not have been notified, until one has saved the call', async () => {
         const { one, other } = create();
         await one.claim(CALL, request('a', { mayCreate: true }));
         await other.claim(CALL, request('b', { deadEpoch: 1 }));

@@ -157,7 +157,7 @@ export function instancesSuite(name: string, createTable: () => { view(): Instan
       expect(one.instances.lifeOf('other')).toBe('dead');
     });
 
-    it('takes nobody for dead because the table was lost, and tells that it was', async () => {
+    it('takes nobody for dead because the table was lost, and reports that it was', async () => {
       const table = createTable();
       const [one] = [await Process.started('one', table.view()), await Process.started('other', table.view())];
       await one.beat(2);
@@ -196,7 +196,7 @@ export function instancesSuite(name: string, createTable: () => { view(): Instan
       expect(other.taken).toEqual([2]);
     });
 
-    it('tells the old owner of a call when the table is back', async () => {
+    it('notifies the old owner of a call when the table is back', async () => {
       const table = createTable();
       const [one, other] = [await Process.started('one', table.view()), await Process.started('other', table.view())];
       one.line.state = 'away';

@@ -182,7 +182,7 @@ it('opens a browser where somebody is there, and goes on without one that cannot
   expect([refuses.code, opened.length]).toEqual([0, 1]);
 });
 
-it('waits no longer than it is told to, and keeps nothing', async () => {
+it('waits no longer than its limit, and stores nothing', async () => {
   const around = await toLogIn();
   const end = await runAdmin(['login', '--wait-s', '1', ...around.flags]);
   expect([end.code, end.out]).toEqual([1, '']);

@@ -40,7 +40,7 @@ function rows({ out }: AdminEnd): Readonly<Record<string, string | undefined>> {
   );
 }
 
-it('accepts the token of a data source that the store knows, and tells what it says', async () => {
+it('accepts the token of a data source that the store knows, and shows its claims', async () => {
   const around = await servedWorld();
   const { id, jwsToken, tokenExpiryTime } = around.only();
   const end = await inspected(around, `Bearer ${jwsToken}\n`);
@@ -84,7 +84,7 @@ it('says why one is refused and what to do, with exit code 1', async () => {
   expect(none.out).not.toContain('CANARY');
 });
 
-it('asks the platform when it is told to: what somebody changed there holds, and what is gone does not (L-05)', async () => {
+it('asks the platform when that is requested: what somebody changed there holds, and what is gone does not (L-05)', async () => {
   const around = await servedWorld();
   const { id, jwsToken: old } = around.only();
   const store = await around.openStore();

@@ -137,7 +137,7 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
     expect(Math.min(...different)).toBeGreaterThan(0);
   });
 
-  it('passes sound on while the reply is still being made, and tells the server when the caller leaves', async () => {
+  it('passes sound on while the reply is still being made, and cancels the RPC when the caller leaves', async () => {
     const turn = await musing(await proxied.client());
     expect(turn.ending).toBeUndefined();
     expect(turn.audio.length).toBeGreaterThanOrEqual(1600);
@@ -230,7 +230,7 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/, changed or with ser
     expect(used.size).toBe(2);
   });
 
-  it('brings every call to the server that is left, and tells callers when there is none', async () => {
+  it('brings every call to the server that is left, and fails calls when there is none', async () => {
     const proxied = await behind(kind);
     expect(outcomes(await callsOf(proxied))).toEqual(ended(CALLS));
     const [before] = await proxied.begun();

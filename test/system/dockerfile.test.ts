@@ -199,7 +199,7 @@ describe('the image', () => {
     expect(stdout.trim().split('\n')).toEqual(writable);
   });
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')));
     expect(await outcome(start(['node', 'dist/src/cli/main.js', '--version']))).toEqual({ code: 0, output: `${version}\n` });
   });
@@ -210,7 +210,7 @@ describe('the image', () => {
     expect(output).toContain('tls.certificate_file');
   });
 
-  it('serves, is found healthy by its own health check, and stops when it is told to', async () => {
+  it('serves, is found healthy by its own health check, and stops on SIGTERM', async () => {
     const port = await freePort();
     const settings = {
       ...{ PARLEY_GRPC_HOST: '127.0.0.1', PARLEY_GRPC_PORT: '0', PARLEY_TLS_MODE: 'off', PARLEY_AUTH_ENABLED: 'false' },

@@ -154,7 +154,7 @@ describe('parley doctor, while somebody watches', () => {
     expect(child.stderr).toBe('');
   }, 120_000);
 
-  it('ends with 130 on Ctrl-C, and tells what it knows by then', async () => {
+  it('ends with 130 on Ctrl-C, and prints the findings so far', async () => {
     const organization = await whole.admit();
     const { faults, journal } = whole.surroundings.api;
     const before = journal.count('GET /dataSources');

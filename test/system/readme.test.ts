@@ -115,7 +115,7 @@ describe('the README', () => {
   });
 
   // The whole suite inside one of its own tests would never end; the gate runs this very command on a fresh clone.
-  it('npm test runs the tests of the bot that the text tells to write', async () => {
+  it('npm test runs the tests of the bot that the text describes', async () => {
     const { code, output } = await run('npm test', ['--', 'bots/hello.test.ts']);
     expect(code, output).toBe(0);
     expect(output).toMatch(/1 passed/);
@@ -138,7 +138,7 @@ describe('the README', () => {
     expect((await readFile(path.join(copy, 'hello.wav'))).toString('latin1', 0, 4)).toBe('RIFF');
   }, 180_000);
 
-  it('parley platform, admin login, serve, authorize, token and call go the whole way by hand', async () => {
+  it('parley platform, admin login, serve, authorize, token and call work one after the other, as manual commands', async () => {
     const [port = 0, grpcPort = 0, webhookPort = 0, redirectPort = 0] = await freePorts(4);
     const platform = start(commandWith(' platform --config-out '), [
       ...[`--port=${String(port)}`, `--server-port=${String(grpcPort)}`, `--webhook-port=${String(webhookPort)}`],

@@ -62,7 +62,7 @@ describe('three servers with one store', () => {
     await closeAll(servers, clock);
   }, 180_000);
 
-  it('L-10 L-15 hand over at once when the one stops that renews, and a restarted one changes nothing', async () => {
+  it('L-10 L-15 change the leader at once when the leader stops, and a restarted one changes nothing', async () => {
     const clock = new FakeClock();
     const { api, servers, serve } = await shared(clock);
     const token = (): string | undefined => api.dataSources(ORG)[0]?.jwsToken;

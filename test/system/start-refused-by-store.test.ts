@@ -205,7 +205,7 @@ describe('with admin.fail_startup off, a server whose store is away', () => {
     expect(await server.ended()).toEqual({ code: 0, signal: null });
   });
 
-  it('gives the start up with 0 when it is told to stop', async () => {
+  it('gives the start up with 0 on SIGTERM', async () => {
     const around = await adminSurroundings({ isLoggedIn: false });
     const url = `redis.url=redis://127.0.0.1:${String(await freePort())}`;
     const server = serve([...flagsFor(around, [url]), '--admin.fail_startup=false']);

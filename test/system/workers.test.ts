@@ -158,7 +158,7 @@ describe('parley serve --workers', () => {
     return running.lines(ENDED).at(-1);
   }
 
-  it('has workers that share one port for each kind of calls, and one operations port that tells of all of them', async (context) => {
+  it('has workers that share one port for each kind of calls, and one operations port that shows all of them', async (context) => {
     expect(ready).toMatchObject({ event: 'ready', workers: 2, hasTokenCheck: true, websocket: { security: 'TLS' } });
     expect(new Set(running.lines(TAKES_CALLS).map(({ address }) => address))).toEqual(new Set([`127.0.0.1:${String(ready.port)}`]));
     expect(running.stdout.trim().split('\n')).toHaveLength(1);

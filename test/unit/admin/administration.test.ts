@@ -119,7 +119,7 @@ describe('the administration', () => {
     expect([api.journal.count('PUT /dataSources/:id'), api.journal.count('POST /dataSources')]).toEqual([0, 1]);
   });
 
-  it('H-25 organizations of the settings are served although nobody told of them; one that has not authorized fails nothing', async () => {
+  it('H-25 organizations of the settings are served although no event named them; one that has not authorized fails nothing', async () => {
     const { api, administration, served, lines } = await open({ organizations: [ORG, OTHER_ORG], webhooks: undefined });
     api.authorize(ORG);
     await administration.start(never());
@@ -167,7 +167,7 @@ describe('the administration', () => {
     await until('it is looked again', () => looks() === 2);
   });
 
-  it('a login that nobody uses stays alive without webhooks, and one that is dead is told', async () => {
+  it('a login that nobody uses stays alive without webhooks, and a dead one is reported', async () => {
     const running = await RunningApi.start({ switches: { accessTokenSeconds: 3600, refreshTokenSeconds: 18_000 } });
     onTestFinished(() => running.close());
     const { administration, api, clock, store, logins } = await open({ running, webhooks: undefined });

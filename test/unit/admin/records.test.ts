@@ -52,8 +52,8 @@ function failureOf(work: () => unknown): AppError {
   throw new Error('it did not fail');
 }
 
-describe('a data source that the platform tells', () => {
-  it('is taken as it is told', () => {
+describe('a data source as the platform sends it', () => {
+  it('is read unchanged', () => {
     expect(read({ ...WHOLE, tokenExpiryTime: '2026-11-21T10:00:00Z', unknown: 1 })).toEqual({
       ...WHOLE,
       ...{ jwsToken: undefined, tokenExpiresAtMs: Date.UTC(2026, 10, 21, 10) },

@@ -4,7 +4,7 @@ import { readWebhook, writeWebhook, writeWebhookUpdate } from '../../../src/admi
 const refused = (code: string): unknown => expect.objectContaining({ code });
 
 describe('a webhook', () => {
-  it('is read with what it tells (R-21), its status in lower case', () => {
+  it('is read with all of its fields (R-21), its status in lower case', () => {
     const record = { id: 'w', name: 'n', targetUrl: 'https://a.example', resource: 'r', event: 'e', filter: 'id=1', status: 'INACTIVE' };
     expect(readWebhook({ ...record, ownedBy: 7, more: true })).toMatchObject({ ...record, status: 'inactive', ownedBy: undefined });
     expect(() => readWebhook({ name: 'n' })).toThrow(refused('platform_answer_invalid'));

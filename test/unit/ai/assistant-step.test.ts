@@ -101,7 +101,7 @@ describe('an assistant with several languages', () => {
 });
 
 describe('the end of a call', () => {
-  it('is told with the history and the data, after the last tool', async () => {
+  it('is reported with the history and the data, after the last tool', async () => {
     const ends: unknown[] = [];
     const model = scripted('Yes.');
     const call = new TestCall(

@@ -47,7 +47,7 @@ describe('an assistant', () => {
     expect(promptOf(model, 1)).toContain('{\\"number\\":7}');
   });
 
-  it('tells the next turn what became of a tool during which the caller interrupted', async () => {
+  it('gives the next turn the outcome of a tool that the caller interrupted', async () => {
     let finish: (value: { number: number }) => void = () => undefined;
     const running = new Promise<{ number: number }>((resolve) => {
       finish = resolve;
@@ -120,14 +120,14 @@ describe('an assistant', () => {
   it.each([
     ['a tool that is not there', { use: 'fly' }, 'there is no tool named fly'],
     ['input that breaks the schema', { use: 'book', input: { slot: 3 } }, 'wrong input: slot'],
-  ] as const)('tells the model of %s', async (_, use, told) => {
+  ] as const)('reports %s to the model', async (_, use, told) => {
     const book = tool({ description: 'Books', input: z.object({ slot: z.string() }), run: () => null });
     const { call, model } = desk([use, 'Sorry.'], { tools: { book } });
     await (await call.start()).speak('go');
     expect(promptOf(model, 1)).toContain(told);
   });
 
-  it('tells the model that a tool failed, without the message of the error', async () => {
+  it('reports a failed tool to the model, without the message of the error', async () => {
     const book = tool({
       description: 'Books',
       input: z.object({}),

@@ -128,7 +128,7 @@ describe('a speech-to-speech assistant', () => {
     (await call.speak()).transferred({ reason: 'the model failed' });
   });
 
-  it('is told of options that cannot work when it is loaded', () => {
+  it('rejects invalid options when it is loaded', () => {
     expect(() => desk('http://127.0.0.1')).toThrow('is no wss or ws address');
   });
 });
@@ -188,7 +188,7 @@ describe('a service', () => {
     (await call.speak()).hears(/^\[audio\]$/u);
   });
 
-  it('is told to stop when the caller interrupts, and not asked anew before it has', async () => {
+  it('is cancelled when the caller interrupts, and not asked again before it has stopped', async () => {
     let responses = 0;
     const { url, sent } = await service((type, socket) => {
       if (type === 'session.update') give(socket, { type: 'session.updated' });

@@ -117,7 +117,7 @@ describe('client certificates', () => {
     expect(await metric('parley_watched_files_taken{what="client_trust"}')).toBe(0);
   });
 
-  it('are held against new authorities, and an empty file of them opens no door', async () => {
+  it('are held against new authorities, and an empty file of them admits nobody', async () => {
     const { folder, good, clock, files, isLetIn, logged } = await demanding();
     const next = await certificateAuthority(systemClock.nowMs());
     const shown = await next.issue({ subject: CLIENT });

@@ -143,7 +143,7 @@ describe('loadSettings', () => {
     expect(load({ argv: [...VALID, '--platform.profile=./p/mine.yaml'] }).settings.platform.profile).toBe(join(folder, 'p/mine.yaml'));
   });
 
-  it('reads the process when it is told nothing', () => {
+  it('reads the process when nothing is given', () => {
     // The defaults ask for a certificate, and no test run sets one.
     expect(() => loadSettings()).toThrow(/tls\.certificate_file/u);
   });

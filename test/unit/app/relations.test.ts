@@ -228,13 +228,13 @@ describe('the rules between settings', () => {
     expect(load(TLS_OFF, '--auth.enabled=maybe')).toThrow(/^1 setting is wrong:\n {2}auth\.enabled = maybe/u);
   });
 
-  it('tells of a broken rule beside a setting that is wrong in itself and has nothing to do with it', () => {
+  it('reports a broken rule beside a setting that is wrong in itself and has nothing to do with it', () => {
     expect(load(TLS_OFF, '--auth.enabled=maybe', '--ops.port=8086')).toThrow(
       /^2 settings are wrong:\n {2}auth\.enabled = maybe[^]*\n {2}ops\.port = 8086[^]*ports of their own/u,
     );
   });
 
-  it('tells of a broken rule whatever a setting that is wrong in itself was to be, where the rule does not need it', () => {
+  it('reports a broken rule whatever a setting that is wrong in itself was to be, where the rule does not need it', () => {
     const open = [TLS_OFF, '--auth.enabled=false', '--grpc.host=::1', '--store.kind=redis'];
     expect(load(...open, '--store.redis.timeout_ms=soon')).toThrow(/^2 settings are wrong[^]*store\.redis\.timeout_ms[^]*store\.keys = /u);
     expect(load(...open, '--store.keys=short')).toThrow(/^1 setting is wrong:\n {2}store\.keys/u);

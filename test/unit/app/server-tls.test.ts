@@ -11,7 +11,7 @@ const END = 'parley_certificate_end_timestamp_seconds';
 const endOf = (certificate: ServerCertificate): number => identityOf(certificate).endsAtMs / 1000;
 
 describe('the certificate of a server', () => {
-  it('changes for new connections on every door, while an open one goes on', async () => {
+  it('changes for new connections on every port, while an open one goes on', async () => {
     const base = await ground();
     const { clock, files, tls, open, port, metric, logged } = await serve(base);
     const sockets = await open(tls.sockets);

@@ -64,7 +64,7 @@ describe('forged tokens', () => {
     for (const part of (value ?? '').split(/[.\s]/u).filter((text) => text.length > 20)) expect(log).not.toContain(part);
   });
 
-  it.each(FORGERIES.slice(0, 3).concat(FORGERIES.slice(-3)))('tell the caller the same whatever the reason ($name)', async ({ forge }) => {
+  it.each(FORGERIES.slice(0, 3).concat(FORGERIES.slice(-3)))('give the caller the same answer whatever the reason ($name)', async ({ forge }) => {
     const thrown = await Promise.resolve()
       .then(() => workshop.bench.verifier.verify(forge(workshop), 'grpc'))
       .catch((error: unknown) => error);

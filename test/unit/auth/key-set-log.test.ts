@@ -32,7 +32,7 @@ function failing(...chain: readonly object[]): Fetch {
 }
 
 describe('the log', () => {
-  it('tells of a key set how many keys are usable, how many are not, and how long it is fresh', async () => {
+  it('logs of a key set how many keys are usable, how many are not, and how long it is fresh', async () => {
     issuer.server.publish([issuer.key.published, { ...issuer.key.published, use: 'enc' }]);
     issuer.server.headers = { 'cache-control': 'max-age=600' };
     expect(await said()).toEqual([

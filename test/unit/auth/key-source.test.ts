@@ -80,7 +80,7 @@ describe('which addresses are asked', () => {
     expect(() => open(options)).toThrow(expect.objectContaining({ code: 'config_invalid', details: { issuer: name } }));
   });
 
-  it('J-13 allows no plain http unless it is told to', () => {
+  it('J-13 allows no plain http unless that is allowed', () => {
     const issuers = ['http://127.0.0.1:1/idb'];
     expect(() => new KeySource({ issuers, keySetSuffix: KEY_SET_SUFFIX, clock, log })).toThrow(
       expect.objectContaining({ code: 'config_invalid' }),

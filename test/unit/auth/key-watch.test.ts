@@ -102,7 +102,7 @@ describe('a start', () => {
     expect({ held, asked: issuers.asked }).toEqual({ held: 0, asked: [HOME, AWAY] });
   });
 
-  it('holds on while no issuer gives keys: asks after 1, 2, 4 s and so on up to the pause, and tells of it once each way', async () => {
+  it('holds on while no issuer gives keys: asks after 1, 2, 4 s and so on up to the pause, and logs it once each way', async () => {
     issuers.down.add(HOME).add(AWAY);
     const { isAnswered } = await begin({ cooldownMs: 5000 });
     expect({ held, isAnswered: isAnswered() }).toEqual({ held: 1, isAnswered: true });

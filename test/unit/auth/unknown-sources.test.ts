@@ -43,13 +43,13 @@ it('L-10 is let in again when it is remembered and its data source has come back
   expect(bench.heard).toEqual(['accepted', 'remembered']);
 });
 
-it('is refused after one look that brings nothing, and told once', async () => {
+it('is refused after one lookup without a result, and logged once', async () => {
   const { bench, looks } = open();
   expect(await bench.verify(bench.token({ jti: 'next-nonce' }))).toBe('nonce_mismatch');
   expect([looks(), bench.heard]).toEqual([1, ['nonce_mismatch']]);
 });
 
-it('is refused and told so when it is remembered, its data source is gone, and a look does not bring it back', async () => {
+it('is refused and logged when it is remembered, its data source is gone, and a lookup does not find it', async () => {
   const { bench, looks } = open();
   const token = bench.token();
   await bench.verify(token);

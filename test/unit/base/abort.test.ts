@@ -99,7 +99,7 @@ describe('abortAfter', () => {
     expect([limited.isAborted, limited.signal.reason]).toEqual([true, 'deadline']);
   });
 
-  it('aborts before when its parent does or when it is told to, and keeps that reason', () => {
+  it('aborts earlier when its parent does or when its owner aborts it, and keeps that reason', () => {
     const clock = new FakeClock();
     const parent = linkAbort();
     const [below, alone] = [abortAfter(1000, clock, parent.signal), abortAfter(1000, clock)];
@@ -165,7 +165,7 @@ describe('waitAtMost', () => {
 });
 
 describe('pause', () => {
-  it('lasts as long as it is told to, to the millisecond, where nothing can cut it short', async () => {
+  it('lasts exactly its time, to the millisecond, where nothing can cut it short', async () => {
     const clock = new FakeClock();
     let isUncut: boolean | undefined;
     void pause(1000, clock).then((was) => {

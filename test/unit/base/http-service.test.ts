@@ -329,7 +329,7 @@ describe('HttpService', () => {
     for (let time = 0; time < 6; time += 1) await failureOf(ask(service));
   });
 
-  it('hands the body out in the pieces in which it arrives', async () => {
+  it('yields the body in the pieces in which it arrives', async () => {
     const { service } = await open([pieces([new Uint8Array(3), new Uint8Array(5)])]);
     expect((await ask(service)).length).toBe(8);
   });

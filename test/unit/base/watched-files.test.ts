@@ -37,7 +37,7 @@ function following(files: readonly string[], first: string, options: Partial<Wat
 }
 
 describe('watched files', () => {
-  it('are handed on when two looks in a row have found the same, and not before', async () => {
+  it('are passed on when two polls in a row have found the same, and not before', async () => {
     const folder = new WatchedFolder();
     const file = folder.write('one', 'first');
     const { clock, watched, inUse, lines } = following([file], 'first');

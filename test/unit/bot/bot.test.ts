@@ -68,7 +68,7 @@ describe('TestCall', () => {
     ['not_asked', undefined, undefined],
     ['nothing', undefined, { understood: 'nothing' }],
     ['failed', undefined, { understood: 'failed' }],
-  ] as const)('plays a caller of whose words the bot is told: %s', async (understood, text, options) => {
+  ] as const)('plays a caller whose speech reaches the bot as: %s', async (understood, text, options) => {
     const listening = bot<null>({
       id: 'listening',
       name: 'Listening',
@@ -189,7 +189,7 @@ describe('TestCall', () => {
     (await call.press('12A*#')).hears('Yes.');
   });
 
-  it('tells the next event which of its prompts were heard, and how far', async () => {
+  it('reports with the next event which of its prompts were heard, and how far', async () => {
     const parts: unknown[] = [];
     const talker = bot<null>({
       id: 'talker',

@@ -109,7 +109,7 @@ describe('a home that dies', () => {
     expect(await world.turn('one', CALL)).toEqual({ at: 'other', turns: 3 });
   });
 
-  it('learns when it has stood still that a call is another’s, although nobody could tell it', async () => {
+  it('learns when it has stood still that a call is another’s, although nobody could notify it', async () => {
     await world.turn('one', CALL, 'start');
     one.freeze();
     await world.directory.claim(CALL, { owner: 'other', mayCreate: false, deadEpoch: 1, heardAtMs: 1 });
@@ -175,7 +175,7 @@ describe('a home that dies while another process drains', () => {
 });
 
 describe('a call that was taken before its session began', () => {
-  it('is told as taken again when its session writes', async () => {
+  it('is reported as taken again when its session writes', async () => {
     one.homes.save(CALL, { turns: 1 });
     expect(one.taken).toEqual([]);
     await world.pass(50);
@@ -273,7 +273,7 @@ describe('a directory that is back empty', () => {
     expect(await world.turn('other', silent)).toEqual({ at: 'other', turns: 2 });
   });
 
-  it('leaves one owner of a call that was taken just before, although nobody could tell the old one', async () => {
+  it('leaves one owner of a call that was taken just before, although nobody could notify the old one', async () => {
     await world.turn('one', CALL, 'start');
     one.cut(other);
     await world.turn('other', CALL);

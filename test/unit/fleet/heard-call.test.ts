@@ -69,7 +69,7 @@ describe('what a caller of the counting bot hears', () => {
     expect([facts.oddities, verdictOf(facts)]).toEqual([[], 'whole']);
   });
 
-  it('is told from its first moment to its last where a rule was broken, although it is whole', () => {
+  it('is described from its first moment to its last where a rule was broken, although it is whole', () => {
     const finding = { code: 'final_missing', rule: 'G-43', message: 'no FINAL', atMs: 1, fatal: false, turn: 3 } as const;
     const timeline = [{ atMs: 1, who: 'server', what: 'completes', turn: 3 }] as const;
     const facts = heard(call([WELCOME, answer(1), answer(2), answer(3), GOODBYE], { findings: [finding], timeline }));
@@ -77,7 +77,7 @@ describe('what a caller of the counting bot hears', () => {
     expect(facts.story).toEqual([expect.stringContaining('completes')]);
   });
 
-  it('is whole in whatever order the texts of a reply are told', () => {
+  it('is whole in whatever order the texts of a reply come', () => {
     expect(heard(call([WELCOME, [...answer(1)].reverse(), answer(2), answer(3), GOODBYE])).oddities).toEqual([]);
   });
 
@@ -101,13 +101,13 @@ describe('what a caller of the counting bot hears', () => {
     expect(verdictOf(later, true)).toBe('lost_between_turns');
   });
 
-  it('tells of an answer that was said again and of an apology, which lose nothing', () => {
+  it('reports an answer that was said again and of an apology, which lose nothing', () => {
     const facts = heard(call([WELCOME, answer(1), answer(1), ['Sorry.'], ['Goodbye after 1.']]));
     expect(facts.oddities).toEqual(['saidAgain', 'apology']);
     expect(verdictOf(facts)).toBe('whole');
   });
 
-  it('tells of an answer that came late, to an input whose own reply was not heard, which loses nothing', () => {
+  it('reports an answer that came late, to an input whose own reply was not heard, which loses nothing', () => {
     // The first reply was cut before its texts came, so nobody knows what was heard of it.
     const facts = heard(call([WELCOME, [], answer(1), answer(2, '3'), ['Goodbye after 2.']]));
     expect(facts.oddities).toEqual(['saidLate']);
@@ -140,7 +140,7 @@ describe('what a caller of the counting bot hears', () => {
     expect(verdictOf(facts)).toBe('whole');
   });
 
-  it('is a loss when the caller hangs up because no goodbye came at all', () => {
+  it('is a loss when the caller hangs up because no farewell came at all', () => {
     const facts = heard(call([WELCOME, answer(1), answer(2), answer(3), []], { outcome: 'hung_up' }));
     expect([facts.oddities, verdictOf(facts)]).toEqual([[], 'lost_between_turns']);
   });

@@ -188,7 +188,7 @@ describe('the operations server', () => {
     expect(answer).not.toMatch(/CANARY|yyy/u);
   });
 
-  it('hides why metrics failed from strangers and tells the log', async () => {
+  it('hides from clients why metrics failed, and logs it', async () => {
     metricsText = () => Promise.reject(new Error('CANARY'));
     expect(await get('/metrics')).toMatchObject({ status: 500, body: '{"error":"internal error"}' });
     expect(logged).toEqual([expect.stringContaining('"route":"/metrics"')]);

@@ -29,7 +29,7 @@ describe('Readiness', () => {
     expect(readiness.current.ready).toBe(true);
   });
 
-  it('tells when its answer turns, and says nothing when only the reasons change', () => {
+  it('notifies when its answer changes, and not when only the reasons change', () => {
     const readiness = new Readiness();
     const told: boolean[] = [];
     readiness.onChange((isReady) => told.push(isReady));

@@ -126,7 +126,7 @@ describe('npm run check', () => {
 });
 
 describe('the reporter of the check', () => {
-  it('tells passed, failed, skipped with its reason, and everything that broke', () => {
+  it('reports passed, failed, skipped with its reason, and everything that broke', () => {
     const root = folder();
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(root, 'node_modules'));
     const files = {

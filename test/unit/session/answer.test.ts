@@ -161,7 +161,7 @@ describe('the answer a caller always gets', () => {
     expect(seen.filter((event) => event === 'bot_failed bot_failed')).toHaveLength(2);
   });
 
-  it('hands the utterance over without text when the recognizer fails', async () => {
+  it('passes the utterance on without text when the recognizer fails', async () => {
     const { sessions, log } = await testEngine([badBot(() => undefined)], {
       recognizer: { recognize: () => Promise.reject(new AppError('recognition_failed', 'no such program')) },
     });

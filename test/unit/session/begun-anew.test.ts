@@ -54,7 +54,7 @@ function begin(call: MemoryCall, name: string, parameters: JsonObject = {}): Pro
 const opening = (parameters: JsonObject): { parameters: JsonObject } => ({ parameters });
 
 describe('G-28 a repeated SESSION_START begins the conversation anew', () => {
-  it('in a live call: the bot is told that the session restarted, and is started with the new name and parameters', async () => {
+  it('in a live call: the bot is notified that the session restarted, and is started with the new name and parameters', async () => {
     const { greets, told } = greeter();
     const { sessions, seen } = await testEngine([greets]);
     const first = new MemoryCall(sessions, opening({ tier: 1 }));
@@ -211,14 +211,14 @@ describe('G-28 a conversation that begins anew while its call is running keeps t
 });
 
 describe('the homes of calls', () => {
-  it('are not told that a call is over which begins anew (G-28)', async () => {
+  it('are not notified of the end of a call that begins anew (G-28)', async () => {
     const all = await homes();
     await begun(all);
     await new MemoryCall(all.a.sessions).start();
     expect([all.left.asked.includes('forget call-1'), all.left.newest()?.started]).toEqual([false, true]);
   });
 
-  it('are told at once that a call is over, and not only when its bot was: another start may come before that', async () => {
+  it('are notified at once that a call is over, and not only when its bot was: another start may come before that', async () => {
     const { slow, open } = slowToEnd();
     const all = await homes({}, [1, 1], slow);
     await begun(all);
@@ -231,7 +231,7 @@ describe('the homes of calls', () => {
     expect(all.left.asked).toEqual(['save call-1', 'forget call-1', 'save call-1']);
   });
 
-  it('are told of a call that was refused: it may live elsewhere', async () => {
+  it('are notified of a call that was refused: it may live at a peer', async () => {
     const { a, left } = await homes({ maxSessions: 0 });
     await expect(new MemoryCall(a.sessions).start()).rejects.toMatchObject({ code: 'overloaded' });
     await expect(new MemoryCall(a.sessions, { agentId: 'nobody' }).press('1')).rejects.toBeDefined();
@@ -255,7 +255,7 @@ describe('G-28 a conversation that begins anew while its server comes to its end
 });
 
 describe('G-28 a conversation that begins anew at the next home of its call', () => {
-  it('is welcomed there, and the bot is told once that the session before restarted', async () => {
+  it('is welcomed there, and the bot is notified once that the previous session restarted', async () => {
     const all = await homes();
     const { a, b, next, notes } = all;
     await begun(all);

@@ -125,7 +125,7 @@ describe('a call', () => {
     expect(await call.turn(audio(SPEECH))).toMatchObject({ kinds: [], end: 'complete' });
   });
 
-  it('G-77 G-79 hands the caller over with reason, summary and routing hint', async () => {
+  it('G-77 G-79 transfers the caller with reason, summary and routing hint', async () => {
     const { sessions } = await testEngine([mirror]);
     const call = new MemoryCall(sessions);
     await call.start();

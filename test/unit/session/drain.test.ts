@@ -254,7 +254,7 @@ describe('a server that stops while a caller has no open stream', () => {
     expect(stopped.cut).toEqual({ turns: 0, calls: 0 });
   });
 
-  it('G-35 waits, as long as it has time, for the key of a caller who is never told to hurry', async () => {
+  it('G-35 waits, as long as it has time, for the key of a caller without a time limit of the platform', async () => {
     const engine = await begun();
     await engine.call.press('5');
     const stopped = stop(engine);

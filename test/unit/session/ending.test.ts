@@ -145,7 +145,7 @@ describe('the end of a call', () => {
     expect(await snapshotOf({ sessions })).toMatchObject({ ended: true, state: null });
   });
 
-  it('G-55 makes every prompt of a terminal reply uncuttable, also those said before it and those built by hand', async () => {
+  it('G-55 makes every prompt of a terminal reply uncuttable, also those said before it and those built without the helpers', async () => {
     const talker = bot<null>({
       id: 'talker',
       name: 'Talker',

@@ -190,7 +190,7 @@ describe('a bot that speaks without end', () => {
     expect(seen).toContain('bot_failed reply_too_long');
   });
 
-  it('and does not stop when it is told to frees the call when its reader is gone', async () => {
+  it('and does not stop when it is aborted frees the call when its reader is gone', async () => {
     const stubborn = endless(() => say('La.'), { finish: () => new Promise(() => undefined) });
     const { sessions, clock } = await testEngine([stubborn]);
     const call = new MemoryCall(sessions);

@@ -95,7 +95,7 @@ describe('the farewell of a call', () => {
     expect(farewell.sink.next).toMatchObject({ kind: 'end' });
   });
 
-  it('are finished when the server stops, without a second goodbye', async () => {
+  it('are finished when the server stops, without a second farewell', async () => {
     const { call, clock, sessions } = await started();
     const farewell = await call.open({ kind: 'dtmf', digits: '1' });
     await flushMicrotasks();
@@ -132,7 +132,7 @@ describe('the farewell of a call', () => {
     expect(next.sink.next).toMatchObject({ kind: 'transfer' });
   });
 
-  it('G-77 leave the terminal event owed when the wire refuses it', async () => {
+  it('G-77 leave the terminal event pending when the wire refuses it', async () => {
     const { call, clock, sessions } = await started();
     const session = await sessions.acquire({
       organizationId: 'org',

@@ -132,7 +132,7 @@ describe('a call that we end', () => {
 });
 
 describe('an end that was decided', () => {
-  it('G-77 is told on the next turn when its own was cancelled, although the bot is told of turns as well', async () => {
+  it('G-77 is sent on the next turn when its own was cancelled, although the bot is notified of turns as well', async () => {
     const { sessions, clock } = await testEngine([plain]);
     const call = new MemoryCall(sessions);
     await call.start();
@@ -146,7 +146,7 @@ describe('an end that was decided', () => {
 });
 
 describe('after the end of a call', () => {
-  it('G-75 tells the bot nothing more', async () => {
+  it('G-75 notifies the bot of nothing more', async () => {
     told.length = 0;
     const { sessions } = await testEngine([plain]);
     const call = new MemoryCall(sessions);

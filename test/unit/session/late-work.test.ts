@@ -57,7 +57,7 @@ describe('recognition that takes longer than a turn may', () => {
     });
   });
 
-  it('never reaches the bot, which has been told of nothing', async () => {
+  it('never reaches the bot, which has been notified of nothing', async () => {
     const { clock, spoken, asked, recognized } = await recognizing();
     await clock.advanceAsync(turnDeadlineMs);
     await recognized('a pizza');
@@ -90,7 +90,7 @@ describe('recognition of what the caller has acted over', () => {
 });
 
 describe('a handler that takes longer than a turn may', () => {
-  it('is told that its time is up', async () => {
+  it('gets an aborted signal when its time is up', async () => {
     const signals: AbortSignal[] = [];
     const hung = bot<null>({
       id: 'hung',

@@ -58,7 +58,7 @@ async function watched(settings: Partial<typeof TEST_SETTINGS> = {}, recognizer?
   return { ...engine, call, told, answers };
 }
 
-describe('what the observer is told of a bot', () => {
+describe('what the observer learns of a bot', () => {
   it('is how long each answer took, and of a caller who hears a filler meanwhile', async () => {
     const { call, clock, told, answers } = await watched({ fillerAfterMs: 1500 });
     clock.advance(5000);

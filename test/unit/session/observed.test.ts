@@ -33,7 +33,7 @@ function writing(lines: string[]): SessionObserver {
 }
 
 describe('an observer', () => {
-  it('is told what happens on which turn, and of the start and end of speech alone', async () => {
+  it('is notified of what happens on which turn, and of the start and end of speech alone', async () => {
     const lines: string[] = [];
     const { sessions, clock } = await testEngine([plain], { observer: writing(lines) });
     const call = new MemoryCall(sessions);
@@ -80,7 +80,7 @@ describe('an observer', () => {
     expect((await call.hangUp()).next).toEqual({ kind: 'gone' });
   });
 
-  it('is told once of a bot that fails on the audio of a call, and of one that fails at its end', async () => {
+  it('is notified once of a bot that fails on the audio of a call, and of one that fails at its end', async () => {
     const lines: string[] = [];
     const failing = bot<null>({
       id: 'failing',
@@ -105,7 +105,7 @@ describe('an observer', () => {
     expect(lines.filter((line) => line.endsWith('bot_failed'))).toEqual(['call-1#audio bot_failed', 'call-1#end bot_failed']);
   });
 
-  it('is told why a turn ended that got no answer', async () => {
+  it('is notified why a turn ended that got no answer', async () => {
     const lines: string[] = [];
     const { sessions, clock } = await testEngine([plain], { observer: writing(lines), settings: { maxFarewellMs: 30_000 } });
     const call = new MemoryCall(sessions);
@@ -130,7 +130,7 @@ describe('an observer', () => {
 });
 
 describe('the notifying handlers of a bot', () => {
-  it('are told of the turns of its session, and last of its end', async () => {
+  it('are notified of the turns of its session, and last of its end', async () => {
     const told: string[] = [];
     const note = (what: string, { turnId }: BotContext): void => {
       told.push(`${turnId} ${what}`);

@@ -232,7 +232,7 @@ describe('two turns of one call', () => {
     expect(sessions.size).toBe(0);
   });
 
-  it('tells a bot that is still thinking when the caller hangs up', async () => {
+  it('aborts a bot that is still thinking when the caller hangs up', async () => {
     let reason: unknown;
     let begun: () => void = () => undefined;
     const thinks = new Promise<void>((resolve) => {

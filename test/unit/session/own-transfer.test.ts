@@ -62,7 +62,7 @@ describe('the transcript of a call that we end', () => {
 });
 
 describe('a hand-over whose stream breaks while its line is heard', () => {
-  it('is owed to the next turn, on which neither the bot is asked nor the line said again (G-77)', async () => {
+  it('is pending for the next turn, on which neither the bot is asked nor the line said again (G-77)', async () => {
     const { call, voice, clock, seen } = await begun({ maxFarewellMs: 30_000 });
     voice.defectiveText = 'Yes?';
     const first = await call.open({ kind: 'dtmf', digits: '1' });
@@ -128,7 +128,7 @@ describe('a wire that throws', () => {
     throw new Error('no wire');
   };
 
-  it('ends the turn and the call when we hand the caller over', async () => {
+  it('ends the turn and the call when we transfer the caller', async () => {
     const { call, sessions, seen, log } = await begun();
     const { sink } = await call.open(FRAME);
     sink.write = broken;
@@ -139,7 +139,7 @@ describe('a wire that throws', () => {
     expect(log.lines).toMatchObject([{ level: 'error', conversationId: 'call-1', err: { cause: { message: 'no wire' } } }]);
   });
 
-  it('ends the turn to which an end is owed, and leaves it owed', async () => {
+  it('ends the turn for which an end is pending, and leaves it pending', async () => {
     const { call, clock, seen } = await begun({ maxFarewellMs: 30_000 });
     const first = await call.open({ kind: 'dtmf', digits: '9' });
     await flushMicrotasks();
@@ -157,7 +157,7 @@ describe('a wire that throws', () => {
 });
 
 describe('a client that does not read while we hand its caller over', () => {
-  it('G-91 is told of the end on the next stream', async () => {
+  it('G-91 gets the end on the next stream', async () => {
     const { call, clock, seen, log } = await begun({ maxDurationMs: 90_000 });
     await clock.advanceAsync(84_000);
     const { sink } = await call.open(FRAME);

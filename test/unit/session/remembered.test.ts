@@ -84,7 +84,7 @@ describe('a call that is over', () => {
     expect(listeners.size).toBe(0);
   });
 
-  it('owes nothing to a caller who hung up while the bot was looking for a farewell', async () => {
+  it('has nothing pending for a caller who hung up while the bot was looking for a farewell', async () => {
     let answer: () => void = () => undefined;
     const thinking = bot<null>({
       id: 'thinking',

@@ -36,7 +36,7 @@ describe('sessions', () => {
     expect((await new MemoryCall(mute.sessions, { mode: 'chunk' }).start()).outputs).toMatchObject([{ kind: 'final', mode: 'wav' }]);
   });
 
-  it('has a call from its beginning until it is over and its bot was told', async () => {
+  it('has a call from its beginning until it is over and its bot was notified', async () => {
     const { sessions } = await testEngine([plain('a')]);
     const call = new MemoryCall(sessions);
     const has = [sessions.has(KEY)];
@@ -88,7 +88,7 @@ describe('sessions', () => {
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason } });
   });
 
-  it('counts a call that it turns away because nobody can name its home, and tells the flow so', async () => {
+  it('counts a call that it transfers because its home is unknown, and names that reason to the flow', async () => {
     const { sessions, seen } = await testEngine([plain('a')]);
     const sink = new MemorySink();
     sessions.transferRefused(sink, new AppError('store_unavailable', 'nobody knows'), KEY);
@@ -124,7 +124,7 @@ describe('sessions', () => {
     }
   });
 
-  it('G-93 ends a session in which nothing arrives, tells the bot, and lets no other process go on with it', async () => {
+  it('G-93 ends a session in which nothing arrives, notifies the bot, and lets no other process go on with it', async () => {
     const ended: string[] = [];
     const left = new LeftSnapshots();
     const { sessions, clock, seen } = await testEngine([plain('a', { ended })], { snapshots: left });

@@ -94,7 +94,7 @@ describe('a caller who speaks while a farewell is spoken on another stream', () 
     expect([newer.sink.kinds, newer.sink.end, farewell.sink.end]).toEqual([[], 'complete', 'open']);
   });
 
-  it('G-77 is told of the end once on the next stream when the stream of the farewell breaks', async () => {
+  it('G-77 gets the end once on the next stream when the stream of the farewell breaks', async () => {
     const { call, clock, farewell } = await sayingGoodbye();
     farewell.turn.abort('hang_up');
     await clock.advanceAsync(GOODBYE_MS);
@@ -105,7 +105,7 @@ describe('a caller who speaks while a farewell is spoken on another stream', () 
     expect([next.sink.kinds, next.sink.next]).toMatchObject([['final'], { kind: 'end', metadata: { outcome: 'done' } }]);
   });
 
-  it('G-38 is told that the speech ended which was reported before the call was over', async () => {
+  it('G-38 gets the end of the speech that was reported before the call was over', async () => {
     const { call, clock } = await begun();
     const speaking = await call.open(LINE_SILENCE, SENTENCE);
     expect(speaking.sink.kinds).toEqual(['input_started']);
@@ -158,7 +158,7 @@ describe('a bot that finds start and end of speech itself', () => {
     expect(sink.kinds).toEqual(['input_started']);
   });
 
-  it('starts nothing once the end of the call is owed', async () => {
+  it('starts nothing once the end of the call is pending', async () => {
     const engine = await begun({}, selfHearing);
     const { sink } = await engine.call.open(LINE_SILENCE);
     const farewell = await engine.call.open({ kind: 'dtmf', digits: '9' });
@@ -221,7 +221,7 @@ describe('a caller who goes on after a pause', () => {
 });
 
 describe('a client that opens and cancels streams', () => {
-  it('is refused when too many of them wait for the bot to be told', async () => {
+  it('is refused when too many of them wait for the bot to be notified', async () => {
     const bench = await begun({}, bot<null>({ ...definition, turn_started: () => new Promise(() => undefined) }));
     await cancelled(64)(bench);
     await expect(bench.call.open()).rejects.toMatchObject({ code: 'overloaded' });
@@ -229,7 +229,7 @@ describe('a client that opens and cancels streams', () => {
 });
 
 describe('a bot that is still thinking', () => {
-  it('G-74 is told of a hang-up on the very stream that it answers', async () => {
+  it('G-74 is notified of a hang-up on the very stream that it answers', async () => {
     const reasons: unknown[] = [];
     const thinker = bot<null>({
       ...definition,

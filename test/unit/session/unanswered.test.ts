@@ -101,7 +101,7 @@ describe('a welcome that speaks and then works', () => {
     await sessions.close(0);
   });
 
-  it('is given up when the caller hangs up, and its handler is told', async () => {
+  it('is given up when the caller hangs up, and its handler is aborted', async () => {
     let signal: AbortSignal | undefined;
     const busy = bot<null>({
       id: 'busy',

@@ -170,7 +170,7 @@ describe('end of speech without a grace', () => {
 });
 
 describe('the suspected end', () => {
-  it('is told once, and the end after the grace', () => {
+  it('is reported once, and the end after the grace', () => {
     expect(run(new Endpointer(GRACE), `###${'.'.repeat(30)}`)).toEqual(['started 2', 'paused 12', 'ended 17']);
     expect(run(new Endpointer(), `#####${'.'.repeat(45)}`)).toEqual(['started 4', 'paused 34', 'ended 44']);
   });

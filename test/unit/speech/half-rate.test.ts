@@ -25,7 +25,7 @@ describe('the power of a frame', () => {
 });
 
 describe('the brightness of a frame', () => {
-  it.each([100, 300, 700, 1200, 1900, 3000, 3900])('tells how high a tone of %d Hz is', (hertz) => {
+  it.each([100, 300, 700, 1200, 1900, 3000, 3900])('measures the brightness of a tone of %d Hz', (hertz) => {
     expect(lineOf(1, tone(hertz)).brightness).toBeCloseTo(Math.sin((Math.PI * hertz) / 8000) ** 2, 1);
   });
 

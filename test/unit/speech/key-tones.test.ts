@@ -23,7 +23,7 @@ const isKey = (frame: Int16Array): boolean => {
 };
 
 describe('the tone of a key', () => {
-  it('is told for all sixteen keys, loud and low, and with one tone louder than the other', () => {
+  it('is detected for all sixteen keys, loud and low, and with one tone louder than the other', () => {
     for (const low of LOW_HZ) {
       for (const high of HIGH_HZ) {
         for (const [one, other] of [

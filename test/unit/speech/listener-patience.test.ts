@@ -107,7 +107,7 @@ describe('over a prompt', () => {
     expect(line.events).toEqual(['started 0']);
   });
 
-  it('the detector is told when the caller is already speaking', () => {
+  it('the detector gets whether the caller is already speaking', () => {
     new Drawing().hears('..###..');
     expect(engines.asked.isHearing).toEqual([false, false, false, false, false, true, true]);
   });

@@ -31,7 +31,7 @@ describe('start and end', () => {
     expect(Math.abs((end ?? 0) - endMs - 800)).toBeLessThanOrEqual(40);
   });
 
-  it('ends sooner and later as it is told', () => {
+  it('ends sooner and later as it is set', () => {
     for (const endSilenceMs of [400, 1200]) {
       const { events } = listen(call(), { patience: { endSilenceMs, resumeGraceMs: 0 } });
       expect(Math.abs((events[1]?.ms ?? 0) - speechBounds(call()).endMs - endSilenceMs)).toBeLessThanOrEqual(40);
@@ -110,7 +110,7 @@ describe('the utterance', () => {
     expect(utterance.durationMs).toBe(utterance.mulaw.length / 8);
   });
 
-  it.each([0, 100, 1000])('starts %d ms before the speech when told so', (preRollMs) => {
+  it.each([0, 100, 1000])('starts %d ms before the speech when set so', (preRollMs) => {
     const usual = listen(call()).utterances[0]?.durationMs ?? 0;
     expect(listen(call(), { patience: { preRollMs } }).utterances[0]?.durationMs).toBe(usual - 300 + preRollMs);
   });

@@ -48,7 +48,7 @@ describe('a whole piece of audio', () => {
     );
   });
 
-  it('is handed back as it is when the rates are the same', () => {
+  it('is returned unchanged when the rates are the same', () => {
     const samples = Int16Array.of(1, 2, 3);
     expect(resampleAll(createResampler, samples, 8000, 8000)).toBe(samples);
   });

@@ -48,7 +48,7 @@ describe('what the vocal cords make', () => {
     expect(Math.min(...all.slice(3))).toBeGreaterThan(0.8);
   });
 
-  it('is told one or two frames after it began', () => {
+  it('is detected one or two frames after it began', () => {
     const all = strengths(new Uint8Array([...silence(100), ...voice(100, 120)]));
     expect(all.findIndex((strength) => strength > 0.65)).toBeLessThanOrEqual(6);
   });

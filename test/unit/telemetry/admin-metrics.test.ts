@@ -28,7 +28,7 @@ describe('the metrics of the administration', () => {
     expect(await lines('parley_webhook_registrations_total')).toHaveLength(REGISTRATION_OUTCOMES.length * SERVICE_APP_EVENTS.length);
   });
 
-  it('P-16 tell of the worst data source, whoever it belongs to', async () => {
+  it('P-16 show the worst data source, whoever it belongs to', async () => {
     const { metrics, lines } = open();
     expect(await lines('parley_data_source_token_expiry_seconds')).toEqual([]);
     const states = [source({}), source({ expiresAtMs: 40_000, isAlarming: true }), source({ isServed: false, expiresAtMs: undefined })];

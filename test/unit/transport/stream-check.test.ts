@@ -29,7 +29,7 @@ function checkWith(verify: () => Principal | Promise<Principal>): { readonly tok
 }
 
 describe('StreamCheck', () => {
-  it('P-18 tells the connections that a token is being checked, and that it was refused', async () => {
+  it('P-18 notifies the connections that a token is being checked, and that it was refused', async () => {
     let refuse: (error: AppError) => void = () => undefined;
     const { tokens, told } = checkWith(() => new Promise((_resolve, reject) => (refuse = reject)));
     const checked = tokens.check(new Rpc());
@@ -39,7 +39,7 @@ describe('StreamCheck', () => {
     expect(told).toEqual(['began', 'over']);
   });
 
-  it('P-18 tells them of a refusal that takes no time', () => {
+  it('P-18 notifies them of a refusal that takes no time', () => {
     const { tokens, told } = checkWith(() => {
       throw new AppError('unauthenticated', 'no');
     });
@@ -59,7 +59,7 @@ describe('StreamCheck', () => {
     },
   );
 
-  it('P-18 tells them of an answer that needs no token', () => {
+  it('P-18 notifies them of an answer that needs no token', () => {
     const { tokens, told } = checkWith(() => PRINCIPAL);
     tokens.answered(new Rpc());
     expect(told).toEqual(['began', 'over']);

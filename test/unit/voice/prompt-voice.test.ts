@@ -174,7 +174,7 @@ describe('CachingPromptVoice', () => {
     });
   });
 
-  it('stops warming up when it is told to', async () => {
+  it('stops warming up when its signal aborts', async () => {
     const { voice, synthesizer } = open();
     synthesizer.hold();
     const stop = new AbortController();

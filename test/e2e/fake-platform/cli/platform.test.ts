@@ -116,7 +116,7 @@ describe('parley platform authorize, token and status', () => {
     expect(platform.api.authorizations()).toMatchObject([{ organizationId: ORG }]);
   });
 
-  it('fails when webhooks were told and no data source comes of it', async () => {
+  it('fails when webhooks were notified and no data source appeared', async () => {
     const { access_token: token } = platform.api.logIn();
     const hook = { name: 'n', targetUrl: `${platform.api.origin}/nobody`, resource: 'serviceApp', event: 'authorized' };
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

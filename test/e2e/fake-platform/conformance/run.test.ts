@@ -155,7 +155,7 @@ it('end at once when they are interrupted, also before the first answer, and lea
   expect((await examine(busy.target, { checks: [left] })).results).toMatchObject([{ verdict: 'pass' }]);
 });
 
-it('place no more calls at once than they are told, and take their time for none of a check', async () => {
+it('place no more parallel calls than allowed, and do not count their time as that of a check', async () => {
   // Far more than a check of one question needs, also on a machine that is busy.
   const checkMs = 2000;
   let [open, most, turns] = [0, 0, 0];

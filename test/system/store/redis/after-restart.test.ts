@@ -72,7 +72,7 @@ describe('after a restart of a Redis server with an append-only file', () => {
 });
 
 describe('what a Redis server has after a restart', () => {
-  it('is as it was where it is told to keep nothing', async () => {
+  it('is as it was where it is configured to keep nothing', async () => {
     const redis = await serverWith({ acl: DEFAULT_OFF });
     expect(await afterRestart(await redisConnection(redis, PARLEY), USES)).toBe('kept');
   });
@@ -90,7 +90,7 @@ describe('what a Redis server has after a restart', () => {
     expect(await afterRestart(await redisConnection(redis, PARLEY), USES)).toBe('unknown');
   });
 
-  it('cannot be told while it is away', async () => {
+  it('is unknown while Redis is away', async () => {
     const redis = await serverWith({});
     const connection = await redisConnection(redis);
     await redis.kill();

@@ -20,7 +20,7 @@ function expectSilent(inspection: TokenInspection, token: string): void {
 }
 
 describe('inspecting a token', () => {
-  it('tells what it says and for whom the server would take it, and shows neither it nor its nonce', async () => {
+  it('shows its claims and which data source the server would accept it for, and shows neither it nor its nonce', async () => {
     const patient = await admit(NOWHERE);
     const token = patient.token('grpc', { iat: 1_799_000_000, exp: Math.floor(patient.clock.nowMs() / 1000) + 600 });
     const inspection = await inspected(patient, ` Bearer ${token}\n`);
@@ -38,7 +38,7 @@ describe('inspecting a token', () => {
     expectSilent(inspection, token);
   });
 
-  it('takes the transport from the schema, unless it is told (J-2E)', async () => {
+  it('takes the transport from the schema, unless the transport is given (J-2E)', async () => {
     const patient = await admit(NOWHERE);
     const token = patient.token('websocket');
     expect(await inspected(patient, token)).toMatchObject({ transport: 'websocket', verdict: { isAccepted: true } });

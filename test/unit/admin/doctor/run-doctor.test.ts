@@ -56,7 +56,7 @@ async function examined(checks: readonly Check[], options: Partial<DoctorOptions
 }
 
 describe('the doctor', () => {
-  it('makes independent checks beside each other, and tells them in their order', async () => {
+  it('runs independent checks in parallel, and reports them in their order', async () => {
     const first = held('schema');
     const second = held('url');
     const { running } = await examined([first.check, second.check]);
@@ -71,7 +71,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  it('tells of each check when it ends, and how many there are, also of those that are left out', async () => {
+  it('reports each check when it ends, with the number of checks, skipped ones included', async () => {
     const told: string[] = [];
     const first = held('schema');
     const last = check('test_token', () => [], { needs: ['schema'] });
@@ -146,7 +146,7 @@ describe('the doctor', () => {
     ]);
   });
 
-  it('gives up a check that does not end, and tells it to stop', async () => {
+  it('gives up a check that does not end, and aborts it', async () => {
     const slow = held('schema');
     const { running, clock } = await examined([slow.check]);
     await clock.advanceAsync(999);

@@ -56,7 +56,7 @@ describe('R-02 a schema that the platform neither changes nor registers', () => 
 });
 
 describe('R-02 a member that the platform does not change', () => {
-  it('is told of and not changed again, while its tokens are renewed and let in as they are', async () => {
+  it('is reported and not changed again, while its tokens are renewed and let in as they are', async () => {
     world.api.add({ ...BODY, subject: 'as it was', nonce: 'old' });
     world.api.ignored.add('subject');
     const reconciler = await world.reconciler();
@@ -93,7 +93,7 @@ describe('R-02 a member that the platform does not change', () => {
     expect([updates(), world.transitions.includes('overdue')]).toEqual([2, false]);
   });
 
-  it('is told of with the words of the platform when it is the status', async () => {
+  it('is reported with the platform's words when it is the status', async () => {
     world.api.add({ ...BODY, nonce: 'old', status: 'disabled', errorMessage: 'no licence' });
     world.api.ignored.add('status');
     await expect((await world.reconciler()).start()).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('a nonce', () => {
     expect([world.lets(old), world.lets(world.record.nonce), updates()]).toEqual([true, true, 2]);
   });
 
-  it('that may have been taken by a refused change is kept while the platform does not tell nonces', async () => {
+  it('that may have been taken by a refused change is kept while the platform does not return nonces', async () => {
     const reconciler = await world.reconciler();
     await reconciler.start();
     world.api.hidden.add('nonce');
@@ -134,7 +134,7 @@ describe('a nonce', () => {
     expect(world.lets(world.record.nonce)).toBe(true);
   });
 
-  it('that was refused for sure is not tried again although the platform does not tell nonces', async () => {
+  it('that was refused for sure is not tried again although the platform does not return nonces', async () => {
     const reconciler = await world.reconciler();
     await reconciler.start();
     world.api.hidden.add('nonce');

@@ -105,7 +105,7 @@ describe('served organizations', () => {
     expect([turns >= 4, isLetIn(ONE)]).toEqual([true, false]);
   });
 
-  it('are let in once they have authorized the app, and one does not open the door for another', async () => {
+  it('are accepted once they have authorized the app, and one does not admit another', async () => {
     const { served, isLetIn, told } = open();
     await served.authorized(named(ONE), never());
     expect([isLetIn(ONE), isLetIn(TWO)]).toEqual([true, false]);
@@ -152,7 +152,7 @@ describe('served organizations', () => {
     expect([isLetIn(ONE), told, apiOf(ONE).count('update'), apiOf(ONE).count('create')]).toEqual([true, [[ONE, 'adopted']], 0, 1]);
   });
 
-  it('are begun a few at a time, and the failure of one is told and keeps no other waiting', async () => {
+  it('are begun a few at a time, and the failure of one is reported and delays no other', async () => {
     const { served, apiOf, clock, isLetIn } = open();
     apiOf(ONE).isDown = true;
     const many = Array.from({ length: 30 }, (_, count) => named(uuid(count)));
@@ -229,7 +229,7 @@ describe('served organizations', () => {
 describe('an organization with both transports', () => {
   const BOTH = ['grpc', 'websocket'] as const;
 
-  it('has a data source for each, with nonces of their own, and neither token opens the other door (J-2E)', async () => {
+  it('has a data source for each, with nonces of their own, and neither token is accepted on the other transport (J-2E)', async () => {
     const { served, isLetIn, apiOf, nonceOf, told } = open({ transports: BOTH });
     await served.authorized(named(ONE), never());
     expect([...apiOf(ONE).records.values()].map(({ schemaId }) => schemaId).sort()).toEqual(Object.values(SCHEMAS).sort());

@@ -116,7 +116,7 @@ describe('what is let in', () => {
   });
 });
 
-it('one that cannot be let in is told of and keeps no other one from it', async () => {
+it('one that cannot be trusted is reported and prevents no other one', async () => {
   const other = '0f148aa0-9999-4222-8333-444455556666';
   const world = open({
     organizations: [other, ORG],

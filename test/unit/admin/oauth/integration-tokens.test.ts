@@ -116,7 +116,7 @@ describe('the tokens of the integration', () => {
       expect(await integration.current(never())).toBe('CANARY-a1');
     });
 
-    it('are told of when it is too late, and used to their end', async () => {
+    it('are reported when it is too late, and used until they expire', async () => {
       const { integration, clock, only } = open();
       await integration.save(short(1, clock.nowMs()));
       clock.advance(HOUR_MS / 2);

@@ -122,7 +122,7 @@ describe('data sources', () => {
     ]);
   });
 
-  it('that are not there are told by the status', async () => {
+  it('that do not exist are recognized by the status', async () => {
     const { dataSources } = await open(answer(404, ''));
     expect(await failureOf(dataSources.get('x', never()))).toMatchObject({ code: 'platform_refused', details: { status: 404 } });
     expect(await failureOf(dataSources.delete('x', never()))).toMatchObject({ code: 'platform_refused', details: { status: 404 } });

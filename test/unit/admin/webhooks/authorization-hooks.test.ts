@@ -27,7 +27,7 @@ function open(...hooks: readonly NamedHook[]) {
   return { all, clock, failed, tell };
 }
 
-it('every hook is told of each result in order, whatever another one throws', async () => {
+it('every hook is notified of each result in order, whatever another one throws', async () => {
   const told: string[] = [];
   const { tell, failed } = open(
     { name: 'callback', run: ({ organizationId }) => void told.push(organizationId) },
@@ -54,7 +54,7 @@ it('a hook that never ends is given up, and its signal aborts', async () => {
   expect([signals[0]?.aborted, signals.length, failed]).toEqual([true, 2, ['url 1 hook_failed: it took longer than 1000 ms']]);
 });
 
-it('the end gives up what is under way, tells nobody any more, and calls nothing of it a failure', async () => {
+it('closing aborts running hooks, notifies nobody any more, and reports none of that as a failure', async () => {
   const signals: AbortSignal[] = [];
   const { tell, all, failed } = open({ name: 'url', run: (_, signal) => new Promise(() => void signals.push(signal)) });
   await tell();

@@ -162,7 +162,7 @@ describe('events of the service app', () => {
     expect(inbox.authorized).toHaveLength(1);
   });
 
-  it('are told of once they had their effect, and not when another one has overtaken them', async () => {
+  it('are reported once they had their effect, and not when another one has overtaken them', async () => {
     world.isQuick = false;
     const inbox = await world.inbox();
     await inbox.receive(event('authorized'));

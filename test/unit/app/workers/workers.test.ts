@@ -170,7 +170,7 @@ describe('a worker that ends', () => {
     expect(workers.current).toEqual({ ready: false, reasons: ['starting'] });
   });
 
-  it('that could not start anew is told in the log, and is tried again', async () => {
+  it('that could not start anew is logged, and is tried again', async () => {
     const { clock, fakes, log, workers } = await running();
     await fakes.get(2).ends();
     await clock.advanceAsync(100);

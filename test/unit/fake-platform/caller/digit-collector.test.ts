@@ -40,7 +40,7 @@ describe('the digit collector', () => {
     expect(entries).toEqual([[]]);
   });
 
-  it('G-67 hands the terminator over when told to', () => {
+  it('G-67 sends the terminator when configured so', () => {
     const { collector, entries } = lab({ terminator: '*', terminatorIncluded: true });
     collector.press('7');
     collector.press('*');

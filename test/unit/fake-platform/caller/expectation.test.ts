@@ -134,7 +134,7 @@ describe('expectations', () => {
     expect(unmetExpectations(hangup, { ...hung, terminal: undefined })).toEqual([]);
   });
 
-  it('cannot tell that something was not said where no prompt has a text', () => {
+  it('cannot know that something was not said where no prompt has a text', () => {
     const silent = { ...call, heardTexts: [] };
     const never = [parseExpectation('no-text:goodbye')];
     expect(unmetExpectations(never, silent)[0]?.found).toBe('the server gave no text of its prompts');

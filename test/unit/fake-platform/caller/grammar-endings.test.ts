@@ -132,7 +132,7 @@ describe('the end of a call', () => {
 });
 
 describe('a server that does not keep its part', () => {
-  it('fails the call when nothing answers within the limit, and says goodbye', async () => {
+  it('fails the call when nothing answers within the limit, and hangs up', async () => {
     const call = new FakeCall({ limits: { answerMs: 4000 } });
     call.clock.advance(4000);
     expect(call.turn(1).isCancelled).toBe(true);

@@ -42,7 +42,7 @@ describe('the sound of a reply', () => {
     expect(plain).not.toHaveProperty('sound');
   });
 
-  it('tells the longest gap that was heard, and where', async () => {
+  it('reports the longest gap that was heard, and where', async () => {
     const [welcome] = (await cut({})).replies;
     expect(welcome).toMatchObject({ maxGapMs: 150, maxGapAtMs: 300 });
   });

@@ -6,7 +6,7 @@ import { timelineText } from '../../../../src/fake-platform/caller/timeline-text
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 describe('the timeline', () => {
-  it('notes who did what at which whole ms of the call, and hands it on at once', () => {
+  it('notes who did what at which whole ms of the call, and passes it on at once', () => {
     const clock = new FakeClock();
     clock.advance(5000);
     const seen: TimelineEvent[] = [];

@@ -109,7 +109,7 @@ describe('a turn that is lost behind its closing FINAL', () => {
   it.each([
     ['completed', 'gone', false],
     ['broken', 'given up by the caller', true],
-  ] as const)('is told as %s when its server is %s', (kind, _, isGivenUp) => {
+  ] as const)('is reported as %s when its server is %s', (kind, _, isGivenUp) => {
     const turns: FakeTurn[] = [];
     const line = {
       open: (listener: ConstructorParameters<typeof FakeTurn>[0]) => {

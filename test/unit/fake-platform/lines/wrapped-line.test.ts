@@ -74,7 +74,7 @@ async function serverWith(script: SocketScript): Promise<ScriptedSocketServer> {
 }
 
 describe.each(LINES)('a line %s', (_, call) => {
-  it('W-10 tells of a breach that stands in no answer', async () => {
+  it('W-10 reports a breach that is in no answer', async () => {
     const { target } = await serverWith(async (socket) => {
       await welcome(socket);
       socket.tell('PING', { seq: 1 });
@@ -85,7 +85,7 @@ describe.each(LINES)('a line %s', (_, call) => {
     expect(outcome).toBe('hung_up');
   });
 
-  it('W-2A tells at once of the loss of its socket, although no turn is open', async () => {
+  it('W-2A reports the loss of its socket at once, although no turn is open', async () => {
     // Nobody listens to the caller's voice, so nothing is open once the welcome is complete and was heard.
     const server = await serverWith((socket) => welcome(socket, 100, { input_mode: 'INPUT_EVENT_DTMF' }));
     const { findings, outcome, durationMs } = await call(server.target, {

@@ -116,7 +116,7 @@ describe('the waits of a call of a load', () => {
     expect(call.asked).toEqual([true, false]);
   });
 
-  it('last until the caller loses patience, and not until the server was told', async () => {
+  it('last until the caller loses patience, and not until the server got the hang-up', async () => {
     const call = await held(neverAnswers, { scenario: { hangUpAtMs: 8000 } });
     expect(call.facts).toMatchObject({ outcome: 'hung_up', isHeard: false });
     const waited = waitOf('first_audio', call);

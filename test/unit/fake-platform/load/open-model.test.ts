@@ -117,7 +117,7 @@ describe('an open model', () => {
     expect(sound).toMatchObject({ wrong: 0, short: 0, compared: calls.finished - 1 });
   });
 
-  it('lets calls arrive although none before is over, and tells what it had no room for', async () => {
+  it('lets calls arrive although none before is over, and counts those it had no room for', async () => {
     const clock = new FakeClock();
     const resolvers: ((held: CallFacts) => void)[] = [];
     const generator = new Generator({
@@ -196,7 +196,7 @@ describe('a load that cannot keep its own pace', () => {
     expect(p99).toBeGreaterThan(300);
   });
 
-  it('is told of when it once stood still, and not known when it tells nothing of the time that counts', () => {
+  it('is reported when it once stalled, and unknown when it reports nothing of the measured time', () => {
     const book = new LoadBook({ workers: 2, countedFromMs: 1000, countedToMs: 2000 });
     const nothing = Histogram.coarse().encoded;
     const second = {

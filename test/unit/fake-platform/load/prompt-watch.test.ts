@@ -82,7 +82,7 @@ describe('the watch over prompts', () => {
     expect(watch.compare()).toEqual({ compared: 0, wrong: 0, short: 0, unknown: 0 });
   });
 
-  it('leaves alone what the server cut and completed before it told why', () => {
+  it('leaves alone what the server cut and completed before it reported speech', () => {
     const known = new KnownSounds();
     reply(known, [[1, 2, 3, 4]], 'Hello.');
     const { watch, line, listeners } = watchedLine(known);

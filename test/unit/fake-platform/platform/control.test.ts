@@ -197,7 +197,7 @@ describe('the control of the fake platform', () => {
     expect(await statuses()).toEqual([401, 401, 401]);
   });
 
-  it('tells whoever watches of requests, with who asked, and of deliveries with their end', async () => {
+  it('notifies its observer of requests, with who asked, and of deliveries with their end', async () => {
     const { access_token: token } = running.api.logIn();
     const targetUrl = `${running.api.origin}/nobody-takes-it`;
     const json = { name: 'n', targetUrl, resource: profile.webhook?.appResource, event: 'authorized' };

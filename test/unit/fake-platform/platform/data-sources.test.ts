@@ -205,7 +205,7 @@ describe('an update', () => {
     expect(running.api.dataSources(ORG)[0]?.nonce).toBe(REGISTRATION.nonce);
   });
 
-  it('is told when the platform has disabled the data source', async () => {
+  it('learns that the platform has disabled the data source', async () => {
     const id = await registered();
     expect(running.api.disableDataSource(id, 'unreachable')).toBe(true);
     expect(running.api.disableDataSource(ORG, 'unreachable')).toBe(false);

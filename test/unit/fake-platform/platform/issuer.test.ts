@@ -72,13 +72,13 @@ describe('the issuer', () => {
     expect(issuer.keySetAnswers()).toBe(1);
   });
 
-  it('says in one token what it is told to', async () => {
+  it('signs the claims that it is given', async () => {
     const issuer = await start();
     const [, claims = ''] = (await issuer.issueToken({ audience: 'other', nonce: 'old' })).split('.');
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ aud: 'other', jti: 'old', sub: issuer.claims.subject });
   });
 
-  it('J-01 issues a token at another time than its own when told to, and expires it from there', async () => {
+  it('J-01 issues a token at a given time other than its own, and expires it from there', async () => {
     const clock = new FakeClock();
     const issuer = await start({ clock, lifetimeMinutes: 10 });
     const { iat, exp } = decodeJwt(await issuer.issueToken({}, clock.nowMs() + 90_000));

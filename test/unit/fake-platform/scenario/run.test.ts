@@ -107,7 +107,7 @@ describe('a run of tests', () => {
     expect(summaryLines(results, 1)[0]).toBe('0 passed, 0 failed, 2 interrupted, 3 skipped in 0.0 s');
   });
 
-  it('stops at the first failure when told so, and names a call that could not be placed', async () => {
+  it('stops at the first failure with `bail`, and names a call that could not be placed', async () => {
     const place = (): Promise<never> => Promise.reject(new AppError('prompt_unusable', 'the line is gone'));
     const statuses = async (bail: boolean): Promise<readonly string[]> =>
       (await run({ tests: named(3), jobs: 1, bail, place })).map(({ status }) => status);
@@ -117,7 +117,7 @@ describe('a run of tests', () => {
     expect(result?.failures).toEqual([{ place: 'call', expected: 'the call is placed', found: 'the line is gone' }]);
   });
 
-  it('hands the sound to whoever keeps it and keeps none itself, nor the timeline of a test that passed', async () => {
+  it('passes the sound on for recording and keeps none itself, nor the timeline of a test that passed', async () => {
     const lengths: (number | undefined)[] = [];
     const keep: RunOptions['keep'] = ({ call }) => {
       lengths.push(call?.heard.length);

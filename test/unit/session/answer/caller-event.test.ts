@@ -73,7 +73,7 @@ describe('what was understood of an utterance', () => {
     ['failed', 'the recognizer failed', failing, {}],
     ['not_asked', 'there is no recognizer', undefined, {}],
     ['not_asked', 'the bot wants no words', words, { recognition: 'none' }],
-  ] as const)('is told as %s when %s', async (understood, _when, recognizer, more) => {
+  ] as const)('is reported as %s when %s', async (understood, _when, recognizer, more) => {
     const { call, clock, events } = await watched(recognizer, more);
     await call.start();
     clock.advance(5000);

@@ -31,7 +31,7 @@ describe('a deadline', () => {
     expect(expiredAt).toEqual([1000 + 20_000 + LIMIT_MS]);
   });
 
-  it('expires once, although it is told to go on while it runs', () => {
+  it('expires once, although it is resumed while it runs', () => {
     const { clock, deadline, expiredAt } = begun();
     clock.advance(200);
     deadline.resume();

@@ -38,7 +38,7 @@ describe('a farewell whose stream breaks', () => {
     expect([second.sink.end, notes]).toEqual(['complete', ['session_end bot_end']]);
   });
 
-  it('is told to the bot when nobody comes back', async () => {
+  it('is reported to the bot when nobody comes back', async () => {
     const { a, clock, notes } = await brokenGoodbye();
     await clock.advanceAsync(200_000);
     expect([notes, a.sessions.size]).toEqual([['session_end idle'], 0]);
@@ -68,7 +68,7 @@ describe('a farewell whose stream breaks', () => {
     expect([all.a.seen.at(-1), sink.next?.kind, all.notes]).toEqual(['session_ended moved', 'end', ['session_end bot_end']]);
   });
 
-  it('G-75 of a caller who hangs up at the next home is told to the bot once', async () => {
+  it('G-75 of a caller who hangs up at the next home is reported to the bot once', async () => {
     const { b, next, notes } = await brokenGoodbye();
     await next().hangUp();
     await flushMicrotasks();

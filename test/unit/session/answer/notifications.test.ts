@@ -83,7 +83,7 @@ describe('a note to a bot', () => {
     expect([left.asked, left.newest()?.state]).toEqual([['save call-1', 'save call-1'], { turns: 2 }]);
   });
 
-  it('is reported and told to stop when it takes too long, and the reply is not lost', async () => {
+  it('is reported and aborted when it takes too long, and the reply is not lost', async () => {
     let signal: AbortSignal | undefined;
     const slow = watching((_state, context) => {
       signal = context.signal;

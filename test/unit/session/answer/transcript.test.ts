@@ -93,7 +93,7 @@ describe('the transcript of a call that ends in another way', () => {
     expect((await call.press('1')).next).toMatchObject({ transcript: 'bot: Hello.\ncaller: [keys] 1\nbot: Let me see. No.' });
   });
 
-  it('G-7B goes out, too, when the server hands the caller over', async () => {
+  it('G-7B goes out, too, when the server transfers the caller', async () => {
     const { sessions, clock } = await testEngine([talker], { settings: { keepsTranscript: true } });
     const call = new MemoryCall(sessions);
     await call.start();

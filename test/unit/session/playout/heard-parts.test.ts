@@ -93,7 +93,7 @@ describe('what was heard, prompt by prompt', () => {
 });
 
 describe('what was heard of a prompt that goes on after a cut', () => {
-  it('is told so where another home goes on with it: as an estimate of all of it', () => {
+  it('is reported where another home goes on with it: as an estimate of all of it', () => {
     const here = playing(prompt(2000, 'one two three four five'));
     const cut = here.cut(1400);
     here.resume(cut, 5000);

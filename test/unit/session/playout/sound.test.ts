@@ -40,7 +40,7 @@ describe('a sound in pieces', () => {
     expect(await new Pieces(made(), new FakeClock(), wanted).whole()).toBeUndefined();
   });
 
-  it('needs no maker who can be told that no more is wanted', () => {
+  it('needs no source that can be cancelled', () => {
     const pieces = new Pieces({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }, new FakeClock(), wanted);
     expect(() => {
       pieces.close();

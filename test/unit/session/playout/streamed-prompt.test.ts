@@ -101,7 +101,7 @@ describe('a prompt that is still being made', () => {
     expect(final?.kind === 'final' && final.prompts.map(({ audio }) => audio?.mulaw.length)).toEqual([4800, 480]);
   });
 
-  it('stops when the caller acts over it, and its maker is told', async () => {
+  it('stops when the caller acts over it, and its source is cancelled', async () => {
     const { call, sink, pieces, voice } = await begun();
     pieces.make(200);
     await flushMicrotasks();

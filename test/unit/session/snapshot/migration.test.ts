@@ -57,7 +57,7 @@ describe('a call whose bot has got a new version', () => {
     }
   });
 
-  it('does not start over on a server that still has the version before, which hands the caller over and says why', async () => {
+  it('does not start over on a server that still has the version before, which transfers the caller and says why', async () => {
     const { sink, log, seen } = await movedTo(counter(1), counter(2));
     expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.lines.transfer], { kind: 'transfer', metadata: { reason: 'failed' } }]);
     expect(seen).toContain('bot_failed bot_outdated');

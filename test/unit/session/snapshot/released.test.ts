@@ -27,7 +27,7 @@ async function forwardedTurn({ a }: Homes) {
 }
 
 describe('a process that stops while others can go on with its calls', () => {
-  it('releases the calls between two turns at once, and their bots are told of no end', async () => {
+  it('releases the calls between two turns at once, and their bots are notified of no end', async () => {
     const all = await homes();
     const { a, clock, left, notes } = all;
     await begun(all);
@@ -190,7 +190,7 @@ describe('a process that stops while others can go on with its calls', () => {
     await closing;
   });
 
-  it('waits for a bot that is still being told of the turn before, and stays with a call on which an input comes meanwhile', async () => {
+  it('waits for a bot that is still being notified of the turn before, and stays with a call on which an input comes meanwhile', async () => {
     const gate = gateOf();
     const slow = bot<null>({
       id: 'slow',
@@ -226,7 +226,7 @@ describe('a process that stops while others can go on with its calls', () => {
 });
 
 describe('a session whose call lives in another process by now', () => {
-  it('ends without a word: its bot is told of nothing, and nothing is saved of it', async () => {
+  it('ends without a word: its bot is notified of nothing, and nothing is saved of it', async () => {
     const all = await homes();
     const { a, left, notes } = all;
     await begun(all);

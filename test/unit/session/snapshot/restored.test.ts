@@ -17,7 +17,7 @@ const gone: readonly (readonly [string, (all: Homes) => Promise<void>])[] = [
 ];
 
 describe('a call whose home is gone', () => {
-  it.each(gone)('goes on where it was when its home %s, and its bot is told of no end', async (_how, leave) => {
+  it.each(gone)('goes on where it was when its home %s, and its bot is notified of no end', async (_how, leave) => {
     const all = await homes();
     const { a, b, next, notes } = all;
     await begun(all);
@@ -182,7 +182,7 @@ describe('a call whose home is gone', () => {
     expect((await new MemoryCall(all.b.sessions, { restored }).start()).texts).toEqual(['Welcome.']);
   });
 
-  it('is hung up there like any other (G-75): its bot is told, and nobody goes on with it', async () => {
+  it('is hung up there like any other (G-75): its bot is notified, and nobody goes on with it', async () => {
     const all = await homes();
     await begun(all);
     const session = await all.b.sessions.find(KEY, all.left.restored());

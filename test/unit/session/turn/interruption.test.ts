@@ -125,7 +125,7 @@ describe('an interrupted turn', () => {
     expect(seen.filter((event) => event.startsWith('bot_failed'))).toEqual([]);
   });
 
-  it('counts no failure of a bot whose deadline passes after it was told to stop', async () => {
+  it('counts no failure of a bot whose deadline passes after it was aborted', async () => {
     const { sessions, clock, seen } = await testEngine([botWith(() => new Promise(() => undefined))]);
     const call = new MemoryCall(sessions);
     await call.start();

@@ -131,7 +131,7 @@ describe('the end of a turn', () => {
     expect(sink.end).toBe({ complete: 'complete', aborted: 'open', failed: LATE }[first]);
   });
 
-  it('tells a bot that still thinks why it is not waited for any more', () => {
+  it('aborts a bot that still thinks, with the reason', () => {
     const whys = [
       (turn: ReturnType<typeof answeringTurn>['turn']) => turn.interrupt(),
       (turn: ReturnType<typeof answeringTurn>['turn']) => {
@@ -192,7 +192,7 @@ describe('what was said on a turn', () => {
     expect(turn.interrupt()).toBe(true);
   });
 
-  it('owes a welcome no longer than it lasts, and only at the start', () => {
+  it('waits for a welcome no longer than it lasts, and only at the start', () => {
     const { turn } = loneTurn([{ kind: 'session_start', name: '', parameters: {} }]);
     turn.finish('replied');
     expect(turn.isWelcomeDue).toBe(false);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { loadRedisPackage } from '../../../../src/store/redis/client-package.ts';
 
-it('a server without the package is told what to install', async () => {
+it('a server without the package names the package to install', async () => {
   const missing = (): Promise<never> =>
     Promise.reject(Object.assign(new Error("Cannot find package '@redis/client'"), { code: 'ERR_MODULE_NOT_FOUND' }));
   await expect(loadRedisPackage(missing)).rejects.toMatchObject({

@@ -71,7 +71,7 @@ describe('a turn that opens where its call does not live', () => {
     expect(far.homes.asked[0]?.forwarded).toEqual({ isTaking: true });
   });
 
-  it('is told "not mine" before the engine sees it, goes no further, and is answered where the call lives by then', async () => {
+  it('gets "not mine" before the engine sees it, goes no further, and is answered where the call lives by then', async () => {
     const { near, far } = await servers();
     near.homes.answers = [at(far), { kind: 'here' }];
     far.homes.answers = [at(near)];

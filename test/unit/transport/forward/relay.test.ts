@@ -371,7 +371,7 @@ describe('a turn whose home is lost', () => {
     expect(forwarder.relays.size).toBe(0);
   });
 
-  it('owes a reply to a caller whose input is complete', async () => {
+  it('needs a reply for a caller whose input is complete', async () => {
     const { one, forwarder } = await twoHomes();
     forwarder.homes.answers = [at(one)];
     const platform = forwarder.call().send('first');
@@ -382,7 +382,7 @@ describe('a turn whose home is lost', () => {
     expect(forwarder.failed.map(({ isReplyDue }) => isReplyDue)).toEqual([true]);
   });
 
-  it('goes on at its home when a connection is told to go: open turns end well, new ones get another connection', async () => {
+  it('goes on at its home when a connection gets GOAWAY: open turns end well, new ones get another connection', async () => {
     const { one, forwarder } = await twoHomes();
     forwarder.homes.answers = [at(one)];
     const platform = forwarder.call().send('first');

@@ -243,7 +243,7 @@ describe('a call that gets no session', () => {
     expect(platform.socket.closedWith?.code).toBe(1001);
   });
 
-  it('W-2A: hears a line, too, where nobody can tell whether its conversation is known', async () => {
+  it('W-2A: hears a line, too, where it is unknown whether its conversation exists', async () => {
     const bench = await socketBench([plain], unreadableLoad(new AppError('store_unavailable', 'away')));
     const platform = bench.open();
     await platform.start();
@@ -253,7 +253,7 @@ describe('a call that gets no session', () => {
     expect(platform.socket.closedWith?.code).toBe(1000);
   });
 
-  it('is told nothing when its socket drops first', async () => {
+  it('gets nothing when its socket drops first', async () => {
     const { slow, open } = slowToEnd();
     const bench = await socketBench([slow], { limits: { maxSessions: 1 } });
     const over = bench.open();
@@ -275,7 +275,7 @@ describe('a call that gets no session', () => {
 });
 
 describe('a server that stops', () => {
-  it('W-44: hands the caller over with a line, and closes with 1001', async () => {
+  it('W-44: transfers the caller with a line, and closes with 1001', async () => {
     const bench = await started();
     const { platform, clock, sessions } = bench;
     const closing = sessions.close(20_000);

@@ -81,7 +81,7 @@ it('names a server that nobody can talk to, and ends with code 1', async () => {
   expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^refused: .*\nno check was run$/u) as string });
 });
 
-it('tells a failure with its exchange as text, as JSON and as a page without scripts', async () => {
+it('reports a failure with its exchange as text, as JSON and as a page without scripts', async () => {
   const server = await startReferenceServer({ breach: 'two_defaults' });
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-conformance-'));
   onTestFinished(() => {

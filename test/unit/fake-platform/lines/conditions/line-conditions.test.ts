@@ -104,7 +104,7 @@ describe('the end of a call on a bad line', () => {
 });
 
 describe('the loss of the connection', () => {
-  it('breaks it at its time, and with it the call: the server is told nothing, and all turns are given up', async () => {
+  it('breaks it at its time, and with it the call: the server gets nothing, and all turns are given up', async () => {
     const call = welcomed({ script: [say(5000)], conditions: { loseAfterMs: 2000 } });
     call.clock.advance(1999);
     expect(call.isBroken).toBe(false);

@@ -115,7 +115,7 @@ describe('an address without a WebSocket', () => {
   });
 });
 
-describe('what an operator is told', () => {
+describe('the failures that an operator reads', () => {
   it('W-06 of a token that was not given, and of one that is refused', async () => {
     const { target } = await started({ refuse: 401 });
     expect(failureOfCall(await call(target)).message).toBe('the server asks for a token, and none was given (HTTP status 401)');
@@ -284,7 +284,7 @@ describe('a socket that breaks in the middle of a call', () => {
     expect(failure.code).toBe('closed_early');
   });
 
-  it('W-43 is told ERROR and closed: the loss is told once', async () => {
+  it('W-43 gets ERROR and a close: the loss is reported once', async () => {
     const clock = new FakeClock();
     const { target } = await started({
       script: async (socket) => {
@@ -386,7 +386,7 @@ describe('a socket that breaks in the middle of a call', () => {
     expect(failure.code).toBe('garbage');
   });
 
-  it('is not answered at all: the call ends after the answer limit, and the server is told', async () => {
+  it('is not answered at all: the call ends after the answer limit, and the server gets the hang-up', async () => {
     const { target, sockets } = await started({});
     expect(failureOfCall(await call(target, { limits: { answerMs: 3000 } })).code).toBe('no_answer');
     expect(sockets[0]?.received.map(({ name }) => name)).toContain('SESSION_END');

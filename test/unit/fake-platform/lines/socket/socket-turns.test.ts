@@ -115,7 +115,7 @@ const STEP = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(0, 150, 1500) }),
 );
 
-it('tells each turn of its end once, and of nothing behind it, whatever a server answers and whenever', async () => {
+it('reports to each turn its end once, and nothing after it, whatever a server answers and whenever', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { maxLength: 40 }), async (steps) => {
       let nowMs = 0;
