@@ -3,7 +3,7 @@
 // nothing, none are ever short.
 import { closeSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 
-/** Part of the limit that new connections leave free for files, services and health checks, and its bounds. */
+/** Part of the limit that new connections leave free for files, services and health checks; then its bounds. */
 const RESERVED_PART = 0.05;
 const LEAST_RESERVED = 16;
 const MOST_RESERVED = 256;

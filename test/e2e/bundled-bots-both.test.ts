@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import { grpcTransport } from '../support/transports/grpc.ts';
-import type { PlacedCall, ToldReply, TransportUnderTest } from '../support/transports/placed-call.ts';
+import type { PlacedCall, DeliveredReply, TransportUnderTest } from '../support/transports/placed-call.ts';
 import { websocketTransport } from '../support/transports/websocket.ts';
 import { until } from '../support/until.ts';
 
@@ -28,8 +28,8 @@ const CALLS: readonly (readonly [what: string, agentId: string, steps: readonly 
 
 describe('the calls of the bundled bots', () => {
   /** Replies of every call, by what it is about. */
-  let wanted: ReadonlyMap<string, readonly ToldReply[]>;
-  let heard: ReadonlyMap<string, readonly ToldReply[]>;
+  let wanted: ReadonlyMap<string, readonly DeliveredReply[]>;
+  let heard: ReadonlyMap<string, readonly DeliveredReply[]>;
   beforeAll(async () => {
     // One server after the other: each demands that it leaves nothing behind in this process.
     wanted = await playedOver(grpcTransport);
@@ -47,24 +47,24 @@ describe('the calls of the bundled bots', () => {
 
 async function playedOver(
   open: (flags: readonly string[]) => Promise<TransportUnderTest>,
-): Promise<ReadonlyMap<string, readonly ToldReply[]>> {
+): Promise<ReadonlyMap<string, readonly DeliveredReply[]>> {
   const transport = await open(['--bots.default_bot=front-desk', '--turns.max_farewell_ms=0']);
-  const replies = new Map<string, readonly ToldReply[]>();
+  const replies = new Map<string, readonly DeliveredReply[]>();
   for (const [what, agentId, steps] of CALLS) replies.set(what, await played(transport, agentId, steps));
   await transport.close();
   return replies;
 }
 
 /** Everything but the bytes, for messages of failing tests. */
-function outline({ sounds, texts, next }: ToldReply): unknown {
+function outline({ sounds, texts, next }: DeliveredReply): unknown {
   return { sounds: sounds.map(({ mulaw, mayBeCut }) => [mulaw.length, mayBeCut]), texts, next };
 }
 
-function bytesOf(sounds: ToldReply['sounds']): Buffer {
+function bytesOf(sounds: DeliveredReply['sounds']): Buffer {
   return Buffer.concat(sounds.map(({ mulaw }) => mulaw));
 }
 
-async function played(transport: TransportUnderTest, agentId: string, steps: readonly Step[]): Promise<readonly ToldReply[]> {
+async function played(transport: TransportUnderTest, agentId: string, steps: readonly Step[]): Promise<readonly DeliveredReply[]> {
   const call = await transport.place(agentId);
   call.start('', {});
   let replies = 1;

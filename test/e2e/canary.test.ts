@@ -279,7 +279,7 @@ async function lookAround(life: Life): Promise<void> {
   );
 }
 
-async function changeByHand(life: Life): Promise<void> {
+async function changeManually(life: Life): Promise<void> {
   expect((await life.run('webhooks', 'ensure')).code).toBe(0);
   expect((await life.run('data-sources', 'renew', '--org', ORG)).code).toBe(0);
   life.repeats(/^PUT .*dataSources/u, 400);
@@ -328,7 +328,7 @@ it('R-13 P-14 no secret is in a log line, an error, a page, a metric, the output
   await until('it is served again', async () => (await life.run('data-sources', 'list', '--org', ORG)).code === 0);
   await readPages(life, app);
   await app.close();
-  await changeByHand(life);
+  await changeManually(life);
   const secrets = life.secrets;
   readFiles(life);
   // What is written into the file next is ours.

@@ -12,7 +12,7 @@ const [SHORT_FROM, SHORT_UNTIL] = [16 * 60, 22 * 60];
 const SHORT_SECONDS = 80 * 60;
 
 /** Somebody points data sources of ours to another address, with the tokens of the app and nonces that nobody here knows. */
-async function redirectByHand(day: Day, organizationId: string): Promise<void> {
+async function redirectManually(day: Day, organizationId: string): Promise<void> {
   const { api } = day;
   const send = async (method: string, path: string, bearer: string, body: object): Promise<unknown> => {
     const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
@@ -54,7 +54,7 @@ function happeningsOf(day: Day): Readonly<Record<number, () => void | Promise<vo
     [4 * 60]: () => {
       for (const one of transports) expect(day.sources(one, second)).toMatchObject([{ status: 'active', errorMessage: '' }]);
     },
-    [5 * 60]: () => redirectByHand(day, first),
+    [5 * 60]: () => redirectManually(day, first),
     [6 * 60]: () => {
       for (const one of transports) expect(day.sources(one, first)).toMatchObject([{ url: one.url, status: 'active' }]);
     },

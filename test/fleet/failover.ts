@@ -135,7 +135,7 @@ export async function deploys({ fleet, seed, everySeconds, ...plan }: FailoverPl
   const { verdicts, oddities } = sum;
   const failedCalls = verdicts.lost_between_turns + verdicts.lost_in_turn;
   // Nobody dies: what was answered was to be heard at once.
-  const failedTurns = sum.turnsLost + sum.turnsRepeated + oddities.apology + oddities.saidLate + oddities.noGoodbye;
+  const failedTurns = sum.turnsLost + sum.turnsRepeated + oddities.apology + oddities.saidLate + oddities.noFarewell;
   return {
     ok:
       failedCalls + failedTurns + verdicts.broken_off + sum.gapsOver200Ms + sum.breaches + restarting.unclean === 0 &&

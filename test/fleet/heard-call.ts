@@ -17,7 +17,7 @@ export const ODDITIES = [
   /** It answered another key than the one that was pressed, and none that still waited for its answer. */
   'otherKey',
   /** The caller was transferred to a human. */
-  'handedOver',
+  'transferred',
   /** The caller heard an apology. */
   'apology',
   /** The same answer once more, in place of one to the next input. */
@@ -25,7 +25,7 @@ export const ODDITIES = [
   /** The answer to an earlier input, which was not heard when it was due, in place of one to the next input. */
   'saidLate',
   /** Such an answer came in place of the goodbye: nothing was left to the caller but to hang up. */
-  'noGoodbye',
+  'noFarewell',
   /** The bot heard silence, or something that it does not know. */
   'notUnderstood',
 ] as const;
@@ -33,7 +33,7 @@ export const ODDITIES = [
 export type Oddity = (typeof ODDITIES)[number];
 
 /** What of them a shared store must prevent at any price. */
-const LOSSES: ReadonlySet<Oddity> = new Set<Oddity>(['startedOver', 'wentBack', 'countedTwice', 'otherKey', 'handedOver']);
+const LOSSES: ReadonlySet<Oddity> = new Set<Oddity>(['startedOver', 'wentBack', 'countedTwice', 'otherKey', 'transferred']);
 
 /** Something that a caller heard, or waited for. */
 export interface Trouble {
@@ -131,7 +131,7 @@ function waitsOf({ replies }: CallResult, wanted: 'speech' | 'dtmf'): readonly n
 export function verdictOf({ outcome, oddities, turnsLost, answers }: HeardCall, endsInTransfer = false): Verdict {
   if (outcome === 'interrupted') return 'broken_off';
   if (endsInTransfer && outcome === 'transferred' && answers === 0) return 'refused';
-  const isToItsEnd = outcome === 'ended' || (outcome === 'hung_up' && oddities.includes('noGoodbye'));
+  const isToItsEnd = outcome === 'ended' || (outcome === 'hung_up' && oddities.includes('noFarewell'));
   if (isToItsEnd && !oddities.some((each) => LOSSES.has(each))) return 'whole';
   return turnsLost > 0 && !oddities.some((each) => LOSSES.has(each)) ? 'lost_in_turn' : 'lost_between_turns';
 }
@@ -146,7 +146,7 @@ function count(
 ): { readonly answers: number; readonly odd: readonly { readonly oddity: Oddity; readonly atMs: number }[] } {
   const odd: { readonly oddity: Oddity; readonly atMs: number }[] = [];
   let answers = 0;
-  let hasGoodbye = true;
+  let hasFarewell = true;
   /** The step of the answer before. */
   let before = -1;
   let isWelcomed = false;
@@ -158,18 +158,18 @@ function count(
         if (isWelcomed) odd.push({ oddity: answers > 0 ? 'startedOver' : 'saidAgain', atMs });
         isWelcomed = true;
       } else if (texts.length > 0 && !texts.some((text) => ECHO.test(text)))
-        odd.push({ oddity: outcome === 'transferred' ? 'handedOver' : 'apology', atMs });
+        odd.push({ oddity: outcome === 'transferred' ? 'transferred' : 'apology', atMs });
       continue;
     }
     const step = steps.findLastIndex(({ fromTurn }) => fromTurn <= turn);
     const waiting = waitingInputs(steps, script, before, step);
     const oddity = oddityOf({ word, number, texts }, { answers, script, step, waiting, cutWhileHeard: begun.has(turn) ? 1 : 0 });
     if (oddity !== undefined) odd.push({ oddity, atMs });
-    hasGoodbye = step < script.length - 1 || (oddity !== 'saidAgain' && oddity !== 'saidLate');
+    hasFarewell = step < script.length - 1 || (oddity !== 'saidAgain' && oddity !== 'saidLate');
     answers = number;
     before = Math.max(before, step);
   }
-  if (!hasGoodbye) odd.push({ oddity: 'noGoodbye', atMs: replies.at(-1)?.atMs ?? 0 });
+  if (!hasFarewell) odd.push({ oddity: 'noFarewell', atMs: replies.at(-1)?.atMs ?? 0 });
   return { answers, odd };
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import * as door from 'parley-voice';
-import * as testingDoor from 'parley-voice/testing';
+import * as testingEntry from 'parley-voice/testing';
 import * as source from '../../src/bot/index.ts';
 import * as testingSource from '../../src/bot/testing.ts';
 
@@ -13,7 +13,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 describe('the entry of bot modules', () => {
   it('is the very module of the source in tests, not a copy and not the last build', () => {
     expect(door.bot).toBe(source.bot);
-    expect(testingDoor.TestCall).toBe(testingSource.TestCall);
+    expect(testingEntry.TestCall).toBe(testingSource.TestCall);
   });
 
   it('is the source in processes and threads that a test starts, too', async () => {

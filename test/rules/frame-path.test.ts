@@ -14,7 +14,7 @@ function promisesIn({ path, text }: SourceFile): readonly string[] {
     const isPromise = ts.isIdentifier(node) && ['Promise', 'PromiseLike'].includes(node.text);
     const isAwait = ts.isAwaitExpression(node) || (ts.isForOfStatement(node) && node.awaitModifier !== undefined);
     const isAsync = node.kind === ts.SyntaxKind.AsyncKeyword;
-    // A promise has no other door: whoever calls then() has one in hand.
+    // There is no other way to use a promise: whoever calls then() has one.
     const isThen = ts.isPropertyAccessExpression(node) && ['then', 'finally'].includes(node.name.text);
     if (isPromise || isAwait || isAsync || isThen) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));

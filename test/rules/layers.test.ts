@@ -39,7 +39,7 @@ describe('the rooms of src/', () => {
     const onDisk = await Promise.all(['src', 'bots'].map((folder) => readdir(path.join(ROOT, folder), { recursive: true })));
     expect(own.length).toBeGreaterThan(0);
     expect(own.length).toBe(onDisk.flat().filter((file) => /\.m?[jt]s$/u.test(file)).length);
-    // An import that is not followed breaks no rule: the one door must have been walked through.
+    // An import that is not followed breaks no rule: the one lazy import must have been followed.
     const bots = modules.filter(({ source }) => source.startsWith('bots/'));
     expect(bots.flatMap(({ dependencies }) => dependencies.map(({ resolved }) => resolved))).toContain('src/bot/index.ts');
   });

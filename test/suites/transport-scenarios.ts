@@ -1,5 +1,5 @@
-// The calls that are played on every transport, and what must come of each: what its bot is told, what its caller hears, and
-// what the platform is told of the caller's speech.
+// The calls that are played on every transport, and what must come of each: which events its bot gets, what its caller hears, and
+// what the platform gets of the caller's speech.
 import { loadSettings } from '../../src/app/config/load-settings.ts';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import type { PlacedCall, TransportUnderTest } from '../support/transports/placed-call.ts';
@@ -21,17 +21,17 @@ export interface Stage {
   readonly replied: (count: number) => Promise<void>;
   /** Waits until something of this reply is heard. */
   readonly heard: (count: number) => Promise<void>;
-  /** Waits until the bot has been told something that begins so. */
-  readonly told: (event: string) => Promise<void>;
+  /** Waits until the bot has got an event that begins so. */
+  readonly notified: (event: string) => Promise<void>;
 }
 
 /** What comes of a call, in words. */
 export interface Story {
-  /** What its bot is told. */
+  /** The events that its bot gets. */
   readonly events: readonly string[];
   /** Each reply: the sounds by name, with a mark at those that cannot be cut, and what comes next. */
   readonly replies: readonly string[];
-  /** What the platform is told of the caller's speech. */
+  /** What the platform gets of the caller's speech. */
   readonly speech: readonly string[];
 }
 
@@ -257,10 +257,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a bot that takes too long',
-    play: async ({ call, transport, replied, told }) => {
+    play: async ({ call, transport, replied, notified }) => {
       await begun(call, replied);
       call.press('9');
-      await told('dtmf_input 9');
+      await notified('dtmf_input 9');
       await transport.advance(DEADLINE_MS);
       await replied(2);
       call.press('6');

@@ -6,7 +6,7 @@ import { packageRoot } from '../../src/base/package-root.ts';
 import { decodeMulaw } from '../../src/speech/g711.ts';
 import { recorded } from '../support/line-signals.ts';
 import { memoryTransport } from '../support/transports/memory.ts';
-import type { HeardSound, ToldNext, ToldReply, TransportUnderTest } from '../support/transports/placed-call.ts';
+import type { HeardSound, DeliveredNext, DeliveredReply, TransportUnderTest } from '../support/transports/placed-call.ts';
 import { until } from '../support/until.ts';
 import { SCENARIOS, type Scenario, type Story } from './transport-scenarios.ts';
 
@@ -70,7 +70,7 @@ async function played(transport: TransportUnderTest, play: Scenario['play'], wit
     replied: (count) =>
       waits(`${String(count)} replies are over`, () => call.replies.filter(({ next }) => next !== undefined).length >= count),
     heard: (count) => waits(`reply ${String(count)} is heard`, () => (call.replies[count - 1]?.sounds.length ?? 0) > 0),
-    told: (event) => waits(`the bot is told "${event}"`, () => events.some((known) => known.startsWith(event))),
+    notified: (event) => waits(`the bot gets "${event}"`, () => events.some((known) => known.startsWith(event))),
   });
   await waits('the session is over', () => events.some((event) => event.startsWith('session_end')));
   await call.close();
@@ -79,7 +79,7 @@ async function played(transport: TransportUnderTest, play: Scenario['play'], wit
   return { events, replies: call.replies.map(inWords), speech: call.speech, sounds: call.replies.map(({ sounds }) => sounds) };
 }
 
-/** Hears what the bots of this process are told. */
+/** Records the events of the bots of this process. */
 class Witness {
   readonly #events = new Map<string, string[]>();
   readonly #hear = (message: unknown): void => {
@@ -91,7 +91,7 @@ class Witness {
     subscribe('parley.witness', this.#hear);
   }
 
-  /** What the bot of a call was told so far; grows. */
+  /** The events of the bot of a call so far; grows. */
   of(conversationId: string): string[] {
     const events = this.#events.get(conversationId) ?? [];
     this.#events.set(conversationId, events);
@@ -115,7 +115,7 @@ const KNOWN: readonly (readonly [name: string, samples: Buffer])[] = [
 ];
 
 /** A reply in words: the sounds by name, those that cannot be cut marked, and what comes next. */
-function inWords({ sounds, texts, next }: ToldReply): string {
+function inWords({ sounds, texts, next }: DeliveredReply): string {
   const heard = sounds.flatMap(({ mulaw, mayBeCut }) => namesOf(samplesOf(mulaw)).map((name) => (mayBeCut ? name : `${name}!`)));
   return `${[...heard, ...texts.map((text) => `"${text}"`)].join(' ')}: ${next === undefined ? '…' : nextInWords(next)}`;
 }
@@ -126,11 +126,11 @@ function namesOf(samples: Buffer): readonly string[] {
   return known === undefined ? ['something'] : [known[0], ...namesOf(samples.subarray(known[1].length))];
 }
 
-function nextInWords(next: ToldNext): string {
+function nextInWords(next: DeliveredNext): string {
   if (next.kind !== 'listen') return `${next.kind} ${next.name} ${JSON.stringify(next.metadata)} ${next.summary ?? '-'}`;
   const { accept, digits, interDigitMs, terminator, sensitive, event } = next;
-  const told = event === undefined ? [] : [event.name, JSON.stringify(event.metadata)];
-  return ['listen', accept, digits, interDigitMs, terminator, ...(sensitive ? ['sensitive'] : []), ...told].join(' ');
+  const sent = event === undefined ? [] : [event.name, JSON.stringify(event.metadata)];
+  return ['listen', accept, digits, interDigitMs, terminator, ...(sensitive ? ['sensitive'] : []), ...sent].join(' ');
 }
 
 function expectSame(heard: readonly HeardSound[], wanted: readonly HeardSound[]): void {

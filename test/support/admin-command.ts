@@ -16,7 +16,7 @@ export interface AdminEnd {
 /** Who is in front of it; by default nobody, and nothing is piped in. */
 export interface AdminCommandOptions {
   readonly person?: Partial<Person>;
-  /** Told of everything that is printed to standard error, while the command runs. */
+  /** Gets everything that is printed to standard error, while the command runs. */
   readonly onErr?: (text: string) => void;
 }
 

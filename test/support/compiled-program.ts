@@ -43,8 +43,8 @@ export function compiledMain(): string {
   return path.join(compiledProgram(), 'src', 'cli', 'main.js');
 }
 
-/** The door of bots of the compiled program, for a module outside of it. */
-export function compiledDoor(): string {
+/** The entry for bots of the compiled program, for a module outside of it. */
+export function compiledEntry(): string {
   return pathToFileURL(path.join(compiledProgram(), 'src', 'bot', 'index.js')).href;
 }
 

@@ -31,7 +31,7 @@ export interface SurroundingsOptions {
   /** The address that data sources are registered with. */
   readonly url?: string;
   readonly switches?: InitialSwitches;
-  /** Told of each token of a data source. The platform has taken the change by then, and answers it when this resolves. */
+  /** Called for each token of a data source. The platform has taken the change by then, and answers it when this resolves. */
   readonly onSigned?: (signed: SignedToken) => void | Promise<void>;
 }
 

@@ -24,7 +24,7 @@ export const second = bot<null>({
 });
 
 /**
- * A call that begins anew on a second socket, whose session is not there yet: the bot is still told of the end of the first one.
+ * A call that begins anew on a second socket, whose session is not there yet: the bot is still notified of the end of the first one.
  *
  * @returns the second socket, and what lets its session be made.
  */

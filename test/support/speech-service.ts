@@ -49,7 +49,7 @@ export async function speechService(...ways: readonly Answering[]): Promise<Spee
       (way ?? status(500))(response, one);
     });
   });
-  // Told so, a client lets go of every connection after its answer: nothing idle is left when a test looks for what is left.
+  // With this limit a client closes every connection after its answer: nothing idle is left when a test looks for what is left.
   server.keepAliveTimeout = 1;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {

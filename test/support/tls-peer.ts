@@ -1,4 +1,4 @@
-// A client of a TLS server that shows the certificate it is told to, keeps what the server shows, and says some words. A
+// A client of a TLS server that shows a given certificate, keeps what the server shows, and says some words. A
 // server under TLS 1.3 refuses a client after the client's own handshake has ended, so only an answer proves that it was let in.
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';

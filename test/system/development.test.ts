@@ -5,7 +5,7 @@ import { loadProfile } from '../../src/contract/profile.ts';
 import { placeCall } from '../../src/fake-platform/caller/caller.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
-import { compiledDoor } from '../support/compiled-program.ts';
+import { compiledEntry } from '../support/compiled-program.ts';
 import { recorded } from '../support/line-signals.ts';
 import { dataSource, serverFlags, type LogLine } from '../support/running-server.ts';
 import { ServeProcess } from '../support/serve-process.ts';
@@ -30,7 +30,7 @@ afterAll(() => issuer.close());
 
 /** The lines of a server's log after a call in which the caller has spoken. */
 async function logOf(members: string, flags: readonly string[]): Promise<{ readonly lines: readonly LogLine[]; readonly text: string }> {
-  const folder = await makeFolder({ 'throws.mjs': botModule('throws', members, compiledDoor()) });
+  const folder = await makeFolder({ 'throws.mjs': botModule('throws', members, compiledEntry()) });
   onTestFinished(() => removeFolder(folder));
   const server = new ServeProcess([
     ...serverFlags(issuer, undefined, [dataSource(issuer)]),

@@ -9,7 +9,7 @@ import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
-import { compiledDoor } from '../support/compiled-program.ts';
+import { compiledEntry } from '../support/compiled-program.ts';
 import { requireDebian } from '../support/debian.ts';
 import { PlatformClient } from '../support/platform-client.ts';
 import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
@@ -135,11 +135,11 @@ describe('SIGHUP', () => {
 
   it('loads changed bots at once where they are watched', async (context) => {
     folder.write('parley.yaml', 'log:\n  level: info\n');
-    const bots = await makeFolder({ 'one.mjs': botModule('one', '', compiledDoor()) });
+    const bots = await makeFolder({ 'one.mjs': botModule('one', '', compiledEntry()) });
     context.onTestFinished(() => removeFolder(bots));
     const running = serve(context, `--bots.folder=${bots}`, '--bots.watch=true');
     await running.ready();
-    writeFileSync(path.join(bots, 'two.mjs'), botModule('two', '', compiledDoor()));
+    writeFileSync(path.join(bots, 'two.mjs'), botModule('two', '', compiledEntry()));
     const [line] = await reload(running);
     expect([line?.['taken'], line?.['unchanged']].flat()).toContain('bots');
     expect(running.stderr).toContain('"bots":["one","two"]');

@@ -11,7 +11,7 @@ import { testCertificate, type TestCertificate } from '../support/certificate.ts
 import { PlatformClient } from '../support/platform-client.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/running-server.ts';
-import { compiledDoor } from '../support/compiled-program.ts';
+import { compiledEntry } from '../support/compiled-program.ts';
 import { openSurroundings } from '../support/open-surroundings.ts';
 import { ServeProcess } from '../support/serve-process.ts';
 import { socketDataSource, WITH_SOCKETS } from '../support/socket-peer.ts';
@@ -43,7 +43,7 @@ function serve({ onTestFinished }: TestContext, ...flags: readonly string[]): Se
 
 /** Flags that load a bot whose module keeps the process busy, as a pool of connections would. The folder goes with the test. */
 async function withBusyBot({ onTestFinished }: TestContext): Promise<readonly string[]> {
-  const folder = await makeFolder({ 'busy.mjs': `${botModule('busy', '', compiledDoor())}setInterval(() => undefined, 1000);\n` });
+  const folder = await makeFolder({ 'busy.mjs': `${botModule('busy', '', compiledEntry())}setInterval(() => undefined, 1000);\n` });
   onTestFinished(() => removeFolder(folder));
   return [`--bots.folder=${folder}`, '--bots.default_bot=busy'];
 }

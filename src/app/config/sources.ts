@@ -42,7 +42,7 @@ export interface CommandLine extends Source {
 /** Variables with our prefix that are no settings: the operator's file, and the switch of the test suite. */
 const OTHER_VARIABLES: readonly string[] = ['PARLEY_CONFIG', 'PARLEY_DEMAND_ALL'];
 
-/** Kubernetes injects the addresses of a service named `parley…` under such names. */
+/** Names of variables with which Kubernetes injects the addresses of a service named `parley…`. */
 const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/u;
 
 /** An origin as one short text; files relative to `cwd` when they are below it. */

@@ -61,18 +61,18 @@ export function loginCommand(person: Person): Command {
           signal,
         );
         const nowMs = clock.nowMs();
-        const isRefreshEndTold = refreshExpiresAtMs !== undefined;
+        const isRefreshEndKnown = refreshExpiresAtMs !== undefined;
         output.show(
           {
             ...{ platform: access.address.baseUrl, scopes, storeFile: access.keptIn },
             accessTokenEnds: isoTime(expiresAtMs),
-            refreshTokenEnds: isRefreshEndTold ? isoTime(refreshExpiresAtMs) : null,
+            refreshTokenEnds: isRefreshEndKnown ? isoTime(refreshExpiresAtMs) : null,
           },
           alignedRows([
             ['logged in at', access.address.baseUrl],
             ['scopes asked for', scopes.join(' ')],
             ['access token', `until ${endText(expiresAtMs, nowMs)}`],
-            ['refresh token', isRefreshEndTold ? `until ${endText(refreshExpiresAtMs, nowMs)}` : isRefreshable ? NO_END : NO_REFRESH],
+            ['refresh token', isRefreshEndKnown ? `until ${endText(refreshExpiresAtMs, nowMs)}` : isRefreshable ? NO_END : NO_REFRESH],
             ['kept in', access.keptIn],
           ]),
         );

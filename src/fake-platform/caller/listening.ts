@@ -37,7 +37,7 @@ export class Listening {
     return this.#turn;
   }
 
-  /** The reply to what was said, until the server has noticed the end of it. */
+  /** The reply that is due to the caller's speech, until the server has noticed the end of the speech. */
   get due(): readonly DueReply[] {
     if (this.#turn === undefined || this.#lastSpeechMs === undefined || this.microphone.isSpeaking) return [];
     return [{ kind: 'speech', waitedMs: this.#clock.nowMs() - this.#lastSpeechMs }];

@@ -94,7 +94,7 @@ export function factsOf(
   { isHeard, sound }: { readonly isHeard: boolean; readonly sound: SoundCounts },
 ): CallFacts {
   const reason = outcome === 'transferred' && terminal !== undefined ? transferReason(terminal) : undefined;
-  const isHandedOver = reason !== undefined && reason !== expectedTransfer;
+  const isUnexpectedTransfer = reason !== undefined && reason !== expectedTransfer;
   const unexpectedTransfer = {
     code: 'unexpected_transfer',
     message: `the server transferred the caller, with the reason "${reason ?? ''}"`,
@@ -103,13 +103,13 @@ export function factsOf(
     scenario,
     dueMs,
     durationMs,
-    outcome: isHandedOver ? 'failed' : outcome,
+    outcome: isUnexpectedTransfer ? 'failed' : outcome,
     replies: replies.length,
     isHeard,
     gapsMs: replies.filter(({ prompts }) => prompts > 0).map(({ maxGapMs }) => maxGapMs),
     failures: [
       ...findings.flatMap(({ code, rule, message }) => (rule === undefined ? [{ code, message }] : [])),
-      ...(isHandedOver ? [unexpectedTransfer] : []),
+      ...(isUnexpectedTransfer ? [unexpectedTransfer] : []),
     ],
     breaches: findings.flatMap(({ rule }) => rule ?? []),
     turnsRepeated,

@@ -14,7 +14,7 @@ import { jsonFromStruct, structFromJson } from '../../../src/contract/struct.ts'
 import type { Input } from '../../../src/dialog/input.ts';
 import { PlatformCall, type CallIds } from '../platform-call.ts';
 import { statusName, type ClientTurn, type PlatformClient } from '../platform-client.ts';
-import type { Told, ToldNext, TransportUnderTest } from './placed-call.ts';
+import type { Delivered, DeliveredNext, TransportUnderTest } from './placed-call.ts';
 import { serverUnderTest } from './server-under-test.ts';
 import { TurnWiseCall, type LoneTurn } from './turn-wise-call.ts';
 
@@ -48,8 +48,8 @@ class GrpcTurn implements LoneTurn {
     this.#turn.halfClose();
   }
 
-  get told(): readonly Told[] {
-    return this.#turn.responses.flatMap(toldOf);
+  get delivered(): readonly Delivered[] {
+    return this.#turn.responses.flatMap(deliveredOf);
   }
 
   get end(): string {
@@ -79,13 +79,15 @@ function wireInput(input: Input): WireInput {
   }
 }
 
-function toldOf({ response_type: type = 0, prompts = [], output_events: [event] = [], ...rest }: MediaResponse): readonly Told[] {
+function deliveredOf({ response_type: type = 0, prompts = [], output_events: [event] = [], ...rest }: MediaResponse): readonly Delivered[] {
   if (event?.event_type === EVENT_OUTPUT.START_OF_INPUT) return [{ kind: 'speech', is: 'started' }];
   if (event?.event_type === EVENT_OUTPUT.END_OF_INPUT) return [{ kind: 'speech', is: 'ended' }];
-  const said = prompts.flatMap(({ audio_content: mulaw = new Uint8Array(0), text = '', is_barge_in_enabled: mayBeCut = false }): Told[] => {
-    if (mulaw.length > 0) return [{ kind: 'sound', mulaw, mayBeCut }];
-    return text === '' ? [] : [{ kind: 'text', text }];
-  });
+  const said = prompts.flatMap(
+    ({ audio_content: mulaw = new Uint8Array(0), text = '', is_barge_in_enabled: mayBeCut = false }): Delivered[] => {
+      if (mulaw.length > 0) return [{ kind: 'sound', mulaw, mayBeCut }];
+      return text === '' ? [] : [{ kind: 'text', text }];
+    },
+  );
   const next = type === 0 ? nextOf(event, rest) : undefined;
   return next === undefined ? said : [...said, { kind: 'next', next }];
 }
@@ -100,7 +102,7 @@ const ACCEPTS = new Map<number | undefined, 'speech' | 'keys' | 'both'>([
 function nextOf(
   event: NonNullable<MediaResponse['output_events']>[number] | undefined,
   { input_mode: mode, input_handling_config: config, input_sensitive: sensitive = false, session_summary: summary }: MediaResponse,
-): ToldNext | undefined {
+): DeliveredNext | undefined {
   const { name = '', metadata } = event ?? {};
   const json = jsonFromStruct(metadata);
   if (event?.event_type === EVENT_OUTPUT.SESSION_END || event?.event_type === EVENT_OUTPUT.TRANSFER_TO_AGENT) {

@@ -14,7 +14,7 @@ import { recordingLog, testEngine } from '../engine.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { MemorySink } from '../memory-transport.ts';
 import { until } from '../until.ts';
-import type { Told, ToldNext, TransportUnderTest } from './placed-call.ts';
+import type { Delivered, DeliveredNext, TransportUnderTest } from './placed-call.ts';
 import { TurnWiseCall, type LoneTurn } from './turn-wise-call.ts';
 
 /** Makes it. @param flags - as an operator would give them to a server; they must find the bots. */
@@ -63,8 +63,8 @@ class MemoryTurn implements LoneTurn {
     });
   }
 
-  get told(): readonly Told[] {
-    return this.#sink.outputs.flatMap(toldOf);
+  get delivered(): readonly Delivered[] {
+    return this.#sink.outputs.flatMap(deliveredOf);
   }
 
   get end(): string {
@@ -73,26 +73,26 @@ class MemoryTurn implements LoneTurn {
   }
 }
 
-function toldOf(output: Output): readonly Told[] {
+function deliveredOf(output: Output): readonly Delivered[] {
   switch (output.kind) {
     case 'input_started':
       return [{ kind: 'speech', is: 'started' }];
     case 'input_ended':
       return [{ kind: 'speech', is: 'ended' }];
     case 'prompt':
-      return [promptTold(output.prompt)];
+      return [promptDelivered(output.prompt)];
     case 'final': {
-      const next = nextTold(output.next);
-      return [...output.prompts.map(promptTold), ...(next === undefined ? [] : [{ kind: 'next', next } as const])];
+      const next = nextDelivered(output.next);
+      return [...output.prompts.map(promptDelivered), ...(next === undefined ? [] : [{ kind: 'next', next } as const])];
     }
   }
 }
 
-function promptTold({ audio, text, bargeIn }: SpokenPrompt): Told {
+function promptDelivered({ audio, text, bargeIn }: SpokenPrompt): Delivered {
   return audio === undefined ? { kind: 'text', text: text ?? '' } : { kind: 'sound', mulaw: audio.mulaw, mayBeCut: bargeIn };
 }
 
-function nextTold(next: FinalNext): ToldNext | undefined {
+function nextDelivered(next: FinalNext): DeliveredNext | undefined {
   switch (next.kind) {
     case 'listen': {
       const { kind, accept, digits, interDigitMs, terminator, sensitive, event } = next;

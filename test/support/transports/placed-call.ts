@@ -1,5 +1,5 @@
 // One call as a test of transports plays it, whatever carries it: what the caller and the platform's flow do, and what the
-// platform is told, in words that belong to no wire. What a wire does its own way stays out: how sound is cut into messages
+// platform gets, in words that belong to no wire. What a wire does its own way stays out: how sound is cut into messages
 // and headers, and the silence after which nothing came, which not every wire names (W-14).
 import type { JsonObject } from '../../../src/base/json.ts';
 
@@ -11,7 +11,7 @@ export interface HeardSound {
 }
 
 /** What comes after a reply. */
-export type ToldNext =
+export type DeliveredNext =
   | {
       readonly kind: 'listen';
       readonly accept: 'speech' | 'keys' | 'both';
@@ -23,20 +23,20 @@ export type ToldNext =
     }
   | { readonly kind: 'transfer' | 'end'; readonly name: string; readonly metadata: JsonObject; readonly summary?: string };
 
-/** One thing the platform is told. */
-export type Told =
+/** One thing that the platform gets. */
+export type Delivered =
   | { readonly kind: 'speech'; readonly is: 'started' | 'ended' }
   | { readonly kind: 'sound'; readonly mulaw: Uint8Array; readonly mayBeCut: boolean }
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'next'; readonly next: ToldNext };
+  | { readonly kind: 'next'; readonly next: DeliveredNext };
 
 /** One reply, as far as it has come. */
-export interface ToldReply {
+export interface DeliveredReply {
   readonly sounds: readonly HeardSound[];
   /** Texts that travelled without a sound. */
   readonly texts: readonly string[];
   /** Undefined: it is not over. */
-  readonly next: ToldNext | undefined;
+  readonly next: DeliveredNext | undefined;
 }
 
 /** A call. Whoever places it hangs up, or lets the bot end it, and closes it. */
@@ -54,8 +54,8 @@ export interface PlacedCall {
   flowEvent(name: string, parameters: JsonObject): void;
   hangUp(): void;
   /** Every reply in the order of what it answers, those that are not over included. */
-  readonly replies: readonly ToldReply[];
-  /** What the platform was told of the caller's speech. */
+  readonly replies: readonly DeliveredReply[];
+  /** What the platform got of the caller's speech. */
   readonly speech: readonly ('started' | 'ended')[];
   /** What a breach of the wire's own grammar looks like, in words; empty when there was none. */
   readonly breaches: readonly string[];
@@ -78,21 +78,21 @@ export interface TransportUnderTest {
 }
 
 /** Joins what belongs to one reply. */
-export function replyOf(told: readonly Told[]): ToldReply {
+export function replyOf(delivered: readonly Delivered[]): DeliveredReply {
   const sounds: { mulaw: Buffer; mayBeCut: boolean }[] = [];
-  for (const item of told) {
+  for (const item of delivered) {
     if (item.kind !== 'sound') continue;
     const last = sounds.at(-1);
     if (last?.mayBeCut === item.mayBeCut) last.mulaw = Buffer.concat([last.mulaw, item.mulaw]);
     else sounds.push({ mulaw: Buffer.from(item.mulaw), mayBeCut: item.mayBeCut });
   }
-  const texts = told.flatMap((item) => (item.kind === 'text' ? [item.text] : []));
-  const ends = told.flatMap((item) => (item.kind === 'next' ? [item.next] : []));
+  const texts = delivered.flatMap((item) => (item.kind === 'text' ? [item.text] : []));
+  const ends = delivered.flatMap((item) => (item.kind === 'next' ? [item.next] : []));
   if (ends.length > 1) throw new Error('a reply ended twice');
   return { sounds, texts, next: ends[0] };
 }
 
-/** What was told of the caller's speech. */
-export function speechOf(told: readonly Told[]): readonly ('started' | 'ended')[] {
-  return told.flatMap((item) => (item.kind === 'speech' ? [item.is] : []));
+/** The reports of the caller's speech. */
+export function speechOf(delivered: readonly Delivered[]): readonly ('started' | 'ended')[] {
+  return delivered.flatMap((item) => (item.kind === 'speech' ? [item.is] : []));
 }

@@ -4,14 +4,14 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { AudioInput, Input } from '../../../src/dialog/input.ts';
 import { until } from '../until.ts';
-import { replyOf, speechOf, type PlacedCall, type Told, type ToldReply } from './placed-call.ts';
+import { replyOf, speechOf, type PlacedCall, type Delivered, type DeliveredReply } from './placed-call.ts';
 
 /** One turn of a call. */
 export interface LoneTurn {
   send(input: Input): void;
   halfClose(): void;
-  /** What the platform has been told on it. */
-  readonly told: readonly Told[];
+  /** What the platform got on it. */
+  readonly delivered: readonly Delivered[];
   /** How it ended: `open` as long as it has not, `complete` when it ended well. */
   readonly end: string;
 }
@@ -51,10 +51,10 @@ export class TurnWiseCall implements PlacedCall {
     const turn = this.#begin(first);
     for (const frame of rest) turn.send(frame);
     await until(
-      () => `the end of speech is reported on a turn that is ${turn.end}: ${JSON.stringify(speechOf(turn.told))}`,
-      () => speechOf(turn.told).includes('ended') || turn.end !== 'open',
+      () => `the end of speech is reported on a turn that is ${turn.end}: ${JSON.stringify(speechOf(turn.delivered))}`,
+      () => speechOf(turn.delivered).includes('ended') || turn.end !== 'open',
     );
-    // G-38: the platform ends its side when it is told that the caller has finished.
+    // G-38: the platform ends its side when it learns that the caller has finished.
     turn.halfClose();
   }
 
@@ -70,12 +70,14 @@ export class TurnWiseCall implements PlacedCall {
     this.#whole({ kind: 'session_end' });
   }
 
-  get replies(): readonly ToldReply[] {
-    return this.#turns.map(({ told }) => replyOf(told)).filter(({ sounds, texts, next }) => sounds.length + texts.length > 0 || next);
+  get replies(): readonly DeliveredReply[] {
+    return this.#turns
+      .map(({ delivered }) => replyOf(delivered))
+      .filter(({ sounds, texts, next }) => sounds.length + texts.length > 0 || next);
   }
 
   get speech(): readonly ('started' | 'ended')[] {
-    return this.#turns.flatMap(({ told }) => speechOf(told));
+    return this.#turns.flatMap(({ delivered }) => speechOf(delivered));
   }
 
   get breaches(): readonly string[] {

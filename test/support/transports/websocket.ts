@@ -6,7 +6,15 @@ import { dtmfCharacterOfName, dtmfNameOf } from '../../../src/contract/numbers.t
 import { dataSource } from '../running-server.ts';
 import { eventInput, keyInput, SocketClient, soundInput } from '../socket-client.ts';
 import { socketDataSource, WITH_SOCKETS } from '../socket-peer.ts';
-import { replyOf, speechOf, type PlacedCall, type Told, type ToldNext, type ToldReply, type TransportUnderTest } from './placed-call.ts';
+import {
+  replyOf,
+  speechOf,
+  type PlacedCall,
+  type Delivered,
+  type DeliveredNext,
+  type DeliveredReply,
+  type TransportUnderTest,
+} from './placed-call.ts';
 import { serverUnderTest } from './server-under-test.ts';
 import { framesOf } from './turn-wise-call.ts';
 
@@ -52,7 +60,7 @@ class SocketCall implements PlacedCall {
     this.#ends += 1;
     for (const { audio } of framesOf(mulaw)) {
       this.#client.send(soundInput(audio));
-      // G-38: the platform stops when it is told that the caller has finished. What an ear hears of the silence behind it is part
+      // G-38: the platform stops when it learns that the caller has finished. What the audio listener hears of the silence after it is part
       // of how it hears what comes next.
       await this.#client.ping();
       if (this.speech.filter((is) => is === 'ended').length >= this.#ends) return;
@@ -74,18 +82,18 @@ class SocketCall implements PlacedCall {
   }
 
   // W-24: every reply ends with one FINAL, and none begins before that of the one before it.
-  get replies(): readonly ToldReply[] {
-    const replies: Told[][] = [[]];
-    for (const item of this.#told) {
+  get replies(): readonly DeliveredReply[] {
+    const replies: Delivered[][] = [[]];
+    for (const item of this.#delivered) {
       if (item.kind === 'speech') continue;
       replies.at(-1)?.push(item);
       if (item.kind === 'next') replies.push([]);
     }
-    return replies.filter((told) => told.length > 0).map(replyOf);
+    return replies.filter((delivered) => delivered.length > 0).map(replyOf);
   }
 
   get speech(): readonly ('started' | 'ended')[] {
-    return speechOf(this.#told);
+    return speechOf(this.#delivered);
   }
 
   get breaches(): readonly string[] {
@@ -111,16 +119,16 @@ class SocketCall implements PlacedCall {
     if (this.#hasHungUp && this.#client.messages.length > length) throw new Error('W-28 something was said after the caller had hung up');
   }
 
-  get #told(): readonly Told[] {
-    return this.#client.responses.flatMap(toldOf);
+  get #delivered(): readonly Delivered[] {
+    return this.#client.responses.flatMap(deliveredOf);
   }
 }
 
-function toldOf({ response_type: type, prompts, output_events: events, ...rest }: SocketResponse): readonly Told[] {
+function deliveredOf({ response_type: type, prompts, output_events: events, ...rest }: SocketResponse): readonly Delivered[] {
   const event = events?.[0];
   if (event?.event_type === 'START_OF_INPUT') return [{ kind: 'speech', is: 'started' }];
   if (event?.event_type === 'END_OF_INPUT') return [{ kind: 'speech', is: 'ended' }];
-  const said = (prompts ?? []).flatMap(({ audio_content_b64: audio, text, is_barge_in_enabled: mayBeCut }): Told[] => {
+  const said = (prompts ?? []).flatMap(({ audio_content_b64: audio, text, is_barge_in_enabled: mayBeCut }): Delivered[] => {
     const mulaw = Buffer.from(audio ?? '', 'base64');
     if (mulaw.length > 0) return [{ kind: 'sound', mulaw, mayBeCut: mayBeCut ?? false }];
     return (text ?? '') === '' ? [] : [{ kind: 'text', text: text ?? '' }];
@@ -138,7 +146,7 @@ function nextOf(
     input_sensitive: sensitive,
     session_summary: summary,
   }: Omit<SocketResponse, 'response_type'>,
-): ToldNext {
+): DeliveredNext {
   const { name, metadata = {} } = event ?? {};
   if (event?.event_type === 'SESSION_END' || event?.event_type === 'TRANSFER_TO_AGENT') {
     const kind = event.event_type === 'SESSION_END' ? 'end' : 'transfer';

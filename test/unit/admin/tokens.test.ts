@@ -42,7 +42,7 @@ describe('a token reply', () => {
     const before = { accessToken: 'old', expiresAtMs: 0, refreshToken: 'kept', refreshExpiresAtMs: NOW + 8, refreshDueMs: NOW };
     expect(readTokenReply(bare, NOW, before).refreshDueMs).toBe(NOW + 4);
     expect(readTokenReply({ ...bare, refresh_token_expires_in: 10 }, NOW, before).refreshDueMs).toBe(NOW + 5000);
-    // Nothing is known of it: its end was not told, or was wrong, because it has just been taken.
+    // Nothing is known of it: its expiry was not sent, or was wrong, because it has just been taken.
     expect(readTokenReply({ ...bare, refresh_token: 'new' }, NOW, before)).not.toHaveProperty('refreshDueMs');
     expect(readTokenReply(bare, NOW + 8, before)).not.toHaveProperty('refreshDueMs');
   });

@@ -133,7 +133,7 @@ describe('a speech-to-speech assistant', () => {
   });
 });
 
-/** A service that is made by hand: what it was sent, and its socket. */
+/** A scripted service: what it was sent, and its socket. */
 async function service(answers: (type: string, socket: WebSocket) => void) {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   const sent: string[] = [];

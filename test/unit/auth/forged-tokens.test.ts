@@ -64,14 +64,17 @@ describe('forged tokens', () => {
     for (const part of (value ?? '').split(/[.\s]/u).filter((text) => text.length > 20)) expect(log).not.toContain(part);
   });
 
-  it.each(FORGERIES.slice(0, 3).concat(FORGERIES.slice(-3)))('give the caller the same answer whatever the reason ($name)', async ({ forge }) => {
-    const thrown = await Promise.resolve()
-      .then(() => workshop.bench.verifier.verify(forge(workshop), 'grpc'))
-      .catch((error: unknown) => error);
-    if (!(thrown instanceof AppError)) throw new Error('the token was not refused');
-    expect(thrown.code).toBe('unauthenticated');
-    expect(thrown.message).toBe('the token was refused');
-    expect(thrown.cause).toBeUndefined();
-    expect(Object.keys(thrown.details)).toEqual(['reason']);
-  });
+  it.each(FORGERIES.slice(0, 3).concat(FORGERIES.slice(-3)))(
+    'give the caller the same answer whatever the reason ($name)',
+    async ({ forge }) => {
+      const thrown = await Promise.resolve()
+        .then(() => workshop.bench.verifier.verify(forge(workshop), 'grpc'))
+        .catch((error: unknown) => error);
+      if (!(thrown instanceof AppError)) throw new Error('the token was not refused');
+      expect(thrown.code).toBe('unauthenticated');
+      expect(thrown.message).toBe('the token was refused');
+      expect(thrown.cause).toBeUndefined();
+      expect(Object.keys(thrown.details)).toEqual(['reason']);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-// What the token check accepts, how it behaves under load, and that nothing that goes wrong inside it opens the door.
+// What the token check accepts, how it behaves under load, and that no failure inside it admits anybody.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TrustedDataSources } from '../../../src/auth/data-sources.ts';
 import { TokenVerifier } from '../../../src/auth/jws-verifier.ts';

@@ -37,7 +37,7 @@ async function watched(files: Readonly<Record<string, string>>, options: Partial
     ...options,
   });
   cleanups.push(() => catalog.close());
-  /** Lets a change come to rest, once the system has told of it. */
+  /** Lets a change come to rest, once the system has reported it. */
   const settle = async (): Promise<void> => {
     await until(
       () => 'the change is noticed',

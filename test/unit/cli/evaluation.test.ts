@@ -4,7 +4,7 @@ import { assistant, tool, z, type LanguageModel } from '../../../src/ai/index.ts
 import { evaluate, type EvaluationOptions } from '../../../src/cli/evaluation/index.ts';
 import { parts } from '../../support/written-model.ts';
 
-/** A model whose answer depends on the last thing it was told, and on the instructions. */
+/** A model whose answer depends on the last message, and on the instructions. */
 function answering(words: (last: string, instructions: string) => string | { use: string; input?: object } | undefined): LanguageModel {
   return {
     ...{ specificationVersion: 'v3', provider: 'test', modelId: 'test' },

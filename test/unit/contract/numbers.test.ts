@@ -1,4 +1,4 @@
-// The numbers of the wire as a table written by hand. Every other test uses proto/ on both sides and would not notice a
+// The numbers of the wire as a separate table. Every other test uses proto/ on both sides and would not notice a
 // wrong number there.
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

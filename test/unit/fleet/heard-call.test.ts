@@ -132,8 +132,8 @@ describe('what a caller of the counting bot hears', () => {
   });
 
   it.each([
-    ['again', [WELCOME, answer(1), answer(2), answer(3), answer(3)], ['saidAgain', 'noGoodbye']],
-    ['late', [WELCOME, answer(1), answer(2), [], answer(3)], ['saidLate', 'noGoodbye']],
+    ['again', [WELCOME, answer(1), answer(2), answer(3), answer(3)], ['saidAgain', 'noFarewell']],
+    ['late', [WELCOME, answer(1), answer(2), [], answer(3)], ['saidLate', 'noFarewell']],
   ])('is whole when an answer that is said %s comes in place of the goodbye, and the caller hangs up', (_, texts, oddities) => {
     const facts = heard(call(texts, { outcome: 'hung_up' }));
     expect(facts.oddities).toEqual(oddities);

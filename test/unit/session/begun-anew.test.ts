@@ -15,7 +15,7 @@ interface MutableLoad {
   heapPercent: number;
 }
 
-/** A bot that says how it was started, with a list of what it was told. */
+/** A bot that says how it was started, with a list of its events. */
 function greeter(id = 'greeter') {
   const told: string[] = [];
   const greets = bot<{ readonly keys: string }>({

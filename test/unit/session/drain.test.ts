@@ -1,4 +1,4 @@
-// A server that is told to stop while callers are in the middle of something: what becomes of each of them.
+// A server that is stopped while callers are in the middle of something: what becomes of each of them.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import { LINE_SILENCE } from '../../support/caller-audio.ts';
@@ -22,7 +22,7 @@ const LATE_MS = 3000;
 const TRANSFER_PLAY_MS = TEST_SETTINGS.lines.transfer.length * 10;
 const GRACE_MS = 20_000;
 /** Callers who are still there are transferred in the last five seconds. */
-const HAND_OVER_AT_MS = GRACE_MS - 5000;
+const TRANSFER_AT_MS = GRACE_MS - 5000;
 
 let answer: () => void = () => undefined;
 
@@ -93,7 +93,7 @@ describe('a server that stops', () => {
   it('transfers the caller of a bot that does not come to an end, and counts the turn', async () => {
     const engine = await inTheMiddle('1');
     const stopped = stop(engine);
-    await engine.clock.advanceAsync(HAND_OVER_AT_MS + TRANSFER_PLAY_MS + 1500);
+    await engine.clock.advanceAsync(TRANSFER_AT_MS + TRANSFER_PLAY_MS + 1500);
     expect(engine.open.sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.lines.transfer]);
     expect(engine.open.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'shutdown' } });
     expect(stopped.cut).toEqual({ turns: 1, calls: 0 });
@@ -103,7 +103,7 @@ describe('a server that stops', () => {
   it('transfers a caller who is listened to, before its time is up', async () => {
     const engine = await inTheMiddle();
     const stopped = stop(engine);
-    await engine.clock.advanceAsync(HAND_OVER_AT_MS - 100);
+    await engine.clock.advanceAsync(TRANSFER_AT_MS - 100);
     expect(engine.open.sink.end).toBe('open');
     await engine.clock.advanceAsync(100 + TRANSFER_PLAY_MS + 1500);
     expect(engine.open.sink.next).toMatchObject({ kind: 'transfer' });
@@ -198,7 +198,7 @@ describe('a server that stops while a caller has no open stream', () => {
     expect(stopped.cut).toBeUndefined();
     expect((await engine.call.turn({ kind: 'no_input' })).next).toMatchObject({ kind: 'listen' });
     const { sink } = await engine.call.open(LINE_SILENCE);
-    await engine.clock.advanceAsync(HAND_OVER_AT_MS - NOTICE_MS - 200);
+    await engine.clock.advanceAsync(TRANSFER_AT_MS - NOTICE_MS - 200);
     expect(sink.kinds).toEqual([]);
     await engine.clock.advanceAsync(200 + TRANSFER_PLAY_MS);
     expect(sink.texts.filter((text) => text !== undefined)).toEqual([TEST_SETTINGS.lines.transfer]);
@@ -258,7 +258,7 @@ describe('a server that stops while a caller has no open stream', () => {
     const engine = await begun();
     await engine.call.press('5');
     const stopped = stop(engine);
-    await engine.clock.advanceAsync(HAND_OVER_AT_MS + 1000);
+    await engine.clock.advanceAsync(TRANSFER_AT_MS + 1000);
     const { sink } = await engine.call.open({ kind: 'dtmf_start' });
     await engine.clock.advanceAsync(500);
     expect(sink.next).toMatchObject({ kind: 'transfer' });

@@ -9,7 +9,7 @@ import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
 const { turnDeadlineMs, slowReaderMs } = TEST_SETTINGS;
 const { apology } = TEST_SETTINGS.lines;
 
-/** A key makes it talk for ever, or until it has said `ends` things; `finish` runs when it is told to stop. */
+/** A key makes it talk for ever, or until it has said `ends` things; `finish` runs when it is aborted. */
 function endless(
   saying: (count: number) => Saying,
   { finish = () => Promise.resolve(), ends = 1e9 }: { readonly finish?: () => Promise<void>; readonly ends?: number } = {},

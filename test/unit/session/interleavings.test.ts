@@ -17,7 +17,7 @@ const LONG_MS = 20_000;
 const PIECE: PromptAudio = { mulaw: new Uint8Array(800).fill(0x55), durationMs: 100 };
 
 const told: string[] = [];
-/** Ends the call on key 9 and is told of turns and of the end. */
+/** Ends the call on key 9 and is notified of turns and of the end. */
 const plain = bot<null>({
   id: 'plain',
   name: 'Plain',

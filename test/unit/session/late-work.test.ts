@@ -12,7 +12,7 @@ const { apology } = TEST_SETTINGS.lines;
 /** Longer than a handler has that nobody waits for. */
 const PAST_GRACE_MS = 400;
 
-/** A call whose recognizer gives its texts when it is told to, and ignores its signal. */
+/** A call whose recognizer gives its texts when the test says so, and ignores its signal. */
 async function recognizing(handle: (event: CallerEvent) => Promise<void> | void = () => undefined) {
   const asked: CallerEvent[] = [];
   const texts: ((text: string | undefined) => void)[] = [];

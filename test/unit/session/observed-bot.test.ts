@@ -40,7 +40,7 @@ function clerk(answers: (() => void)[]) {
   });
 }
 
-/** A call after its welcome, and what the observer is told from then on. */
+/** A call after its welcome, and what the observer gets from then on. */
 async function watched(settings: Partial<typeof TEST_SETTINGS> = {}, recognizer?: Recognizer) {
   const told: (readonly unknown[])[] = [];
   const observer: SessionObserver = {

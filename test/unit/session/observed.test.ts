@@ -1,4 +1,4 @@
-// What those who watch a call are told: the observer, the log, and a bot's notifying handlers.
+// What those who watch a call are notified of: the observer, the log, and a bot's notifying handlers.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotContext } from '../../../src/bot/index.ts';
 import type { SessionObserver } from '../../../src/session/ports.ts';

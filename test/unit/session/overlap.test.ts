@@ -18,7 +18,7 @@ interface Told {
   readonly notes: readonly string[];
 }
 
-/** A bot whose long answers the test can hold back, and that notes what it is told. */
+/** A bot whose long answers the test can hold back, and that records its events. */
 function slowBot(): { readonly bot: ReturnType<typeof bot>; release: () => void; readonly started: Promise<void> } {
   let release: () => void = () => undefined;
   let begun: () => void = () => undefined;

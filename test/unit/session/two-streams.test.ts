@@ -65,7 +65,7 @@ function cancelled(streams: number) {
 }
 
 /** One whose farewell is being spoken. */
-async function sayingGoodbye(which = plain) {
+async function sayingFarewell(which = plain) {
   const engine = await begun({}, which);
   const farewell = await engine.call.open({ kind: 'dtmf', digits: '9' });
   await flushMicrotasks();
@@ -74,7 +74,7 @@ async function sayingGoodbye(which = plain) {
 
 describe('a caller who speaks while a farewell is spoken on another stream', () => {
   it('G-55 does not cut them when the server stops', async () => {
-    const { call, clock, sessions, farewell } = await sayingGoodbye();
+    const { call, clock, sessions, farewell } = await sayingFarewell();
     const newer = await call.open(FRAME);
     const closing = sessions.close(GOODBYE_MS + 1000);
     await clock.advanceAsync(GOODBYE_MS - 100);
@@ -86,7 +86,7 @@ describe('a caller who speaks while a farewell is spoken on another stream', () 
   });
 
   it('may go on for long: what is heard meanwhile does not pile up', async () => {
-    const { call, farewell } = await sayingGoodbye();
+    const { call, farewell } = await sayingFarewell();
     const newer = await call.open();
     for (let frame = 0; frame < 200; frame += 1) newer.turn.push(FRAME);
     await expect(call.open()).resolves.toBeDefined();
@@ -95,7 +95,7 @@ describe('a caller who speaks while a farewell is spoken on another stream', () 
   });
 
   it('G-77 gets the end once on the next stream when the stream of the farewell breaks', async () => {
-    const { call, clock, farewell } = await sayingGoodbye();
+    const { call, clock, farewell } = await sayingFarewell();
     farewell.turn.abort('hang_up');
     await clock.advanceAsync(GOODBYE_MS);
     const next = await call.open();

@@ -1,5 +1,5 @@
 // Replies that were decided on and never reached the caller, whole or in part, because the stream died or was not read: what the
-// bot is told of them at the next input. And answers that were given up: then the reply before them counts.
+// bot learns of them at the next input. And answers that were given up: then the reply before them counts.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type Heard } from '../../../src/bot/index.ts';
 import { snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';

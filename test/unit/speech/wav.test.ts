@@ -18,7 +18,7 @@ interface Parts {
   readonly before?: readonly number[];
 }
 
-/** A WAV file built by hand, so that reading is not tested with our own writing alone. */
+/** A WAV file built without our writer, so that reading is not tested with our own writing alone. */
 function file(parts: Parts = {}): Uint8Array {
   const { format = 1, channels = 1, rate = 8000, bits = 16, formatTail = [], data = [], before = [] } = parts;
   const blockBytes = parts.blockBytes ?? (channels * bits) / 8;

@@ -28,7 +28,7 @@ export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPer
         isOver = true;
         cancelTimer();
       };
-      // What was read ahead before the pause counts, too.
+      // Answers that arrived before the pause count, too.
       const hold = (ms: number): void => {
         if (ms <= 0) return;
         resumeAtMs = Math.max(resumeAtMs, clock.nowMs()) + ms;

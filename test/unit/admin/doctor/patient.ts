@@ -204,7 +204,7 @@ export function webhook(event: string, changes: Partial<WebhookRegistration> = {
   return { resource: PROFILE.webhook?.appResource, ...own, ...changes };
 }
 
-/** What is told of everything that was found: where, what, and how to mend it. */
+/** The report of all findings: where, what, and how to mend it. */
 export function saidIn(results: readonly CheckResult[]): readonly string[] {
   return results.flatMap(({ findings }) => findings.map(({ where, what, mend }) => `${where}: ${what}; ${mend}`));
 }

@@ -26,7 +26,7 @@ function wrong(severity: Severity = 'fault'): Finding {
   return { code: 'not_active', severity, what: 'it is wrong', where: 'here', mend: 'Mend it.' };
 }
 
-/** A check that waits to be told how it ends. */
+/** A check that ends as the test decides. */
 function held(id: CheckId, needs: CheckId[] = []) {
   let end: (findings: readonly Finding[]) => void = () => undefined;
   const state = { isStarted: false, isAborted: false };

@@ -71,7 +71,7 @@ describe('R-02 a member that the platform does not change', () => {
     expect([updates(), reconciler.state.error?.code, reconciler.state.isServed]).toEqual([1, 'data_source_unclear', true]);
     await world.pass(4 * HOUR, 5 * MINUTE);
     expect([updates(), world.lets(world.record.nonce, was)]).toEqual([2, true]);
-    // Mended by hand: from then on it is looked after as ever.
+    // Repaired manually: from then on it is reconciled as before.
     world.api.ignored.clear();
     world.api.records.set(world.record.id, { ...world.record, subject: 'subject' });
     await world.pass(HOUR, 5 * MINUTE);
@@ -93,7 +93,7 @@ describe('R-02 a member that the platform does not change', () => {
     expect([updates(), world.transitions.includes('overdue')]).toEqual([2, false]);
   });
 
-  it('is reported with the platform's words when it is the status', async () => {
+  it('is reported in the words of the platform when it is the status', async () => {
     world.api.add({ ...BODY, nonce: 'old', status: 'disabled', errorMessage: 'no licence' });
     world.api.ignored.add('status');
     await expect((await world.reconciler()).start()).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-// Which data sources get a fresh nonce by hand, with the platform in memory.
+// Which data sources get a fresh nonce from the manual commands, with the platform in memory.
 import { expect, it } from 'vitest';
 import { OrganizationDataSources } from '../../../../src/admin/manual/organization-data-sources.ts';
 import { loadProfile } from '../../../../src/contract/profile.ts';

@@ -33,7 +33,7 @@ async function open(given: { readonly store?: MemorySecrets; readonly running?: 
     clock,
     onRegistration: (change) => changes.push(change),
   });
-  /** One look, and what was told about it. */
+  /** One check, and what was reported about it. */
   const look = async (): Promise<string[]> => {
     changes.length = 0;
     await registrations.ensure(never()).catch(() => undefined);

@@ -1,4 +1,4 @@
-// The exchange of a check: it keeps its beginning and its end, and says what was asked and told without the caller's data.
+// The exchange of a check: it keeps its beginning and its end, and shows requests and responses without the caller's data.
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { structFromJson } from '../../../../src/contract/struct.ts';

@@ -1,4 +1,4 @@
-// Turns that are lost behind the FINAL that closes their reply, on a clock that stands still: all that is owed on them has come.
+// Turns that are lost behind the FINAL that closes their reply, on a clock that stands still: all that is due on them has come.
 import { describe, expect, it } from 'vitest';
 import { CallClock } from '../../../../src/fake-platform/caller/call-clock.ts';
 import type { HeldCallOptions } from '../../../../src/fake-platform/caller/caller.ts';

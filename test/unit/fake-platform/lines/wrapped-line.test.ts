@@ -25,7 +25,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** Longer than any call here that is told of its loss, ms of the call; half a minute for one that is not. */
+/** Longer than any call here whose loss is reported, ms of the call; half a minute for one that is not. */
 const WAIT_MS = 600_000;
 
 const clock = scaledClock(20);

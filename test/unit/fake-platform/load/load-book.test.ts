@@ -4,7 +4,7 @@ import type { CallFacts } from '../../../../src/fake-platform/load/call-facts.ts
 import { Histogram } from '../../../../src/fake-platform/load/histogram.ts';
 import { LoadBook } from '../../../../src/fake-platform/load/load-book.ts';
 
-function handedOver(message: string): CallFacts {
+function transferredCall(message: string): CallFacts {
   return {
     ...{ scenario: 0, dueMs: 0, durationMs: 10, outcome: 'failed', replies: 2, isHeard: true, gapsMs: [], breaches: [] },
     ...{ turnsRepeated: 0, turnsReopened: 0, turnsLost: 0, sound: { compared: 0, wrong: 0, short: 0, unknown: 0 } },
@@ -19,7 +19,7 @@ it('keeps counting each reason of a transfer that has a line of its own, however
   book.add(0, {
     ...{ kind: 'second', fromMs: 0, toMs: 1000, live: 0, started: 61, missed: 0, cpu: 0.1, loopDelayMaxMs: 0 },
     ...{ waits: [], startLateness: lateness, timerLateness: lateness, residentBytes: 1 },
-    calls: [...reasons, 'reason 0'].map(handedOver),
+    calls: [...reasons, 'reason 0'].map(transferredCall),
   });
   const { failures } = book.account;
   expect(failures).toHaveLength(51);

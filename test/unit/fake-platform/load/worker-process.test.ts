@@ -1,4 +1,4 @@
-// A worker is a process of its own: signals for the one that started it do not end it, and why it ended is told.
+// A worker is a process of its own: signals for the one that started it do not end it, and the reason of its end is reported.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

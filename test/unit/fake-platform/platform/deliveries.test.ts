@@ -16,7 +16,7 @@ interface Received {
   readonly body: string;
 }
 
-/** A receiver on this machine that keeps what comes and answers as it is told. */
+/** A receiver on this machine that keeps what comes and answers as it is set. */
 class Receiver {
   readonly received: Received[] = [];
   answer: (response: ServerResponse) => void = (response) => response.writeHead(202).end();

@@ -1,4 +1,4 @@
-// What a bot is told of its caller: how calls start, who pressed or said digits, and what is said of words that nobody knows.
+// What a bot gets of its caller: how calls start, who pressed or said digits, and what is said of words that nobody knows.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../../src/bot/index.ts';
 import type { BotDefinition, ReplyingEvent } from '../../../../src/bot/bot.ts';
@@ -10,7 +10,7 @@ import { WHOLE_SENTENCE } from '../../../support/caller-audio.ts';
 import { testEngine, type LogLine } from '../../../support/engine.ts';
 import { MemoryCall } from '../../../support/memory-transport.ts';
 
-/** A call whose bot keeps every event that it is told of. */
+/** A call whose bot keeps every event. */
 async function watched(
   recognizer?: Recognizer,
   more: Partial<Pick<BotDefinition<null>, 'recognition' | 'endpointing' | 'audio_input'>> = {},

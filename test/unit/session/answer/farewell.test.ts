@@ -8,7 +8,7 @@ import { after, begun, homes, moved, type Homes } from '../../../support/homes.t
 import { MemoryCall } from '../../../support/memory-transport.ts';
 
 /** A call whose goodbye was cut by a stream that broke. */
-async function brokenGoodbye(): Promise<Homes> {
+async function brokenFarewell(): Promise<Homes> {
   const all = await homes({ maxFarewellMs: 30_000 });
   await begun(all);
   const { sink, turn } = await new MemoryCall(all.a.sessions).open({ kind: 'dtmf', digits: '7' });
@@ -21,7 +21,7 @@ async function brokenGoodbye(): Promise<Homes> {
 
 describe('a farewell whose stream breaks', () => {
   it('G-77 is not said again at its home: its end is delivered on the next stream, whatever comes on it', async () => {
-    const { a, clock, notes } = await brokenGoodbye();
+    const { a, clock, notes } = await brokenFarewell();
     const { sink } = await new MemoryCall(a.sessions).open(LINE_SILENCE);
     // What has reached the caller of it is heard to its end first (G-7A).
     await after(clock, 12_000, sink.ended());
@@ -31,7 +31,7 @@ describe('a farewell whose stream breaks', () => {
   });
 
   it('G-77 ends the call once when two streams wait for its end', async () => {
-    const { a, clock, notes } = await brokenGoodbye();
+    const { a, clock, notes } = await brokenFarewell();
     const [first, second] = [await new MemoryCall(a.sessions).open(LINE_SILENCE), await new MemoryCall(a.sessions).open(LINE_SILENCE)];
     await clock.advanceAsync(60_000);
     expect([first.sink, second.sink].map(({ next }) => next?.kind)).toEqual(['end', undefined]);
@@ -39,7 +39,7 @@ describe('a farewell whose stream breaks', () => {
   });
 
   it('is reported to the bot when nobody comes back', async () => {
-    const { a, clock, notes } = await brokenGoodbye();
+    const { a, clock, notes } = await brokenFarewell();
     await clock.advanceAsync(200_000);
     expect([notes, a.sessions.size]).toEqual([['session_end idle'], 0]);
   });
@@ -48,7 +48,7 @@ describe('a farewell whose stream breaks', () => {
     ['with an input', { kind: 'dtmf', digits: '1' }],
     ['without an input', LINE_SILENCE],
   ] as const)('G-77 ends the call once where its home has died, on the next stream %s', async (_how, input) => {
-    const { b, clock, next, notes, left } = await brokenGoodbye();
+    const { b, clock, next, notes, left } = await brokenFarewell();
     const call = next();
     const { sink } = await call.open(input);
     await after(clock, 30_000, sink.ended());
@@ -62,14 +62,14 @@ describe('a farewell whose stream breaks', () => {
   });
 
   it('G-77 goes with the call when its home stops', async () => {
-    const all = await brokenGoodbye();
+    const all = await brokenFarewell();
     await moved(all);
     const sink = await after(all.clock, 30_000, all.next().press('1'));
     expect([all.a.seen.at(-1), sink.next?.kind, all.notes]).toEqual(['session_ended moved', 'end', ['session_end bot_end']]);
   });
 
   it('G-75 of a caller who hangs up at the next home is reported to the bot once', async () => {
-    const { b, next, notes } = await brokenGoodbye();
+    const { b, next, notes } = await brokenFarewell();
     await next().hangUp();
     await flushMicrotasks();
     expect([notes, b.sessions.size]).toEqual([['session_end caller'], 0]);

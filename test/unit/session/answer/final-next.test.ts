@@ -1,4 +1,4 @@
-// What the platform is told at the end of a reply, member by member.
+// What the platform gets at the end of a reply, member by member.
 import { describe, expect, it } from 'vitest';
 import type { Transfer } from '../../../../src/dialog/reply.ts';
 import { finalNext } from '../../../../src/session/answer/final-next.ts';

@@ -1,4 +1,4 @@
-// Handlers that are only told of something: what a slow or failing one may do to a call, and what is written for it.
+// Handlers that are only notified: what a slow or failing one may do to a call, and what is written for it.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotContext } from '../../../../src/bot/index.ts';
 import { LINE_SILENCE } from '../../../support/caller-audio.ts';
@@ -12,7 +12,7 @@ interface State {
   readonly turns: number;
 }
 
-/** Told of each turn by `told`. */
+/** Notified of each turn through `told`. */
 function watching(told: (state: State, context: BotContext) => State | undefined | Promise<State | undefined>, start?: () => void) {
   return bot<State>({
     id: 'watching',

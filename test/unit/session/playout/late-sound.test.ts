@@ -8,7 +8,7 @@ import { MemoryCall } from '../../../support/memory-transport.ts';
 /** Longest wait of the engine for one sound, ms. */
 const LIMIT_MS = 5000;
 
-/** Has no sound yet for what begins with "Late", and speaks it when told; gives it up for whoever leaves. */
+/** Has no sound yet for what begins with "Late", and speaks it when the test says so; gives it up for whoever leaves. */
 class LateVoice extends FakeVoice {
   readonly asked: string[] = [];
   #speak: (() => void)[] = [];

@@ -1,4 +1,4 @@
-// The mouth of one turn alone: which prompts go out when, what counts as said, and what the final carries.
+// The reply writer of one turn alone: which prompts go out when, what counts as said, and what the final carries.
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { DeliveryMode, FinalNext, PromptAudio } from '../../../../src/dialog/output.ts';

@@ -183,7 +183,7 @@ describe('a process that stops while others can go on with its calls', () => {
     await begun(all);
     const closing = a.sessions.close(4000);
     for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
-    // From its release on a transport is told that the call lives elsewhere.
+    // From its release on, a transport learns that the call lives at a peer.
     const isReleased = left.asked.includes('release call-1');
     const pressed = (isReleased ? next() : new MemoryCall(a.sessions)).press('1');
     expect((await after(clock, 5000, pressed)).texts).toEqual(['Input 1.']);

@@ -64,7 +64,7 @@ describe('over a real server', () => {
 });
 
 describe('under a clock of the test', () => {
-  /** A server that answers as it is told. */
+  /** A server that answers as the test decides. */
   class Server implements AdminStore {
     readonly keys = adminStore({ send: () => Promise.resolve() }, 'p').keys;
     answer: 'yes' | 'no' | 'away' | 'silent' = 'yes';

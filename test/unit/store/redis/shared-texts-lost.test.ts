@@ -20,7 +20,7 @@ interface Process {
   readonly lead: () => Promise<LeaderTexts>;
 }
 
-/** A deployment with a Redis server of its own, which writes to disk what it is told to. */
+/** A deployment with a Redis server of its own, which writes to disk what the test decides. */
 async function open() {
   const redis = await RedisServer.start();
   onTestFinished(() => redis.stop());

@@ -93,7 +93,7 @@ describe('a conversation on one socket', () => {
       expect(platform.socket.said, `round ${String(round)}`).toEqual(['START']);
       await pause(platform);
       expect(platform.socket.said).toEqual(['START', 'END', 'CHUNK', 'FINAL']);
-      // There is always a turn that listens, so that the engine has a mouth.
+      // There is always a turn that listens, so that the engine can always send.
       expect(sessions.openTurns).toBe(1);
       platform.socket.sent.length = 0;
     }

@@ -81,7 +81,7 @@ const steps = fc.array(fc.oneof({ weight: 12, arbitrary: legal }, { weight: 8, a
 });
 
 /** Inputs that are answered, and what ends a call from here: no more replies than these may end with a FINAL. */
-function owedFinals(platform: PlatformSocket, sent: readonly string[]): number {
+function dueFinals(platform: PlatformSocket, sent: readonly string[]): number {
   return sent.length + platform.socket.said.filter((word) => word === 'END').length + 1;
 }
 
@@ -113,7 +113,7 @@ describe('a socket', () => {
 
         const { said } = socket;
         const finals = said.filter((word) => word.startsWith('FINAL'));
-        expect(finals.length).toBeLessThanOrEqual(owedFinals(platform, inputs));
+        expect(finals.length).toBeLessThanOrEqual(dueFinals(platform, inputs));
         const last = said.findIndex((word) => word.startsWith('FINAL+') || word.startsWith('ERROR'));
         if (last !== -1) expect(said.slice(last + 1).filter((word) => word !== 'PONG' && !word.startsWith('ERROR'))).toEqual([]);
         // Keys may take the place of speech, so that its end is never said; no end is said without a start.

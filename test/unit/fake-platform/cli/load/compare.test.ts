@@ -1,4 +1,4 @@
-// Two loads side by side: what got worse beyond noise is told, and what only looks worse is not.
+// Two loads side by side: what got worse beyond noise is reported, and what only looks worse is not.
 import { describe, expect, it } from 'vitest';
 import type { LoadResult } from '../../../../../src/fake-platform/load/load-result.ts';
 import { compareLoads, differenceRow, shareRange, worseThan } from '../../../../../src/fake-platform/cli/load/compare.ts';
@@ -66,7 +66,7 @@ describe('the comparison of two loads', () => {
     expect(vanished.doubts).toEqual([`only the first run has ${figures.join(', ')}`]);
     const row = vanished.differences.find(({ name }) => name === 'wrong or short sound');
     expect(row === undefined ? [] : differenceRow(row)).toEqual(['wrong or short sound', '0.00 %', '-', '-', '']);
-    // What is new can only be told.
+    // New figures can only be shown.
     const appeared = compareLoads(madeUpResult({ server: null }), madeUpResult());
     expect(appeared).toMatchObject({ isVoid: false, doubts: ['only the second run has server CPU, server memory'] });
   });

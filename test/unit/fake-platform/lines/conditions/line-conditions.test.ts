@@ -65,7 +65,7 @@ describe('jitter', () => {
     call.clock.advance(100);
     while (call.turns.length < 3) {
       call.clock.advance(1);
-      // The ear is half-closed before the key is told of.
+      // The listening turn is half-closed before the key is reported.
       if (call.turns.length === 3) expect(call.turn(2).isHalfClosed).toBe(true);
     }
     expect(call.turn(2).kinds[0]).toBe('audio_format');

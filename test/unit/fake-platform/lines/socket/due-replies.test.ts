@@ -1,4 +1,4 @@
-// Whose an answer is on a socket where nothing names the input that is answered: told by order, time and what can be a reply.
+// Whose an answer is on a socket where nothing names the input that is answered: decided by order, time and what can be a reply.
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../../../src/fake-platform/caller/answer.ts';
 import type { PlatformInput } from '../../../../../src/fake-platform/lines/line.ts';

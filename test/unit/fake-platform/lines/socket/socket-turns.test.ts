@@ -17,7 +17,7 @@ function chunk(canBeCut: boolean): Answer {
   return answerOf({ type: 'chunk', prompts: [piece(100, canBeCut)] });
 }
 
-/** The turns of one call; keeps under their names what they are told, and the rules that are found broken. */
+/** The turns of one call; keeps under their names what is reported to them, and the rules that are found broken. */
 function bench() {
   const told: string[] = [];
   const turns = new SocketTurns(
