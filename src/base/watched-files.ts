@@ -146,7 +146,7 @@ class Follower<What extends string> {
     const found = await this.#find();
     if (found === undefined) return 'unchanged';
     this.#seen = found.mark;
-    // The log repeats why contents are refused when somebody asks.
+    // A requested check logs again why contents are refused.
     this.#applied = '';
     return this.#apply(found);
   }

@@ -111,7 +111,7 @@ export class Admission {
     if (this.#rate.isOver(organizationId)) return 'organization_rate';
     if (this.#streams > maxStreams) return 'streams';
     const { loopDelayMs, rssBytes, heapPercent } = this.#load.reading();
-    // All are checked, because each tracks its own calm time.
+    // Both memory limits are checked, because each tracks its own calm time.
     const isMemoryShort = [this.#rss.isOver(rssBytes), this.#heap.isOver(heapPercent)].includes(true);
     if (this.#delay.isOver(loopDelayMs)) return 'loop_delay';
     return isMemoryShort ? 'memory' : undefined;

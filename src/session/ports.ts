@@ -39,7 +39,7 @@ export interface TurnSink {
 export interface Snapshots {
   /** Whether other processes can ever go on with calls. */
   readonly isShared: boolean;
-  /** Whether they can now, because saves reach them. */
+  /** Whether other processes can go on with calls now: saves reach them. */
   readonly canMove: boolean;
   /**
    * Saves the newest snapshot of a call in the background; replaces a waiting one. Never throws; retried while the

@@ -24,7 +24,7 @@ export interface ExaminedOrganization {
 
 /** A data source that the configuration wants, and what is stored of it. */
 export interface ExaminedDataSource extends WantedDataSource {
-  /** Its record at the server's last check. Unlike a pinned one it is replaced when it is gone. */
+  /** Id of the record at the server's last check. If that record is gone, another one takes its place, unlike a pinned record. */
   readonly knownId?: string | undefined;
 }
 

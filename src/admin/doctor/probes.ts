@@ -16,7 +16,7 @@ export interface ProbeTarget {
   readonly signal: AbortSignal;
 }
 
-/** A connection, or the system's code for its failure; `no_answer` for the limit. */
+/** The connection, or the system's error code; `no_answer` when the limit has passed. */
 export type Probed<T> = { readonly kind: 'connected'; readonly value: T } | { readonly kind: 'failed'; readonly code: string };
 
 export interface Handshake {

@@ -16,7 +16,7 @@ export const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 export interface RenewalClockOptions {
   readonly times: LifecycleTimes;
-  /** The lifetime of a whole token, ms. */
+  /** The full lifetime of a token, ms. */
   readonly lifetimeMs: number;
   readonly clock: Clock;
   /** 0 to 1. */

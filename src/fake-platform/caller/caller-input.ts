@@ -60,7 +60,7 @@ export class CallerInput {
     return this.#cancelSilence !== undefined;
   }
 
-  /** Replies to input that has not become an RPC of its own. */
+  /** Due replies to input that has no RPC of its own yet. */
   get due(): readonly DueReply[] {
     return [...this.listening.due, ...this.#entry.due];
   }

@@ -68,7 +68,7 @@ export interface HeldCallOptions {
   readonly signal?: AbortSignal;
   /** Called for every line of the timeline as it happens. */
   readonly onEvent?: (event: TimelineEvent) => void;
-  /** Called when a reply begins, with what is known of it by then. */
+  /** Called when a reply begins, with the reply so far. */
   readonly onReply?: (reply: Reply) => void;
   /** Called when a sound begins to be heard. */
   readonly onSound?: () => void;

@@ -12,7 +12,7 @@ import type { Reply } from './turn.ts';
 export interface Unmet {
   readonly expected: string;
   readonly found: string;
-  /** The RPC it was seen on, counted from 1, where it was one. */
+  /** The RPC on which it was seen, counted from 1; undefined for the whole call. */
   readonly turn?: number;
 }
 

@@ -35,7 +35,7 @@ export class Person {
   #isBusy = false;
   /** The RPC from which on a reply answers the last step; undefined when none is due. */
   #dueFrom: number | undefined = 1;
-  /** Why the time of the word that the next step waits for is not known; undefined when it is. */
+  /** Why it is unknown when the word of the next step is heard; undefined while it is known. */
   #missedWord: StepMark['missedWord'];
   #cancelTimer: CancelTimer = () => undefined;
   #cancelPatience: CancelTimer = () => undefined;
@@ -99,7 +99,7 @@ export class Person {
     this.#cancelPatience();
   }
 
-  /** @param number - the step: a timer that was waited for may have begun it already. */
+  /** @param number - of the step; ignored when another timer has begun that step already. */
   #begin(step: Step, number: number): void {
     const { grammar, clock } = this.#options;
     const { book, inputTurn, playing } = grammar;

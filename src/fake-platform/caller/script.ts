@@ -24,7 +24,7 @@ export type Step = (
   | { readonly kind: 'hang_up' }
 ) & { readonly interruptMs?: number; readonly interruptWord?: string };
 
-/** When a step began, and what answers it. */
+/** The begin of a step, and the RPC that answers it. */
 export interface StepMark {
   /** ms since the call began. */
   readonly atMs: number;

@@ -6,13 +6,13 @@ export interface SoundFacts {
   readonly lengthMs: number;
   /** Runs of at least {@link CLIP_SAMPLES} samples at full scale. */
   readonly clips: number;
-  /** The longest of them. */
+  /** Length of the longest clip, ms. */
   readonly longestClipMs: number;
-  /** Where the first of them begins; undefined without any. */
+  /** Start of the first clip; undefined without any. */
   readonly firstClipAtMs: number | undefined;
   /** The longest silence between two sounds; silence before the first and after the last does not count. */
   readonly longestQuietMs: number;
-  /** Where it begins; undefined when nothing is quiet in the middle. */
+  /** Start of the longest silence; undefined when nothing is quiet in the middle. */
   readonly longestQuietAtMs: number | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface TurnListener {
 export interface LostTurns {
   /** Sent again on another RPC. */
   readonly turnsRepeated: number;
-  /** Opened again, with nothing sent on them or nothing of it processed. */
+  /** Opened again: nothing was sent on them, or the server had processed none of it. */
   readonly turnsReopened: number;
   /** Lost for good. */
   readonly turnsLost: number;
@@ -183,7 +183,7 @@ export class TurnBook {
     const before = turn.phase;
     if (before === 'over') return;
     const isLost = end.kind === 'broken' && end.failure.loss !== undefined;
-    // It was set aside while it waited to be opened again.
+    // The turn was set aside while it waited to be opened again.
     if (isLost && before === 'set_aside' && turn.cuts.size > 0) {
       this.#dismiss(turn);
       return;
@@ -203,7 +203,7 @@ export class TurnBook {
 
   #cut(turn: Turn, cut: TurnCut): boolean {
     if (turn.phase === 'over') return false;
-    // Nobody waits for it.
+    // Nobody waits for the turn.
     if (turn.phase === 'set_aside' || this.#memory.hasEnded) {
       this.#dismiss(turn);
       return false;

@@ -76,7 +76,7 @@ async function runPlatform(flags: Flags): Promise<void> {
   }
 }
 
-/** Runs it until then. @throws AppError when it cannot start. */
+/** Runs the platform until Ctrl-C. @throws AppError when it cannot start. */
 async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (line: string) => void, isColoured: boolean): Promise<void> {
   const line = eventLine(flags.json === true, isColoured);
   const report = (event: PlatformEvent): void => {

@@ -54,7 +54,7 @@ export class WireConnection {
     this.#contract = loadContract(options.profile);
   }
 
-  /** Whether the server said that it has no room: what it did then proves nothing about a rule. */
+  /** Whether the server said that it has no room; then its behaviour proves nothing about a rule. */
   get isOverloaded(): boolean {
     return this.#isOverloaded;
   }

@@ -16,7 +16,7 @@ export interface CuttableReply<Turn extends ProbeTurn> {
   readonly agentId: string;
   readonly before: readonly Turn[];
   readonly turn: Turn;
-  /** By the measure that chose it, ms. */
+  /** The result of the measure that chose the reply, ms. */
   readonly ms: number;
   /** For sentences, such as `the reply to keys`. */
   readonly name: string;

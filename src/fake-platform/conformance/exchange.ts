@@ -15,7 +15,7 @@ export interface ExchangeLine {
   /** The RPC, such as `RPC2`, or the socket, such as `WS1`; empty for remarks. */
   readonly rpc: string;
   readonly what: string;
-  /** How often in a row this side repeated it on this RPC. */
+  /** How many times in a row this side sent the line on this RPC. */
   readonly times: number;
 }
 
@@ -145,7 +145,7 @@ function promptText({ text, uri, audio, bargeIn }: AnswerPrompt): string {
 
 /** A call that several checks share, as evidence. */
 export interface Proof {
-  /** What it was placed for, such as `speech`. */
+  /** The purpose of the call, such as `speech`. */
   readonly name: string;
   readonly log: ExchangeLog;
   /** Whether the server said that it has no room. */

@@ -13,7 +13,7 @@ export const SPARE_MS = 1000;
 export const STOP_MS = 500;
 /** When this process itself stalled for longer, or its rounds took longer on average, it cannot judge times, ms. */
 const [MAX_STALL_MS, MAX_MEAN_ROUND_MS] = [200, 40];
-/** Why it cannot. */
+/** Why this machine cannot judge times. */
 export const BUSY = 'this machine was too busy to tell moments apart';
 /** Why an uninterrupted reply proves nothing: a bot need not repeat itself. */
 export const CAME_OTHERWISE = 'may not be cut this time, or ends the call';
@@ -29,7 +29,7 @@ export function interruptionMs({ speech, suspect }: Pick<Lab, 'speech' | 'suspec
   return (LEAD_MS + speech.length / MULAW_BYTES_PER_MS) / suspect.timing.pace + SPARE_MS;
 }
 
-/** Does this while it measures how long this process stalls. */
+/** Runs `work`, and measures meanwhile how long this process stalls. */
 export async function watchingStalls(work: (isBusy: () => boolean) => Promise<void>): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();

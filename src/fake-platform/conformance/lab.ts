@@ -94,7 +94,7 @@ export class Lab<
     return this.#lent(() => this.#recordings.welcomes());
   }
 
-  /** Calls in which this is done, placed once for all checks that need them. */
+  /** Calls in which these acts are done, placed once for all checks that need them. */
   placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]> {
     return this.#lent(() => this.#recordings.placed(acts));
   }
@@ -155,14 +155,14 @@ export class Lab<
     return this.suspect.speech ?? this.skip('the caller has no voice');
   }
 
-  /** Closes what the check has opened and gives its slot back: the check can ask the server nothing more. */
+  /** Closes what the check has opened, and returns its slot: the check can ask the server nothing more. */
   close(): void {
     this.#isClosed = true;
     this.probe.close();
     if (this.#lentFromMs === undefined) this.#slots.give();
   }
 
-  /** Waits for recorded calls, without its slot: they need some. */
+  /** Waits for recorded calls without its slot, because placing them needs slots. */
   async #lent<Result>(work: () => Promise<Result>): Promise<Result> {
     const { clock } = this.suspect;
     this.#lentFromMs = clock.monotonicMs();
@@ -171,7 +171,7 @@ export class Lab<
       return await work();
     } finally {
       await this.#slots.take();
-      // Nobody else gives it back for a check that was stopped.
+      // Nobody else returns the slot of a check that was stopped.
       if (this.#isClosed) this.#slots.give();
       this.#lentMs = this.lentMs;
       this.#lentFromMs = undefined;

@@ -25,7 +25,7 @@ import { UPGRADE_CHECKS } from './websocket/checks/upgrade.ts';
 import { SOCKET_ACTS } from './websocket/socket-acts.ts';
 import { SocketProbe, type SocketLab } from './websocket/socket-probe.ts';
 
-/** Every check of a server of RPCs, in the order of the contract. */
+/** Every check of a gRPC server, in the order of the contract. */
 export const CHECKS: readonly Check<RpcLab>[] = inOrder<RpcLab>([
   ...TRANSPORT_CHECKS,
   ...TURN_CHECKS,
@@ -41,7 +41,7 @@ export const CHECKS: readonly Check<RpcLab>[] = inOrder<RpcLab>([
   ...RPC_SIGNED_TOKEN_CHECKS,
 ]);
 
-/** Every check of a server of sockets, in the order of the contract. */
+/** Every check of a WebSocket server, in the order of the contract. */
 export const SOCKET_CHECKS: readonly Check<SocketLab>[] = inOrder<SocketLab>([
   ...UPGRADE_CHECKS,
   ...ENVELOPE_CHECKS,
@@ -79,8 +79,8 @@ function byRule({ rules: [one] }: Pick<Check, 'rules'>, { rules: [other] }: Pick
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** How to check servers of RPCs. */
+/** How to check gRPC servers. */
 export const RPC_SUITE = suiteOf(CHECKS, (suspect) => new RpcProbe(suspect));
 
-/** How to check servers of sockets. */
+/** How to check WebSocket servers. */
 export const SOCKET_SUITE = suiteOf(SOCKET_CHECKS, (suspect) => new SocketProbe(suspect), SOCKET_ACTS);

@@ -14,7 +14,7 @@ export interface Replayed<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> 
 /** A call in which somebody speaks into a reply, on `newer`. */
 export interface SpokenInto<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> extends Replayed<Turn, Call> {
   readonly newer: Turn;
-  /** When it was opened, monotonic, ms. */
+  /** When the listening turn was opened, monotonic, ms. */
   readonly fromMs: number;
 }
 

@@ -82,7 +82,7 @@ export function eachOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   return eachTurn((turn, call) => (turnsOf(call.turns, kind).includes(turn) ? inspect(turn, call) : NOTHING));
 }
 
-/** The first breach of several checks, with its name; {@link NOTHING} when none had anything to check. */
+/** The first breach among several results, with its name; {@link NOTHING} when none examined anything. */
 export function firstBreach(results: readonly (readonly [string, Found])[]): Found {
   const found = results.filter(([, said]) => said !== NOTHING);
   const broken = found.find(([, said]) => typeof said === 'string');

@@ -24,7 +24,7 @@ export class Slots {
     else next();
   }
 
-  /** Does this while it holds a slot. */
+  /** Runs `work` while it holds a slot. */
   async with<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.take();
     try {

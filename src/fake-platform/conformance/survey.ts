@@ -100,7 +100,7 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implem
     });
   }
 
-  /** Does this with a slot and its own line. */
+  /** Runs `work` with a slot and its own line. */
   #with<Result>(work: (probe: Probe<Turn, Call>) => Promise<Result>): Promise<Result> {
     return this.#slots.with(async () => {
       const probe = this.#openProbe();

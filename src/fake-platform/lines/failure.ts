@@ -137,5 +137,5 @@ function sentence(text: string, code: number, details: string): string {
   return `${text} (${statusName(code)}${said === '' ? '' : `: ${said}`})`;
 }
 
-/** What the library writes around the reason of a failed connection. */
+/** The text that the library writes around the reason of a failed connection. */
 const WRAPPING = /^No connection established\. Last error: (?:Error: )?|(?: \([\d-]{10}T[\d:.]+Z\))?\. Resolution note:.*$/gu;

@@ -58,7 +58,7 @@ export class Farewell {
     conversation.endsWith(pendingEnd, turn);
     const isWritten = await writer.finish(prompts, pendingEnd.next, true, turnEnd === 'failed');
     conversation.isFarewellWritten = isWritten;
-    // A forwarded one may be lost with its process, and is then pending again.
+    // A forwarded terminal event may be lost with its process, and is then pending again.
     if (isWritten && turn.forwardedId === undefined) conversation.ends(pendingEnd.end);
     turn.finish(turnEnd);
     if (!isWritten) return;
@@ -100,7 +100,7 @@ export class Farewell {
       await this.say(delivery, prompts, pendingEnd, end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {
       const error = toAppError(thrown);
-      // A slow client may get it on the next stream.
+      // A slow client may get the terminal event on the next stream.
       if (error.code !== 'slow_reader') conversation.ends(end);
       this.failed(delivery, error);
     }

@@ -9,7 +9,7 @@ import { answerInvalid, type AdminStore } from './admin-store.ts';
 /** How long a lease lasts without being kept, ms; it is kept three times as often. */
 export const RENEWAL_LEASE_MS = 15_000;
 const PARTS = 3;
-/** How much earlier than Redis we consider it expired, as a fraction: clocks of two machines differ. */
+/** How much earlier than Redis we consider the lease expired, as a fraction: clocks of two machines differ. */
 const MARGIN = 0.05;
 
 /** The options of leases. */

@@ -177,7 +177,7 @@ export class Links {
     const { identity, clock, log } = this.#options;
     const { hostname, port } = new URL(`https://${peer.address}`);
     return new Promise((resolve, reject) => {
-      // Self-signed: it is compared with the table of instances below.
+      // Self-signed: its certificate is compared with the table of instances below.
       const socket = tls.connect({
         host: hostname.replace(/^\[|\]$/gu, ''),
         port: Number(port === '' ? 443 : port),

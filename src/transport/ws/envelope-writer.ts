@@ -87,7 +87,7 @@ export class EnvelopeWriter {
     return { seq: this.#seq, nowMs: this.#parts.clock.nowMs(), conversationId: this.conversationId };
   }
 
-  // A reply that was cut may end without its FINAL.
+  // Drops old texts at a new input: a reply that was cut may end without its FINAL.
   #remember(output: Output): void {
     if (output.kind === 'input_started') this.#texts = [];
     else this.#texts.push(...promptTexts(output));

@@ -16,7 +16,7 @@ export interface Difference {
   readonly ratio: number | undefined;
   /** Whether the 95 % ranges do not overlap; undefined for a figure without a known range. */
   readonly isBeyondNoise: boolean | undefined;
-  /** Higher is worse, and it is higher, beyond noise. */
+  /** Whether the figure grew beyond noise, for figures of which more is worse. */
   readonly isWorse: boolean;
 }
 

@@ -22,9 +22,9 @@ export interface Rehearsed {
   readonly scenarios: readonly WeightedScenario[];
   /** The mix, with a limit that leaves room for calls that take twice as long under load. */
   readonly mix: readonly MixEntry[];
-  /** Why calls failed, one line each; a load of them would measure nothing. */
+  /** Why rehearsed calls failed, one line each; a load of such calls would measure nothing. */
   readonly failures: readonly string[];
-  /** Other remarks about them, one line each. */
+  /** Other remarks about the rehearsed calls, one line each. */
   readonly notes: readonly string[];
   /** The sound of what was heard while nobody else calls. */
   readonly sounds: readonly KnownSound[];

@@ -27,7 +27,7 @@ export async function keepControlKey(port: number, key: string): Promise<() => P
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     await demandOwn(path.dirname(file));
-    // A killed platform left it. Only one process can listen on a port, and that is this one.
+    // A killed platform left the file. Only one process can listen on a port, and that is this one.
     await rm(file, { force: true });
     await writeFile(file, key, { mode: 0o600, flag: 'wx' });
   } catch (thrown) {

@@ -17,7 +17,7 @@ export interface ServerPlan {
   /** Calls over WebSocket: their port, and the address of their data sources (W-03). Absent: gRPC alone. */
   readonly websocket?: { readonly port: number; readonly url: string };
   readonly webhookPort: number;
-  /** Where deliveries go when it is not the server's own port: a proxy in front of it. */
+  /** Address for deliveries, for a proxy in front of the server. Default: the server's own port. */
   readonly webhookUrl?: string | undefined;
   readonly redirectUri: string;
   /** Further sections, such as `tls`. */

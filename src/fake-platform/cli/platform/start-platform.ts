@@ -5,13 +5,13 @@ import { startAdminApi, type AdminApi } from '../../platform/admin-api.ts';
 import { startIssuer, type Issuer, type IssuerRequest } from '../../platform/issuer.ts';
 import type { PlatformObserver } from '../../platform/platform.ts';
 
-/** How to start it. */
+/** Options of a fake platform. */
 export interface PlatformOptions {
   /** Port of the administration side; 0 takes a free one. */
   readonly port: number;
   /** Where browsers return after a login. */
   readonly redirectUri: string;
-  /** As {@link startAdminApi} takes it. */
+  /** See {@link startAdminApi}. */
   readonly controlKey?: string;
   readonly observer?: PlatformObserver;
   /** Called for each request for the issuer's keys; must not throw. */

@@ -25,7 +25,7 @@ export function requestEvent({ asker, method, path, status, isAnswered }: Journa
   const organizationId = asker?.organizationId;
   return {
     ...{ event: 'request', who: asker === undefined ? 'somebody' : kinds[asker.kind], method, path: shownText(path) },
-    // Without an answer it has no status, whether or not it was done.
+    // A request without an answer has no status, whether or not it was carried out.
     status: isAnswered ? status : status === 0 ? 'none' : 'lost',
     ...(organizationId === undefined ? {} : { organizationId }),
   };

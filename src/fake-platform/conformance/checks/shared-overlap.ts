@@ -9,7 +9,7 @@ import { replayed, speakInto } from '../replay.ts';
 
 /** A reply that is sent in less than this is over before anything else happens in its call, ms. */
 const MIN_STREAMED_MS = 300;
-/** Sorts replies that are streamed while they play before all others, however long those are, ms. */
+/** Added to the length of replies that are streamed while they play, ms, so that they come before all others. */
 export const STREAMED_FIRST_MS = 1_000_000;
 export const NOT_CUTTABLE = 'no reply was heard that may be cut';
 

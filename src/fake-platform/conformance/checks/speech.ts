@@ -145,7 +145,7 @@ export const SPEECH_CHECKS: readonly Check<RpcLab>[] = [
     run: async (lab) => {
       await lab.demandHeard();
       const call = await lab.ready();
-      // The middle of the speech, where it is loud; more messages of this size are delayed on the way.
+      // The middle of the speech, where it is loud. More small messages would be delayed on the way.
       const middle = Math.max(0, Math.floor((lab.speech.length - MAX_PROBES * PROBE_BYTES) / 2));
       const speech = lab.speech.subarray(middle, middle + MAX_PROBES * PROBE_BYTES);
       const probes = Array.from({ length: Math.ceil(speech.length / PROBE_BYTES) }, (_, index) => ({

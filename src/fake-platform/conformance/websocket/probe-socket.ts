@@ -87,7 +87,7 @@ export class ProbeSocket {
     this.#listen(options);
   }
 
-  /** Whether the server said that it has no room: what it did then proves nothing about a rule. */
+  /** Whether the server said that it has no room; then its behaviour proves nothing about a rule. */
   get isOverloaded(): boolean {
     const { handshake, closing } = this;
     if (handshake?.kind === 'refused' && NO_ROOM_STATUS.includes(handshake.status)) return true;

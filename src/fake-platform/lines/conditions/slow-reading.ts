@@ -28,7 +28,7 @@ export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPer
         isOver = true;
         cancelTimer();
       };
-      // Answers that arrived before the pause count, too.
+      // Pauses add up: an answer that was already read ahead extends the pause.
       const hold = (ms: number): void => {
         if (ms <= 0) return;
         resumeAtMs = Math.max(resumeAtMs, clock.nowMs()) + ms;
