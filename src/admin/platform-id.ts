@@ -9,7 +9,7 @@ export type PlatformIdType = 'ORGANIZATION' | 'APPLICATION' | 'WEBHOOK' | 'PEOPL
 const MAX_CHARS = 512;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 const CLIENT_ID = /^C[0-9a-fA-F]{8,128}$/u;
-/** Other values: one segment of a path, nothing that would need escaping. */
+/** Values of all other types: one segment of a path that needs no escaping. */
 const SEGMENT = /^[\w.~:-]{1,200}$/u;
 /** Both alphabets; padding is tolerated although the platform sends none (H-01). */
 const BASE64 = /^[\w+/-]+={0,2}$/u;

@@ -30,7 +30,7 @@ export interface SharedCommandStoreOptions {
   readonly waits: boolean;
 }
 
-/** The lease, and the sealed texts below it. */
+/** The lease, and the texts that its holder may write. */
 interface Ours {
   readonly lease: RenewalLease;
   readonly texts: LeaderTexts;

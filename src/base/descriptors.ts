@@ -8,7 +8,7 @@ const RESERVED_PART = 0.05;
 const LEAST_RESERVED = 16;
 const MOST_RESERVED = 256;
 
-/** The counts of the kernel. */
+/** Counts of file descriptors, as the kernel reports them. */
 export interface DescriptorSource {
   /** Most descriptors that may be open; undefined: unknown. */
   limit(): number | undefined;

@@ -36,7 +36,7 @@ export interface DataSourceView extends Omit<DataSource, 'nonce' | 'jwsToken' | 
 /** The printable members of a schema. Missing where the platform does not send them. */
 export interface SchemaView extends Omit<Schema, 'description'> {
   readonly name: string | undefined;
-  /** Undefined for one that is not in the profile. */
+  /** The transport of the schema; undefined for a schema that is not in the profile. */
   readonly transport: TokenTransport | undefined;
 }
 

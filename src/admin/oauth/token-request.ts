@@ -1,5 +1,5 @@
-// Requests to the token endpoint (5.1): a code for tokens, a refresh token for tokens. The protocol is oauth4webapi's, the HTTP client
-// is that of all other requests. Stores no tokens.
+// Requests to the token endpoint (5.1): exchanges a code or a refresh token for tokens. Uses oauth4webapi for the protocol, and the HTTP
+// client of all other requests. Stores no tokens.
 import {
   allowInsecureRequests,
   authorizationCodeGrantRequest,

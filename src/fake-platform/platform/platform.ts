@@ -49,7 +49,10 @@ export class Platform {
   readonly names: AdminNames;
   /** The prefix of every path of the administration side; empty or beginning with a slash. */
   readonly prefix: string;
-  /** Its address, which `rest.baseUrl` of a profile must name; the one of its own profile until something listens. */
+  /**
+   * The address of the administration side, for `rest.baseUrl` of a profile. Until something listens it is the one of the platform's own
+   * profile.
+   */
   baseUrl: string;
   /** Ids on the wire. */
   readonly ids: PlatformIds;

@@ -29,7 +29,7 @@ export function schemaRecords({ schemas }: PlatformProfile, createdAt: string): 
   ];
 }
 
-/** List and get. */
+/** The routes that list schemas and get one. */
 export function schemaRoutes(records: readonly SchemaRecord[]): readonly GuardedRoute[] {
   return [
     { name: 'GET /dataSources/schemas', needs: 'token', answer: () => ({ status: 200, json: { items: records } }) },

@@ -86,7 +86,7 @@ export class SayingQueue {
     if (closing.aborted) await this.#pausedUntilWithin(Math.max(limitMs, CLOSING_AHEAD_MS));
   }
 
-  /** @param unless - ends the pause at once, as the end of the question does. */
+  /** @param unless - also ends the pause; the end of the bot's question always does. */
   async #pausedUntilWithin(limitMs: number, unless?: AbortSignal): Promise<void> {
     const { writer, clock, unwanted } = this.#options;
     const overMs = writer.heldMs + writer.soundingMs - limitMs;

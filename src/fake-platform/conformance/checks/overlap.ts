@@ -17,7 +17,7 @@ import {
   streamedFirstMs,
 } from './shared-overlap.ts';
 
-/** Milliseconds of silence before something happens on a listening RPC. */
+/** A format and some frames of silence, which come before anything else on a listening RPC. */
 const QUIET: readonly Input[] = [MULAW_FORMAT, SILENCE, SILENCE, SILENCE, SILENCE, SILENCE];
 const NOT_STREAMED = 'no reply was heard that may be cut and is streamed while it plays';
 

@@ -17,7 +17,7 @@ const WORD = /^[A-Z][A-Z0-9_]*$/u;
 const GAPS: readonly number[] = [4711, 100_000];
 const NO_MESSAGES = 'the server said nothing';
 
-/** Names of fields that may occur: the envelope has its own rule, and free data may have any names. */
+/** Whether a field with this name occurs, at any depth. */
 function hasField(value: JsonValue | undefined, name: string): boolean {
   if (Array.isArray(value)) return value.some((each: JsonValue) => hasField(each, name));
   const object = objectOf(value);
@@ -187,7 +187,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'cancellation-field-on-partial',
     rules: ['W-15'],
     title: 'The field disable_prompt_cancellation stands on a PARTIAL and on nothing else.',
-    // In newer prose, but not in the schema.
+    // The newer prose demands it, but the schema does not.
     level: 'advice',
     otherwise: 'the server answered nothing',
     inspect: eachMessage(({ answer }) => {
