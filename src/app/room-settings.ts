@@ -46,7 +46,7 @@ function wordSilences({ speech, recognizer: { stream } }: Settings): WordSilence
   return { pauseMs: stream.pauseMs, finishedMs: speech.finishedSilenceMs, unfinishedMs: speech.unfinishedSilenceMs };
 }
 
-/** The operator's lines, and in place of those left out what the server knows itself. */
+/** The operator's lines; the server's own lines in this language replace omitted ones. */
 function linesIn(language: string, { filler, apology, transfer }: GivenLines): Lines {
   const known = inLanguage(LANGUAGES, language)?.lines;
   return {

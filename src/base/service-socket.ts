@@ -1,21 +1,21 @@
-// A WebSocket to a service that speaks JSON, from its opening to its end. Connects once; whoever made it makes another.
+// A WebSocket to a service that speaks JSON. Connects once; its owner makes another one after a loss.
 import { WebSocket, type RawData } from 'ws';
 
-/** Where a service is, and who calls. */
+/** Address and credentials of a service. */
 export interface SocketAddress {
   /** `wss://` or `ws://`. */
   readonly url: string | URL;
-  /** Sent as a bearer token. Default: none, as local servers want it. */
+  /** Sent as a bearer token. Default: none, as for most local servers. */
   readonly key?: string | (() => string | Promise<string>) | undefined;
 }
 
-/** What comes of a socket. */
+/** Receives the events of a socket. */
 export interface SocketListener<Got> {
-  /** Parses a message. @returns undefined for what is not used here, and for what is no event. */
+  /** Parses a message. @returns undefined for a message that is invalid or not used here. */
   readonly read: (text: string) => Got | undefined;
   onOpen(): void;
   onEvent(event: Got): void;
-  /** Called once, also when it never opened, and not after `close`. */
+  /** Called once when the socket has closed or could not be opened; not after `close`. */
   onClosed(): void;
 }
 
@@ -25,13 +25,13 @@ const MAX_MESSAGE_BYTES = 1_000_000;
 const MAX_UNSENT_BYTES = 1_000_000;
 const HANDSHAKE_MS = 3000;
 
-/** Whether a socket can be opened there. */
+/** Whether the text is an address of a WebSocket. */
 export function isSocketAddress(url: string): boolean {
   const protocol = URL.canParse(url) ? new URL(url).protocol : '';
   return protocol === 'wss:' || protocol === 'ws:';
 }
 
-/** The creator calls `close`, unless it was told that it has closed. */
+/** The creator calls `close`, unless `onClosed` was called. */
 export class ServiceSocket<Sent extends object, Got> {
   readonly #listener: SocketListener<Got>;
   #socket: WebSocket | undefined;
@@ -44,7 +44,7 @@ export class ServiceSocket<Sent extends object, Got> {
     });
   }
 
-  /** Sends one event; nothing happens before it is open and after its end. */
+  /** Sends one event; does nothing while the socket is not open. */
   send(event: Sent): void {
     const socket = this.#socket;
     if (socket?.readyState !== WebSocket.OPEN) return;

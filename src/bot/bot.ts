@@ -110,7 +110,7 @@ export interface BotDefinition<S, L = undefined, P = undefined> {
   readonly barge_in?: Notes<S, BargeIn, L>;
   readonly turn_ended?: Notes<S, TurnEnded, L>;
   readonly session_end?: Notes<S, SessionEnded, L>;
-  /** Told what was understood so far, five times a second at most. Only with a recognizer that hears while the caller speaks. */
+  /** Called with what was understood so far, five times a second at most. Only with a recognizer that hears while the caller speaks. */
   readonly hearing?: (event: HearingEvent, context: BotContext<L>) => void;
   /**
    * Called when the caller pauses and may be done. May think and must change nothing: it runs up to three times for one input. What it

@@ -1,4 +1,4 @@
-// What happens in a call, as bots are told of it.
+// The events of a call, as bots get them.
 import type { JsonObject } from '../base/json.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Heard } from '../dialog/heard.ts';
@@ -13,7 +13,7 @@ export interface SessionStart {
   readonly parameters: JsonObject;
 }
 
-/** What every caller event tells about the previous reply. */
+/** How every caller event reports the previous reply. */
 export interface AfterReply {
   /** How much of the last reply the caller has heard before this event. */
   readonly heard: Heard;

@@ -6,7 +6,7 @@ import { inLanguage } from '../dialog/languages.ts';
 import type { Lines } from '../dialog/languages/language.ts';
 import type { DeliveryMode, ListenSettings } from '../dialog/output.ts';
 
-/** How long a pause may be, judged by the words before it. */
+/** How long a pause may be, depending on the words before it. */
 export interface WordSilences {
   /** Silence after which the words so far are asked for. */
   readonly pauseMs: number;

@@ -35,7 +35,7 @@ export class Endpointer {
   #interruptWindow = 0;
   #suspectFrames = 0;
   #endFrames = 0;
-  /** What ends the pause that the caller makes now; {@link #endFrames} unless somebody knows better. */
+  /** Frames of silence that end the present pause; {@link #endFrames} unless {@link Endpointer.endAfter} has set another number. */
   #pauseFrames = 0;
   #maxFrames = 0;
   /** The last decisions while nobody speaks. The newest stands before {@link #position}. */

@@ -40,7 +40,7 @@ export interface RealtimeStep<D extends JsonObject = JsonObject> extends Assista
  */
 export function realtimeStep<D extends JsonObject = JsonObject>(options: RealtimeOptions<D>): RealtimeStep<D> {
   if (!isSocketAddress(options.url)) throw new TypeError(`the model's address "${options.url}" is no wss or ws address`);
-  // Words come later than the speech they are of.
+  // `redact` is applied below: transcripts arrive later than the speech.
   const { redact, ...others } = options;
   const { url, model, key } = others;
   const rules = rulesOf<D>(others);

@@ -9,7 +9,7 @@ import type { ModelPatience } from '../model.ts';
 import { serviceEvent, type ClientEvent, type ConversationItem, type ServiceEvent } from './events.ts';
 import { SpokenResponse, type SpokenPart } from './response.ts';
 
-/** Where a speech-to-speech service is, and who calls. */
+/** Address and credentials of a speech-to-speech service. */
 export interface RealtimeAddress extends Pick<SocketAddress, 'key'> {
   /** `wss://` or `ws://`; the model's name is added as `model`, unless it stands there. */
   readonly url: string;

@@ -1,4 +1,4 @@
-// Which addresses carry what nobody else may read: those with TLS, and those on this machine.
+// Which addresses are safe for secrets: those with TLS, and those on this machine.
 import { isLoopback } from '../../base/loopback.ts';
 import { isSocketOrigin } from '../../base/socket-origin.ts';
 

@@ -43,13 +43,13 @@ const SCRIPT = z.strictObject({
   /** Seed of the delays. Default 1. */
   seed: z.int().optional(),
   /**
-   * What the recognizer understands, in the order of what callers say; after the last one, nothing. `…` in a text: the caller pauses
-   * there, which is heard by a recognizer that listens meanwhile.
+   * Recognized texts, one per input of a caller; further inputs are not understood. `…` in a text marks a pause of the caller, which only
+   * a streaming recognizer uses.
    */
   heard: z.array(z.string()).max(10_000).optional(),
-  /** Such a recognizer writes so many words a second while the caller speaks. Absent: only at a pause. */
+  /** Words per second that a streaming recognizer sends while the caller speaks. Absent: it sends words only at pauses. */
   words_per_second: z.number().min(0.1).max(100).optional(),
-  /** The first one that fits answers; no one: status 404. */
+  /** The first matching rule answers; without a match the status is 404. */
   rules: z.array(RULE).max(1000).optional(),
   /** Absent: no delays. */
   delays: z

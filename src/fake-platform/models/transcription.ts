@@ -1,5 +1,4 @@
-// The transcription part of the realtime protocol from the service's side: writes down what the script says was said. Checks what it is
-// sent as a service does.
+// The service side of the realtime protocol's transcription: sends the texts of the script. Validates events as a service does.
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -29,9 +28,9 @@ const ORDERED = 'ordered by the script';
 
 /** G.711 at 8 kHz. */
 const BYTES_PER_MS = 8;
-/** Services refuse less. */
+/** Shortest audio that services accept, bytes. */
 const LEAST_BYTES = 100 * BYTES_PER_MS;
-/** In a text of the script: the caller pauses here. */
+/** Marks a pause of the caller in a text of the script. */
 const PAUSE = /\s*…\s*/u;
 
 /** One socket. */
@@ -39,10 +38,10 @@ export class FakeTranscription {
   readonly #socket: WebSocket;
   readonly #played: PlayedScript;
   readonly #gone = new AbortController();
-  /** What is left of the texts between the pauses of this utterance; undefined: it has not been asked for. */
+  /** The rest of this utterance's texts, split at pauses; undefined until the text is chosen. */
   #left: string[] | undefined;
   #bytes = 0;
-  /** Words of the piece that goes on which were written already. */
+  /** Number of words of the current piece that were already sent. */
   #written = 0;
   #names = 0;
 
@@ -71,7 +70,7 @@ export class FakeTranscription {
         this.#write();
         return;
       case 'input_audio_buffer.clear':
-        // What is not committed by the next utterance belonged to none.
+        // Audio that is not committed by the next utterance belonged to none.
         this.#left = undefined;
         this.#bytes = 0;
         this.#written = 0;
@@ -106,13 +105,13 @@ export class FakeTranscription {
     return this.#played.takes(isForEver ? 'for ever' : this.#played.script.delays?.recognition, entry, this.#gone.signal);
   }
 
-  /** What is said up to the next pause. */
+  /** The text up to the next pause. */
   #text(): string {
     this.#left ??= this.#played.heard(true).split(PAUSE);
     return this.#left[0] ?? '';
   }
 
-  /** The words that are spoken by now, where the script has some written while the caller speaks. */
+  /** Sends the words that have been spoken by now, if the script has words per second. */
   #write(): void {
     const { words_per_second: pace } = this.#played.script;
     if (pace === undefined) return;
@@ -122,7 +121,7 @@ export class FakeTranscription {
       this.#send({ type: `${TRANSCRIPTION}.delta`, item_id: this.#name(), content_index: 0, delta: words[this.#written] ?? '' });
   }
 
-  /** Of what is being said. */
+  /** The item id of the current piece. */
   #name(): string {
     return `item_${String(this.#names + 1)}`;
   }

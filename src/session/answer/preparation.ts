@@ -13,7 +13,7 @@ import { plainWords } from './spoken-digits.ts';
 /** Most times that a bot is asked to prepare for one input. */
 const MAX_BEGINNINGS = 3;
 
-/** What a bot has made of words that may be all of an input. */
+/** The bot's preparation for words that may be the whole input. */
 export interface Prepared {
   /** Its value, when the input is the same; it is stopped with `signal`. Else undefined, and the work is stopped. */
   valueFor(text: string, heard: Heard, snapshot: Snapshot, signal: AbortSignal): unknown;
@@ -84,7 +84,7 @@ export class Preparation {
   }
 }
 
-/** Recognizers add marks when they are sure. */
+/** Without marks, because recognizers add them only when they are sure. */
 function wordsOf(text: string): string {
   return plainWords(text).join(' ');
 }

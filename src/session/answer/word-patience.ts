@@ -1,4 +1,4 @@
-// How long a caller who pauses is waited for, judged by the words before the pause.
+// How long to wait for a caller who pauses, depending on the words before the pause.
 import { inLanguage, LANGUAGES } from '../../dialog/languages.ts';
 import type { Listen } from '../../dialog/reply.ts';
 import type { WordSilences } from '../settings.ts';

@@ -1,4 +1,4 @@
-// The words of the caller while they are spoken: recognized early, told to the bot, and weighed for how long a pause may be.
+// The caller's words while they are spoken: recognizes them early, notifies the bot, and decides from them how long a pause may be.
 import { toAppError } from '../../base/errors.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import { botContext } from '../answer/bot-question.ts';
@@ -11,7 +11,7 @@ import type { CallerAudio } from './caller-audio.ts';
 import { earlyRecognition, type EarlyRecognition, type RunningRecognition } from './early-recognition.ts';
 import type { Turn } from './turn.ts';
 
-/** A bot is told of words no more often than this, ms. */
+/** Shortest time between two notifications of the bot, ms. */
 const HEARING_MS = 200;
 
 export interface CallerWordsOptions {
@@ -81,7 +81,7 @@ export class CallerWords {
     return { recognition, prepared: this.#preparation.take() };
   }
 
-  /** Nobody wants the utterance. */
+  /** The utterance is no longer wanted. */
   drop(): void {
     this.#turn = undefined;
     this.#preparation.drop();

@@ -25,13 +25,13 @@ export interface EarlyRecognition {
   resume(): void;
   /** The utterance has ended: returns its recognition; undefined when none was started. */
   take(utterance: Utterance, expected: Expected): RunningRecognition | undefined;
-  /** Nobody wants the utterance. */
+  /** The utterance is no longer wanted. */
   drop(): void;
   /** Ignores everything from now on. */
   close(): void;
 }
 
-/** What suits the engine. @param onWords - called by a recognizer that hears while the caller speaks. */
+/** The early recognition that suits the engine. @param onWords - called by a recognizer that hears while the caller speaks. */
 export function earlyRecognition(recognizer: Recognizer, onWords: (words: HeardWords) => void): EarlyRecognition {
   const stream = recognizer.open?.(onWords);
   return stream === undefined ? new SuspectedRecognition(recognizer) : new StreamedRecognition(recognizer, stream);
@@ -82,7 +82,7 @@ class SuspectedRecognition implements EarlyRecognition {
   }
 }
 
-/** What the stream loses is recognized as a whole. */
+/** Streams the utterance; if the stream is lost, the whole utterance is recognized. */
 class StreamedRecognition implements EarlyRecognition {
   readonly #recognizer: Recognizer;
   readonly #stream: RecognitionStream;

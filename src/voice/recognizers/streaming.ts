@@ -1,4 +1,4 @@
-// A recognizer that hears utterances while they are spoken, over the realtime protocol; whole utterances go to the engine beside it.
+// A recognizer that hears utterances while they are spoken, over the realtime protocol. Passes whole utterances to a second engine.
 import { CircuitBreaker } from '../../base/circuit-breaker.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -13,13 +13,13 @@ export interface StreamingOptions {
   readonly url: string;
   readonly key: string | undefined;
   readonly model: string;
-  /** The language of callers of whom nobody says it, as the service names it (`en`); undefined: the service detects it. */
+  /** The language of callers whose language is unknown, by the service's name (`en`); undefined: the service detects it. */
   readonly language: string | undefined;
   /** Likely words; undefined: none. */
   readonly prompt: string | undefined;
   readonly clock: Clock;
   readonly observer: HttpServiceObserver;
-  /** Recognizes what the stream has lost; undefined: nobody does. */
+  /** Recognizes utterances that the stream has lost; undefined: they fail. */
   readonly whole: OwnedRecognizer | undefined;
 }
 

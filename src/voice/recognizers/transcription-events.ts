@@ -13,16 +13,16 @@ const EVENT = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), error: z.object({ code: z.string().nullish() }) }),
 ]);
 
-/** What a service sends. */
+/** An event of the service. */
 export type TranscriptionEvent = z.infer<typeof EVENT>;
 
-/** Undefined for what is not used here, and for what is no event. */
+/** Parses an event; undefined for one that is invalid or not used here. */
 export function transcriptionEvent(text: string): TranscriptionEvent | undefined {
   const parsed = EVENT.safeParse(parseJson(text));
   return parsed.success ? parsed.data : undefined;
 }
 
-/** What a service is sent. */
+/** An event of the client. */
 export type TranscriptionRequest =
   | { readonly type: 'session.update'; readonly session: object }
   | { readonly type: 'input_audio_buffer.append'; readonly audio: string }

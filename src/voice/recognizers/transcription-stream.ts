@@ -13,7 +13,7 @@ import type { StreamingOptions } from './streaming.ts';
 import { transcriptionEvent, type TranscriptionEvent, type TranscriptionRequest } from './transcription-events.ts';
 
 export interface TranscriptionStreamOptions extends Omit<StreamingOptions, 'whole'> {
-  /** Of all calls: a service that fails is left alone for a while. */
+  /** Shared by all calls: pauses a service that fails. */
   readonly breaker: CircuitBreaker;
   readonly onWords: (words: HeardWords) => void;
   readonly onClosed: () => void;
@@ -31,15 +31,15 @@ export class TranscriptionStream implements RecognitionStream {
   readonly #message = Buffer.alloc(MESSAGE_BYTES);
   #filled = 0;
   #socket: ServiceSocket<TranscriptionRequest, TranscriptionEvent> | undefined;
-  /** What is sent when the socket opens; undefined: it is open. */
+  /** Events that wait for the socket to open; undefined once it is open. */
   #waiting: TranscriptionRequest[] | undefined;
   /** The settings that the service was sent last, as JSON. */
   #settings = '';
   #utterance = new SpokenPieces();
   #pass: CircuitPass | undefined;
-  /** Committed, and not yet taken by the service. */
+  /** Committed pieces that the service has not confirmed yet. */
   #committed: Piece[] = [];
-  /** Taken by the service, by its names of them. */
+  /** Confirmed pieces by their item id at the service. */
   readonly #taken = new Map<string, Piece>();
 
   constructor(options: TranscriptionStreamOptions) {
@@ -172,7 +172,7 @@ export class TranscriptionStream implements RecognitionStream {
         if (this.#taken.has(event.item_id)) this.#fail('server_error');
         return;
       case 'error':
-        // What it does not take, it will not give words for.
+        // The service sends no words for audio that it rejects.
         if (this.#committed.length > 0) this.#fail('bad_answer');
     }
   }
