@@ -33,10 +33,10 @@ const HONEST = 'Never say that something was done unless the result of a tool sa
 export type Answering<D extends JsonObject> = (draft: Draft<D>) => AsyncGenerator<Saying, Answered>;
 
 /**
- * Language models, the second for when the first one fails.
+ * Answers with language models: the second one answers when the first one fails.
  *
- * @throws TypeError for a model that is none.
- * @returns makes an answering for one turn, whose first answer may have been prepared.
+ * @throws TypeError for a value that is not a language model.
+ * @returns a function that makes the answering of one turn; its first answer may be a prepared one.
  */
 export function answering<D extends JsonObject>(options: AssistantOptions<D>): (prepared?: PreparedAnswer) => Answering<D> {
   for (const model of modelsOf(options)) demandModel(model);
@@ -50,7 +50,7 @@ export function answering<D extends JsonObject>(options: AssistantOptions<D>): (
   };
 }
 
-/** Asks the first model before anybody waits for its answer. */
+/** Asks the first model before the input is certain. */
 export function answerAhead<D extends JsonObject>(draft: Draft<D>, options: AssistantOptions<D>): PreparedAnswer {
   return readAhead(partsFrom(draft, options.model, options));
 }

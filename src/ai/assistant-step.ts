@@ -26,9 +26,9 @@ export interface AssistantStep<D extends JsonObject = JsonObject> {
    * @param at - makes a state of that bot, for checkpoints.
    */
   turn<S>(state: AssistantState<D>, event: CallerEvent<PreparedAnswer | undefined>, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
-  /** For `prepare` of the bot around it: asks the model early, unless its answer depends on more than words. */
+  /** For `prepare` of the surrounding bot: asks the model early, unless its answer depends on more than the words. */
   prepare(state: AssistantState<D>, event: PrepareEvent, context: AnyContext): PreparedAnswer | undefined;
-  /** Goes on after an exit: its outcome is what the model reads. */
+  /** Continues after an exit; the model reads the exit's outcome. */
   resume<S>(state: AssistantState<D>, outcome: JsonValue, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
 }
 
@@ -59,7 +59,7 @@ export function assistantStep<D extends JsonObject = JsonObject>(options: Assist
   };
 }
 
-/** Takes an input into the history. @returns whether the model is to answer it. */
+/** Adds an input to the history. @returns whether the model must answer it. */
 function isForModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent): boolean {
   draft.change({ messages: settled(draft.state.messages, event.heard), turns: draft.state.turns + 1 });
   return withoutModel(draft, event) === undefined;
@@ -135,7 +135,7 @@ async function* resume<D extends JsonObject, S>(
   return yield* rounds(draft, at, answer);
 }
 
-/** What is answered without the model; undefined: the caller's words are in the history now. */
+/** The reply that needs no model. Undefined: the history now has the caller's input, and the model must answer. */
 function withoutModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent<unknown>): AssistantTurn<D> | undefined {
   const { rules, phrases, state } = draft;
   switch (event.type) {

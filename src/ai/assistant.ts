@@ -95,7 +95,7 @@ export function botOf<D extends JsonObject, L = undefined>(parts: AssistantParts
       return go(state, reply);
     },
     prepare: (state, event, context) => step.prepare(state, event, context),
-    // Named beside the rest, so that a server without a recognizer can say at its start whose words nobody will hear.
+    // Defined by name, although `otherwise` does the same: at its start, a server without a recognizer warns of bots that need speech.
     speech_input: (state, event, context) => answered(step.turn(state, event, context, (next) => next)),
     otherwise: (state, event, context) => answered(step.turn(state, event, context, (next) => next)),
     session_end(state, { by }, { live }) {

@@ -1,14 +1,14 @@
-// An answer that a model begins while it is not certain that the caller is done. Its parts wait until somebody reads them.
+// An answer that a model begins while the caller may still go on. Its parts wait for their reader.
 import type { PrepareEvent, SpeechInput } from '../bot/events.ts';
 import type { ModelPart } from './model.ts';
 import type { AssistantState } from './options.ts';
 
-/** What `prepare` of an assistant gives, and its handler of `speech_input` takes back. */
+/** The result of an assistant's `prepare`, for its handler of `speech_input`. */
 export interface PreparedAnswer {
   readonly parts: AsyncIterable<ModelPart>;
 }
 
-/** Reads ahead; the parts stay until they are read once. `source` ends by itself and never throws. */
+/** Reads the source ahead; the parts are kept until they are read once. `source` must end by itself and never throw. */
 export function readAhead(source: AsyncIterable<ModelPart>): PreparedAnswer {
   const read: ModelPart[] = [];
   let [isOver, wake] = [false, (): void => undefined];
@@ -32,12 +32,12 @@ export function readAhead(source: AsyncIterable<ModelPart>): PreparedAnswer {
   }
 }
 
-/** The input as it would come, if these are all of its words. */
+/** The input, if the words so far are all of its words. */
 export function inputOf({ text, heard }: PrepareEvent): SpeechInput {
   return { type: 'speech_input', text, understood: 'words', heard, utterance: { mulaw: new Uint8Array(0), durationMs: 0 } };
 }
 
-/** Whether an assistant can answer before it is certain what was said: nobody is asked for keys, and no tool runs. */
+/** Whether an assistant may answer uncertain words: no keys are awaited, and no tool runs. */
 export function mayPrepare({ keying, messages }: AssistantState): boolean {
   return keying === undefined && messages.every((message) => message.by !== 'tool' || message.outcome !== undefined);
 }
