@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
  * @property {string[][]} rows - top row first
  * @property {Record<string, string[]>} seenOnlyBy - room → the only rooms that may import it
  * @property {Record<string, string[]>} seesOnly - room → the only rooms it may import
- * @property {Record<string, string[]>} packagesOnlyIn - start of a package's name → the only folders that may import it
+ * @property {Record<string, string[]>} packagesOnlyIn - start of a package's name → the only folders or files that may import it
  * @property {{ modules: string[], tests: string[] }} botDoors - what bot modules, and their tests, see of src/
  */
 
@@ -59,7 +59,7 @@ export function rulesOf({ rows, seenOnlyBy, seesOnly, packagesOnlyIn, botDoors }
       name: `place-of-${start.replace(/[^a-z]/gu, '')}`,
       severity: /** @type {const} */ ('error'),
       comment: `packages ${start}… only in ${folders.join(', ')}`,
-      from: { path: '^(?:src|bots)/', pathNot: folders.map((folder) => `^${escape(folder)}/`) },
+      from: { path: '^(?:src|bots)/', pathNot: folders.map((folder) => `^${escape(folder)}(?:/|$)`) },
       to: { path: `(?:^|node_modules/)${escape(start)}` },
     })),
     {

@@ -1,7 +1,7 @@
 // What every recognizer must do, whoever understands the words.
 import { describe, expect, it } from 'vitest';
 import type { Utterance } from '../../src/dialog/utterance.ts';
-import type { OwnedRecognizer } from '../../src/voice/recognizers/find-recognizer.ts';
+import type { OwnedRecognizer } from '../../src/voice/recognizers/owned-recognizer.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { never } from '../support/voice.ts';
 

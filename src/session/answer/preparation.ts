@@ -7,7 +7,7 @@ import type { Conversation } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Turn } from '../turn/turn.ts';
-import { botContext } from './bot-question.ts';
+import { botContext } from './bot-context.ts';
 import { plainWords } from './spoken-digits.ts';
 
 /** Most times that a bot is asked to prepare for one input. */

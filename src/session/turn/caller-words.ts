@@ -1,7 +1,7 @@
 // The caller's words while they are spoken: recognizes them early, notifies the bot, and decides from them how long a pause may be.
 import { toAppError } from '../../base/errors.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
-import { botContext } from '../answer/bot-question.ts';
+import { botContext } from '../answer/bot-context.ts';
 import { Preparation, type Prepared } from '../answer/preparation.ts';
 import { silenceAfter } from '../answer/word-patience.ts';
 import type { Conversation } from '../conversation.ts';

@@ -1,16 +1,17 @@
 // Makes the configured recognizer.
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Recognizer } from '../../session/ports.ts';
 import { serviceObserver, type VoiceObserver } from '../voice-observer.ts';
 import { CommandRecognizer } from './command.ts';
 import { HttpRecognizer, type HttpRecognizerOptions } from './http.ts';
-import { StreamingRecognizer, type StreamingOptions } from './streaming.ts';
+import type { OwnedRecognizer } from './owned-recognizer.ts';
+import { StreamingRecognizer } from './streaming.ts';
+import type { StreamService } from './transcription-stream.ts';
 
 /** The configured engine; `timeoutMs` is the longest time for one utterance. */
 export type RecognizerChoice = WholeChoice & {
   /** Hears utterances while they are spoken; the engine is then for what the stream loses. Undefined: no stream. */
-  readonly stream?: Omit<StreamingOptions, 'clock' | 'observer' | 'whole'>;
+  readonly stream?: StreamService;
 };
 
 /** The engine for whole utterances. */
@@ -19,12 +20,6 @@ type WholeChoice =
   /** Program and arguments. */
   | { readonly engine: 'command'; readonly command: readonly [string, ...string[]]; readonly timeoutMs: number }
   | ({ readonly engine: 'http' } & Omit<HttpRecognizerOptions, 'clock' | 'observer'>);
-
-/** A recognizer that must be closed. */
-export interface OwnedRecognizer extends Recognizer {
-  /** Aborts pending work and resolves when it has ended. */
-  close(): Promise<void>;
-}
 
 interface RecognizerParts {
   readonly clock: Clock;

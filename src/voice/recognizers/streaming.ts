@@ -5,21 +5,13 @@ import { AppError } from '../../base/errors.ts';
 import type { HttpServiceObserver } from '../../base/http-service.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import type { Expected, HeardWords, RecognitionStream } from '../../session/ports.ts';
-import type { OwnedRecognizer } from './find-recognizer.ts';
-import { TranscriptionStream } from './transcription-stream.ts';
+import type { OwnedRecognizer } from './owned-recognizer.ts';
+import { TranscriptionStream, type StreamService } from './transcription-stream.ts';
 
-export interface StreamingOptions {
-  /** `wss://…/v1/realtime?intent=transcription`. */
-  readonly url: string;
-  readonly key: string | undefined;
-  readonly model: string;
-  /** The language of callers whose language is unknown, by the service's name (`en`); undefined: the service detects it. */
-  readonly language: string | undefined;
-  /** Likely words; undefined: none. */
-  readonly prompt: string | undefined;
+export interface StreamingOptions extends StreamService {
   readonly clock: Clock;
   readonly observer: HttpServiceObserver;
-  /** Recognizes utterances that the stream has lost; undefined: they fail. */
+  /** Recognizes what the stream has lost; undefined: nobody does. */
   readonly whole: OwnedRecognizer | undefined;
 }
 

@@ -3,16 +3,31 @@
 import { waitAtMost } from '../../base/abort.ts';
 import type { CircuitBreaker, CircuitPass } from '../../base/circuit-breaker.ts';
 import { AppError } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { RequestOutcome } from '../../base/http-exchange.ts';
+import type { HttpServiceObserver } from '../../base/http-service.ts';
 import { ServiceSocket } from '../../base/service-socket.ts';
 import { primarySubtag } from '../../dialog/languages.ts';
 import type { Expected, HeardWords, RecognitionStream } from '../../session/ports.ts';
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
 import { SpokenPieces, type Piece } from './spoken-pieces.ts';
-import type { StreamingOptions } from './streaming.ts';
 import { transcriptionEvent, type TranscriptionEvent, type TranscriptionRequest } from './transcription-events.ts';
 
-export interface TranscriptionStreamOptions extends Omit<StreamingOptions, 'whole'> {
+/** The service that hears utterances while they are spoken. */
+export interface StreamService {
+  /** `wss://…/v1/realtime?intent=transcription`. */
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly model: string;
+  /** The language of callers of whom nobody says it, as the service names it (`en`); undefined: the service detects it. */
+  readonly language: string | undefined;
+  /** Likely words; undefined: none. */
+  readonly prompt: string | undefined;
+}
+
+export interface TranscriptionStreamOptions extends StreamService {
+  readonly clock: Clock;
+  readonly observer: HttpServiceObserver;
   /** Shared by all calls: pauses a service that fails. */
   readonly breaker: CircuitBreaker;
   readonly onWords: (words: HeardWords) => void;
