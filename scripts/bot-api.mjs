@@ -16,7 +16,19 @@ const GROUPS = /** @type {const} */ ([
   ['Making a bot', ['bot', 'BotDefinition', 'Bot', 'Fillers']],
   [
     'Events that want a reply',
-    ['SessionStart', 'DtmfInput', 'SpeechInput', 'NoInput', 'CustomEvent', 'CallerEvent', 'AfterReply', 'Heard', 'HeardPart', 'Utterance'],
+    [
+      'SessionStart',
+      'DtmfInput',
+      'SpeechInput',
+      'NoInput',
+      'CustomEvent',
+      'CallerEvent',
+      'PrepareEvent',
+      'AfterReply',
+      'Heard',
+      'HeardPart',
+      'Utterance',
+    ],
   ],
   [
     'Replies',
@@ -41,7 +53,7 @@ const GROUPS = /** @type {const} */ ([
       ...['FlowEvent', 'TransferOptions', 'EndOptions', 'Reply', 'Answer', 'Handled', 'Keep', 'KeepOptions', 'SpeakOptions', 'CutOptions'],
     ],
   ],
-  ['Events that notify', ['TurnStarted', 'BargeIn', 'TurnEnded', 'SessionEnded', 'Noted']],
+  ['Events that notify', ['TurnStarted', 'HearingEvent', 'BargeIn', 'TurnEnded', 'SessionEnded', 'Noted']],
   ['What surrounds a handler', ['BotContext', 'CallFacts', 'BotEar', 'Live', 'LiveContext', 'LiveEnd']],
   ['Testing', ['TestCall', 'SpeakOptions']],
 ]);
