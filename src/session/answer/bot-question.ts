@@ -3,16 +3,16 @@
 import { linkAbort, linkForeignAbort } from '../../base/abort.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
-import type { ReplyingEvent } from '../../bot/bot.ts';
+import type { BotContext, ReplyingEvent } from '../../bot/bot.ts';
 import { runHandler } from '../../bot/run-handler.ts';
 import type { Answer, Keep } from '../../bot/saying.ts';
 import type { Prompt } from '../../dialog/reply.ts';
 import { shownFile } from '../../dialog/shown-file.ts';
-import { botContext } from './bot-context.ts';
 import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
 import { answerLimitMs, Deadline } from './deadline.ts';
 import { SayingQueue } from './saying-queue.ts';
 import type { Conversation } from '../conversation.ts';
+import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
@@ -256,4 +256,21 @@ export class BotQuestion {
     else await new Promise(setImmediate);
     return this.#isWaitedFor && this.#unheardYields <= MAX_UNHEARD_YIELDS;
   }
+}
+
+/** The context of a handler. @throws AppError `bot_failed` when the bot could not open what it keeps for the call. */
+export function botContext(
+  { clock, log }: EngineParts,
+  { call, bot, live }: Conversation,
+  turn: NamedTurn,
+  signal: AbortSignal,
+): BotContext<unknown> {
+  return {
+    call,
+    live: bot.live === undefined ? undefined : live.value,
+    turnId: turn.id,
+    signal,
+    clock,
+    log: log.child({ bot: bot.id, ...turn.logIds }),
+  };
 }

@@ -12,9 +12,15 @@ import type { Conversation } from '../conversation.ts';
 import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import type { Prepared } from './preparation.ts';
 import { spokenDigits } from './spoken-digits.ts';
 import type { TurnInput } from '../turn/turn-facts.ts';
+
+/** The bot's preparation for words that may be the whole input. */
+export interface Prepared {
+  /** Its value, when the input is the same; it is stopped with `signal`. Else undefined, and the work is stopped. */
+  valueFor(text: string, heard: Heard, snapshot: Snapshot, signal: AbortSignal): unknown;
+  stop(): void;
+}
 
 /** A complete input with what the caller had heard by then. */
 export interface CompleteInput {

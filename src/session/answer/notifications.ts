@@ -7,7 +7,7 @@ import type { Conversation } from '../conversation.ts';
 import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import { migrated } from '../snapshot/migration.ts';
-import { botContext } from './bot-context.ts';
+import { botContext } from './bot-question.ts';
 
 /** Time limit of a notification handler, ms: replies wait behind it. */
 const NOTIFY_LIMIT_MS = 500;

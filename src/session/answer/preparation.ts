@@ -7,18 +7,12 @@ import type { Conversation } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Turn } from '../turn/turn.ts';
-import { botContext } from './bot-context.ts';
+import { botContext } from './bot-question.ts';
+import type { Prepared } from './caller-event.ts';
 import { plainWords } from './spoken-digits.ts';
 
 /** Most times that a bot is asked to prepare for one input. */
 const MAX_BEGINNINGS = 3;
-
-/** The bot's preparation for words that may be the whole input. */
-export interface Prepared {
-  /** Its value, when the input is the same; it is stopped with `signal`. Else undefined, and the work is stopped. */
-  valueFor(text: string, heard: Heard, snapshot: Snapshot, signal: AbortSignal): unknown;
-  stop(): void;
-}
 
 /** One per session; for one utterance at a time. */
 export class Preparation {

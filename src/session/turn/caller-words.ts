@@ -1,8 +1,9 @@
 // The caller's words while they are spoken: recognizes them early, notifies the bot, and decides from them how long a pause may be.
 import { toAppError } from '../../base/errors.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
-import { botContext } from '../answer/bot-context.ts';
-import { Preparation, type Prepared } from '../answer/preparation.ts';
+import { botContext } from '../answer/bot-question.ts';
+import type { Prepared } from '../answer/caller-event.ts';
+import { Preparation } from '../answer/preparation.ts';
 import { silenceAfter } from '../answer/word-patience.ts';
 import type { Conversation } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
