@@ -47,6 +47,7 @@ export const DOORS = [
       'docs/decisions/009-a-call-has-a-home.md',
       'docs/decisions/010-models-without-a-framework.md',
       'docs/decisions/011-whole-utterances-to-speech-models.md',
+      'docs/decisions/012-words-before-a-pause.md',
     ],
   },
 ];
