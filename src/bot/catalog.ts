@@ -104,5 +104,10 @@ export function speakingOther(bots: readonly Bot[]): readonly string[] {
 
 /** Ids of bots that want the caller's words: without a recognizer they get none. */
 export function wantingWords(bots: readonly Bot[]): readonly string[] {
-  return bots.filter(({ handlers, recognition }) => recognition === 'engine' && handlers.includes('speech_input')).map(({ id }) => id);
+  return bots.filter(wantsWords).map(({ id }) => id);
+}
+
+/** Whether a bot wants the caller's words. */
+export function wantsWords({ handlers, recognition }: Bot): boolean {
+  return recognition === 'engine' && handlers.includes('speech_input');
 }

@@ -9,6 +9,7 @@ import type { App } from '../app/app.ts';
 import { AppError } from '../base/errors.ts';
 import type { DataSourceRecord } from '../fake-platform/platform/data-source-book.ts';
 import { placeCall, type CallResult } from '../fake-platform/caller/caller.ts';
+import { announceWords } from '../fake-platform/models/announce.ts';
 import { loadProfile } from '../fake-platform/platform/profile.ts';
 import type { Transport } from '../fake-platform/lines/target.ts';
 import { callRecording } from '../fake-platform/caller/recording.ts';
@@ -75,6 +76,10 @@ async function placeCalls(app: App, platform: DemoPlatform, registered: DataSour
       await writeFile(path.join(output, `${call.name}.wav`), callRecording(result));
       results.push([call, result]);
     };
+    await announceWords(
+      platform.models.url,
+      calls.withFirstToken.flatMap(({ script }) => script),
+    );
     for (const call of calls.withFirstToken) await place(call, 'grpc');
     await place(calls.overWebSocket, 'websocket');
     await renewed(platform, registered);

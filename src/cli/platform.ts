@@ -8,6 +8,7 @@ import type { CallerVoice } from '../fake-platform/cli/call-surroundings.ts';
 import { startPlatform as startBoth } from '../fake-platform/cli/platform/start-platform.ts';
 import { readyTests } from '../fake-platform/cli/scenarios/scenario-files.ts';
 import { parseTarget, type Transport } from '../fake-platform/lines/target.ts';
+import { announceWords } from '../fake-platform/models/announce.ts';
 import type { AdminApi } from '../fake-platform/platform/admin-api.ts';
 import type { Issuer } from '../fake-platform/platform/issuer.ts';
 import { loadProfile } from '../fake-platform/platform/profile.ts';
@@ -38,6 +39,8 @@ export interface CallAccess extends Pick<
   readonly organizationId?: string;
   /** Default: a fresh one that a server with {@link TestPlatform.trust} accepts. Null presents none. */
   readonly token?: string | null;
+  /** {@link FakeModels.url} of models that are told what the caller says, so that their recognizer understands it. */
+  readonly models?: string;
 }
 
 /** How a call went, and what of its scenario was not met. */
@@ -110,7 +113,7 @@ function trustIn(issuer: Issuer): WrittenSettings {
 async function held(
   target: string,
   scenario: Scenario,
-  { organizationId, token, ...access }: CallAccess,
+  { organizationId, token, models, ...access }: CallAccess,
   { issuer, voice }: { readonly issuer: Issuer; readonly voice: CallerVoice },
 ): Promise<ScenarioResult> {
   const claims = claimsFor(issuer, parseTarget(target).transport);
@@ -120,6 +123,7 @@ async function held(
   const planned = planTests(file, path.resolve('scenario'), () => ({ line: 1, column: 1 }));
   const [test] = await readyTests(planned, { ...voice, readFile: readBounded });
   if (test === undefined) throw new RangeError('there is no scenario');
+  await announceWords(models, test.script);
   const shown = token === undefined ? await issuer.issueToken(claims) : token;
   const call = await placeCall({
     ...{ target, profile: loadProfile('fake'), organizationId: organizationId ?? claims.organizationId, changeRate: voice.changeRate },

@@ -55,7 +55,12 @@ export type Output =
   /** The caller began to speak (G-36). */
   | { readonly kind: 'input_started' }
   /** The caller stopped speaking (G-38). */
-  | { readonly kind: 'input_ended'; readonly mode: DeliveryMode }
+  | {
+      readonly kind: 'input_ended';
+      readonly mode: DeliveryMode;
+      /** The bot wants the caller's words, and the server has no recognizer. Shown where prompt texts are shown. */
+      readonly isWithoutWords?: true;
+    }
   /** One prompt before the final; only in chunk mode. */
   | { readonly kind: 'prompt'; readonly prompt: SpokenPrompt & { readonly audio: PromptAudio } }
   /** The last message of a turn. In chunk mode its prompts carry no audio (G-43). */

@@ -30,6 +30,8 @@ export interface ConversationStart {
   readonly pendingEnd: PendingEnd | undefined;
   /** The current listen settings. */
   readonly asked: ListenSettings;
+  /** The bot wants words, and the server has no recognizer. */
+  readonly isWithoutWords: boolean;
 }
 
 /** Owned by a session. */
@@ -38,6 +40,8 @@ export class Conversation {
   readonly bot: Bot;
   readonly live: LiveResource;
   readonly mode: DeliveryMode;
+  /** The bot wants words, and the server has no recognizer. */
+  readonly isWithoutWords: boolean;
   /** Whether the call ends with its connection: no other process can go on with it. */
   readonly isTied: boolean;
   readonly playout = new Playout();
@@ -64,10 +68,14 @@ export class Conversation {
   #hasMoved = false;
 
   /** @param onEnd - called once; `moved`: the call goes on in another process. */
-  constructor({ bot, live, snapshot, isTied, pendingEnd, asked }: ConversationStart, onEnd: (end: SessionEnd | 'moved') => void) {
+  constructor(
+    { bot, live, snapshot, isTied, pendingEnd, asked, isWithoutWords }: ConversationStart,
+    onEnd: (end: SessionEnd | 'moved') => void,
+  ) {
     this.snapshot = snapshot;
     this.call = snapshot.call;
     this.mode = snapshot.mode;
+    this.isWithoutWords = isWithoutWords;
     this.hasBegun = snapshot.started;
     this.bot = bot;
     this.live = live;

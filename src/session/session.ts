@@ -1,6 +1,7 @@
 // One call on our side: owns its turns and parts, and ends it. Inputs go from the turns to `Inputs`, and from there
 // to the bot runner.
 import type { Bot } from '../bot/bot.ts';
+import { wantsWords } from '../bot/catalog.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import { AppError } from '../base/errors.ts';
@@ -60,6 +61,7 @@ export class Session {
     this.names = names ?? new TurnNames(call.conversationId, snapshot.turns, generation);
     this.times = new SessionTimes(nowMs, isRestored ? Math.max(0, clock.nowMs() - call.startedAtMs) : 0);
     const [pendingEnd, asked] = [pendingEndOf(snapshot, settings), listenSettings(snapshot.listen, settings.listen)];
+    const isWithoutWords = parts.recognizer === undefined && wantsWords(bot);
     const ear = earOf({
       bot,
       callerAudio: () => callerAudio,
@@ -69,7 +71,7 @@ export class Session {
       ...{ bot, snapshot, ear, clock, log: parts.log },
       onFailed: (error) => observer.botFailed?.(call, `${call.conversationId}#live`, error),
     });
-    const conversation: Conversation = new Conversation({ bot, live, snapshot, isTied, pendingEnd, asked }, (end) => {
+    const conversation: Conversation = new Conversation({ bot, live, snapshot, isTied, pendingEnd, asked, isWithoutWords }, (end) => {
       this.#ended(end);
     });
     const callerAudio: CallerAudio = new CallerAudio({

@@ -15,7 +15,7 @@ afterAll(() => platform.close());
 type Transport = 'grpc' | 'websocket';
 
 /** @param isStreamed - the recognizer hears while the caller speaks. */
-async function called(script: ModelScript, scenario: Scenario, transport: Transport = 'grpc', isStreamed = false) {
+async function served(script: ModelScript, transport: Transport = 'grpc', isStreamed = false) {
   const models = await fakeModels(script);
   onTestFinished(() => models.close());
   const booked: string[] = [];
@@ -59,7 +59,13 @@ async function called(script: ModelScript, scenario: Scenario, transport: Transp
   );
   onTestFinished(() => server.close());
   const target = transport === 'grpc' ? server.address.grpc : (server.address.websocket ?? '');
-  const { failures, findings } = await platform.call(target, { pace: 10, agent: 'desk', ...scenario });
+  const call = (scenario: Scenario) => platform.call(target, { pace: 10, agent: 'desk', ...scenario }, { models: models.url });
+  return { models, booked, call };
+}
+
+async function called(script: ModelScript, scenario: Scenario, transport?: Transport, isStreamed?: boolean) {
+  const { models, booked, call } = await served(script, transport, isStreamed);
+  const { failures, findings } = await call(scenario);
   const conversation = models.conversations[0]?.map(({ by, text }) => `${by}: ${text}`);
   return {
     booked,
@@ -128,6 +134,15 @@ describe('an assistant on a server', () => {
   });
 });
 
+it('callers at the same time are each understood', async () => {
+  const { booked, call } = await served(AT_ONCE);
+  const calls = ['Tuesday at nine, please.', 'Is eleven free?', 'Tuesday at nine, please.'].map((say) =>
+    call({ steps: [{ say, expect: { heard: 'It is booked' } }] }),
+  );
+  expect((await Promise.all(calls)).map(({ failures }) => failures)).toEqual([[], [], []]);
+  expect(booked.toSorted()).toEqual(['tuesday at eleven', 'tuesday at nine', 'tuesday at nine']);
+});
+
 describe('a speech-to-speech model on a server', () => {
   const rules = [
     { when: 'story', say: 'Once upon a time there was a house that stood on a hill above the sea.' },
@@ -141,12 +156,7 @@ describe('a speech-to-speech model on a server', () => {
       { say: 'Stop, please.', interrupt_after_ms: 1500 },
       { say: 'Goodbye.', expect: { ends: 'ended' } },
     ] as const;
-    const heard = ['Tell me a story.', 'Stop, please.', 'Goodbye.'];
-    const {
-      failures,
-      findings,
-      conversation = [],
-    } = await called({ heard, rules }, { agent: 'talk', pace: 1, steps: [...steps] }, transport);
+    const { failures, findings, conversation = [] } = await called({ rules }, { agent: 'talk', pace: 1, steps: [...steps] }, transport);
     expect({ failures, findings }).toEqual({ failures: [], findings: [] });
     const [greeting, asked, story = '', ...rest] = conversation;
     expect([greeting, asked, ...rest]).toEqual([

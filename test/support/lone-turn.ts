@@ -52,7 +52,7 @@ export function loneTurn(inputs: readonly Input[] = [], number = 1, sink = new M
   const listener = new NotingListener();
   const turn = new Turn(
     { id: `call#${String(number)}`, number },
-    { call: CALL, mode: 'chunk', asked: TEST_SETTINGS.listen },
+    { call: CALL, mode: 'chunk', asked: TEST_SETTINGS.listen, isWithoutWords: false },
     listener,
     sink,
   );

@@ -1,4 +1,5 @@
-// `parley call` to a real server whose bot throws: a call on which the caller has heard the server's apology is no good one.
+// `parley call` to a real server whose bot throws: a call on which the caller has heard the server's apology is no good one. And to one
+// that understands nobody, which it says with the remedy.
 import { expect, it, onTestFinished } from 'vitest';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { ParleyProcess } from '../support/parley-process.ts';
@@ -7,9 +8,9 @@ import { WITH_SOCKETS } from '../support/socket-peer.ts';
 
 const BROKEN = botModule('broken', `session_start: () => { throw new Error('no such file'); },`);
 
-/** A developer's server with this bot. */
-async function serve(...flags: readonly string[]): Promise<RunningServer> {
-  const folder = await makeFolder({ 'broken.mjs': BROKEN });
+/** A developer's server with this bot, or another. */
+async function serve(flags: readonly string[] = [], module = BROKEN): Promise<RunningServer> {
+  const folder = await makeFolder({ 'bot.mjs': module });
   onTestFinished(() => removeFolder(folder));
   const server = await RunningServer.start({
     hasTls: false,
@@ -33,7 +34,7 @@ const REVEALING = '--media.reveal_prompt_text=true';
 it.each(['grpc', 'ws'] as const)(
   'parley call over %s exits with 1 when the welcome was the apology for a bot that failed',
   async (wire) => {
-    const server = await serve(REVEALING);
+    const server = await serve([REVEALING]);
     const { ready } = server.app;
     const target = `${wire}://127.0.0.1:${String(wire === 'grpc' ? ready.port : ready.websocket?.port)}`;
     const { code, text } = await call(target);
@@ -55,10 +56,22 @@ it('a server that does not reveal its texts does not show its apology on the wir
 });
 
 it('parley call that expects an apology exits with 1 when the bot answers', async () => {
-  const folder = await makeFolder({ 'well.mjs': botModule('well') });
-  onTestFinished(() => removeFolder(folder));
-  const server = await serve(REVEALING, `--bots.folder=${folder}`);
+  const server = await serve([REVEALING], botModule('well'));
   const { code, text } = await call(`grpc://127.0.0.1:${String(server.app.ready.port)}`, '--expect', 'apology');
   expect(text).toContain('unmet  apology: no reply was named an apology');
   expect(code).toBe(1);
 });
+
+it.each(['grpc', 'ws'] as const)(
+  'parley call over %s says that nobody recognizes what the bot wants to know, and what helps',
+  async (wire) => {
+    const listening = `session_start: () => go({}, say('Yes?').listen()), speech_input: () => go({}, say('Goodbye.').end()),`;
+    const { ready } = (await serve([REVEALING], botModule('menu', listening))).app;
+    const target = `${wire}://127.0.0.1:${String(wire === 'grpc' ? ready.port : ready.websocket?.port)}`;
+    const { code, text } = await call(target, '--say', 'Tuesday, please');
+    const remedy = 'the bot wants the words and gets none: set recognizer.engine, or start `parley models` and call with --models';
+    expect(text).toMatch(new RegExp(`server {4}has no recognizer +#\\d +${remedy}`, 'u'));
+    expect(text).toContain(`\n  no recognizer: ${remedy}`);
+    expect(code).toBe(0);
+  },
+);

@@ -1,10 +1,13 @@
-// The texts of the prompts of an RPC, where a server sends them beside the audio, and whether they were its apology. Knows no wire library.
+// What a server tells of an RPC beside the audio, under a test setting: the texts of the prompts, and what went wrong. Knows no wire library.
 
 /** The trailing metadata in which our own server sends the texts, when a test setting allows. */
 export const PROMPT_TEXT_KEY = 'parley-prompt-text-bin';
 
 /** The trailing metadata in which it marks, under the same setting, a reply as its apology for a bot that failed. */
 export const APOLOGY_KEY = 'parley-apology';
+
+/** The trailing metadata in which it says so, under the same setting, when its bot wants words and it has no recognizer. */
+export const NO_RECOGNIZER_KEY = 'parley-no-recognizer';
 
 /** The texts in the value of that key; none when it is something else: a foreign server may use the key as it likes. */
 export function readPromptTexts(json: string): readonly string[] {

@@ -2,6 +2,7 @@
 import { createColors } from 'picocolors';
 import { oneLine } from '../../base/one-line.ts';
 import type { CallResult } from './caller.ts';
+import { NO_RECOGNIZER, NO_RECOGNIZER_REMEDY, type TimelineEvent } from './timeline.ts';
 
 /** Longest text of a server in one line, characters. */
 const MAX_TEXT = 400;
@@ -21,7 +22,10 @@ export function callData(result: CallResult & { readonly conversationId: string 
 }
 
 /** The result in a few lines: the verdict, then every finding and every unmet expectation. */
-export function resultLines({ ok, outcome, durationMs, replies, findings, unmet }: CallResult, isColoured: boolean): readonly string[] {
+export function resultLines(
+  { ok, outcome, durationMs, replies, findings, unmet, timeline }: CallResult,
+  isColoured: boolean,
+): readonly string[] {
   const colours = createColors(isColoured);
   const latencies = replies.flatMap(({ latencyMs }) => latencyMs ?? []);
   const slowest = latencies.length === 0 ? '' : `, slowest reply ${String(Math.round(Math.max(...latencies)))} ms`;
@@ -35,5 +39,11 @@ export function resultLines({ ok, outcome, durationMs, replies, findings, unmet 
       return `  ${colours.yellow('found')}  ${name}${turn === undefined ? '' : ` on #${String(turn)}`}: ${oneLine(message, MAX_TEXT)}`;
     }),
     ...unmet.map(({ expected, found }) => `  ${colours.red('unmet')}  ${oneLine(expected, MAX_TEXT)}: ${oneLine(found, MAX_TEXT)}`),
+    ...recognizerLines(timeline).map((line) => `  ${colours.yellow(line)}`),
   ];
+}
+
+/** What to do when a server could not understand its caller; nothing when it could. */
+export function recognizerLines(timeline: readonly TimelineEvent[]): readonly string[] {
+  return timeline.some(({ what }) => what === NO_RECOGNIZER) ? [`no recognizer: ${NO_RECOGNIZER_REMEDY}`] : [];
 }

@@ -121,7 +121,8 @@ export async function prepareScript(
       ...(interruptMs === undefined ? {} : { interruptMs }),
       ...(interruptWord === undefined ? {} : { interruptWord }),
     };
-    if (draft.kind === 'say') steps.push({ kind: 'say', label: `"${draft.text}"`, mulaw: await tools.speak(draft.text), ...interrupt });
+    if (draft.kind === 'say')
+      steps.push({ kind: 'say', label: `"${draft.text}"`, words: draft.text, mulaw: await tools.speak(draft.text), ...interrupt });
     else if (draft.kind === 'wav')
       steps.push({ kind: 'say', label: draft.file, mulaw: await recording(draft.file, draft.place), ...interrupt });
     else steps.push(draft);

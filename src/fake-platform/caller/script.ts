@@ -11,6 +11,8 @@ export type Step = (
       readonly kind: 'say';
       /** What the timeline shows. */
       readonly label: string;
+      /** What is said, where it is known. */
+      readonly words?: string;
       /** µ-law, 8 kHz, no header. */
       readonly mulaw: Uint8Array;
     }

@@ -15,6 +15,11 @@ export interface TimelineEvent {
   readonly latencyMs?: number;
 }
 
+/** The fact that the caller spoke to a bot that wants words, and that its server has no recognizer. */
+export const NO_RECOGNIZER = 'has_no_recognizer';
+export const NO_RECOGNIZER_REMEDY =
+  'the bot wants the words and gets none: set recognizer.engine, or start `parley models` and call with --models';
+
 /** Most lines kept and shown of one call: a server that floods must not fill the memory. */
 const MAX_EVENTS = 10_000;
 /** Longest detail kept, characters. */

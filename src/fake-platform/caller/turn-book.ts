@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts';
 import type { CallClock } from './call-clock.ts';
 import type { FindingCode, Findings } from './finding.ts';
 import type { Line, LineEnd, PlatformInput, TurnCut } from '../lines/line.ts';
-import type { Timeline } from './timeline.ts';
+import { NO_RECOGNIZER, NO_RECOGNIZER_REMEDY, type Timeline } from './timeline.ts';
 import { Turn, type Reply, type TurnPhase } from './turn.ts';
 import { TurnCheck, type CallMemory, type TurnKind } from './turn-check.ts';
 import { GRPC_RULES } from '../lines/wire-rules.ts';
@@ -194,6 +194,7 @@ export class TurnBook {
       turn.noteTexts(turn.isInterrupted ? end.promptTexts.slice(0, 1) : end.promptTexts);
       turn.isApology = end.isApology === true;
       if (turn.isApology) this.#options.timeline.add('server', 'apologizes', { turn: turn.id, detail: 'its bot failed' });
+      if (end.isWithoutWords === true) this.#options.timeline.add('server', NO_RECOGNIZER, { turn: turn.id, detail: NO_RECOGNIZER_REMEDY });
       turn.check.checkEnd(turn.kind, before === 'awaiting');
     } else if (isLost && before !== 'set_aside') {
       this.#lost += 1;

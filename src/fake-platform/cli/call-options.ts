@@ -10,6 +10,8 @@ export interface CallerFlags {
   /** ms; 0 never. */
   readonly silenceAfter: number;
   readonly repeatLostTurns?: true;
+  /** Address of fake models. */
+  readonly models?: string;
 }
 
 /** The quality of the line, as given. */
@@ -22,7 +24,7 @@ export interface LineFlags {
 }
 
 /**
- * Adds options to a command: what callers do about silence and about turns that were lost with a server.
+ * Adds options to a command: what callers do about silence and about turns that were lost with a server, and who is told their words.
  *
  * @param more - follows the help of the silence option.
  */
@@ -37,7 +39,8 @@ export function withCallerOptions(command: Command, more = ''): Command {
     .option(
       '--repeat-lost-turns',
       'say a turn again on another RPC when its own is lost, 3 times at most; on gRPC alone, and not known of the platform (default: the call fails)',
-    );
+    )
+    .option('--models <url>', 'tell the fake models there what is said, so that their recognizer understands it; see `parley models`');
 }
 
 /** Adds the options for the quality of the line to a command. */

@@ -14,6 +14,7 @@ import { resultData, resultLines } from '../caller/result-text.ts';
 import { SCRIPT_OPTIONS, draftScript, prepareScript, type GivenOption } from '../caller/script-draft.ts';
 import { parseTarget } from '../lines/target.ts';
 import { timelineText } from '../caller/timeline-text.ts';
+import { announceWords } from '../models/announce.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
 import { TARGET_FORMS, demandHeaderText, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
 import { isFileError, readBounded } from '../../base/terminal/surroundings.ts';
@@ -53,6 +54,7 @@ Examples:
   $ parley call bots.example.org --org $ORG --token-file token.jws --interrupt 2500 --press 0 --expect transfer
   $ parley call localhost:50051 --ca certificate.pem --org $ORG --token-file token.jws --list
   $ parley call wss://bots.example.org --org $ORG --token-file token.jws --say "opening hours please"
+  $ parley call grpc://localhost:50051 --org $ORG --say "Tuesday, please" --models http://127.0.0.1:8089/v1
   $ parley call grpc://localhost:50051 --org $ORG --press 1 --jitter 150 --burst 400 --slow-reader 3000ms
   $ parley call grpc://localhost:50051 --org $ORG --press 1 --pace 10
 
@@ -116,6 +118,7 @@ async function runCommand(
     const tools = { ...voice, readFile: readBounded };
     const recording = recordingReader(tools);
     const script = await prepareScript(drafts, tools, recording).catch(misused);
+    await announceWords(flags.models, script).catch(misused);
     const sounds = await Promise.all((flags.hears ?? []).map((file) => knownSound(file, recording))).catch(misused);
     const { agent, conversation, hangupAfter, pace, silenceAfter } = flags;
     const call: CallOptions = {

@@ -65,6 +65,7 @@ function readyText(url: string): string {
     '',
     'Next, in other terminals:',
     `  $ MODEL_URL=${url} parley serve --recognizer.engine=http --recognizer.http.url=${url} --recognizer.http.model=fake`,
+    `  $ parley call grpc://127.0.0.1:50051 --org laptop --agent appointments --say "Anything on Tuesday?" --models ${url}`,
     '',
     'Ctrl-C ends them.',
     '',
@@ -74,6 +75,11 @@ function readyText(url: string): string {
 function lineOf({ on, text, after, say, use, fault }: ModelRequestEntry): string {
   const asked = after === undefined ? `"${text}"` : `${after} returned ${text}`;
   const answered = [say, use === undefined ? undefined : `uses ${use}`].filter((part) => part !== undefined).join(', ');
-  const answer = on === 'recognition' ? '' : `  ->  ${answered || 'no rule answers this'}`;
+  const answer = on === 'recognition' ? understood(text, fault) : `  ->  ${answered || 'no rule answers this'}`;
   return `${on.padEnd(11)}  ${asked}${answer}${fault === undefined ? '' : `  (${fault})`}`;
+}
+
+function understood(text: string, fault: ModelRequestEntry['fault']): string {
+  const isUnknown = text === '' && fault === undefined;
+  return isUnknown ? '  ->  nobody told what this sounds like: call with --models, or list it under `heard` in the script' : '';
 }

@@ -9,6 +9,7 @@ import { failureLines, resultLine, summaryLines } from '../scenario/report-text.
 import { callOptionsOf, runTests, type PlacedCall, type ReadyTest, type TestResult } from '../scenario/run.ts';
 import type { ChangeRate } from '../caller/prompt-sound.ts';
 import { textPattern } from '../caller/text-pattern.ts';
+import { announceWords } from '../models/announce.ts';
 import { TARGET_FORMS, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
 import { isFileError, readBounded } from '../../base/terminal/surroundings.ts';
 import { withCallerOptions, type CallerFlags } from './call-options.ts';
@@ -80,6 +81,10 @@ async function runCommand(command: Command, files: readonly string[], flags: Fla
   const voice = await surroundings.openVoice();
   try {
     const tests = await readyTests(chosen, { ...voice, readFile: readBounded }).catch(misused);
+    await announceWords(
+      flags.models,
+      tests.flatMap(({ script }) => script),
+    ).catch(misused);
     await run(tests, { access, changeRate: voice.changeRate, flags, surroundings });
   } finally {
     await voice.close();

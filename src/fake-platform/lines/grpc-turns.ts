@@ -1,7 +1,7 @@
 // The turns of calls over gRPC: one RPC each, on any connection. Knows no turn grammar.
 import { loadContract, type Contract } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
-import { APOLOGY_KEY, PROMPT_TEXT_KEY, readPromptTexts } from '../caller/prompt-texts.ts';
+import { APOLOGY_KEY, NO_RECOGNIZER_KEY, PROMPT_TEXT_KEY, readPromptTexts } from '../caller/prompt-texts.ts';
 import { answerFromWire } from './from-wire.ts';
 import { audioMessages, framed } from './grpc-framing.ts';
 import type { LineEnd, LineTurn, PlatformInput, TurnListener } from './line.ts';
@@ -65,7 +65,13 @@ function encoderOf(identity: CallIdentity, contract: Contract): (input: Platform
 
 function lineEnd(end: RpcEnd): LineEnd {
   if (end.kind === 'broken') return end;
-  const texts = end.trailers[PROMPT_TEXT_KEY];
+  const { trailers } = end;
+  const texts = trailers[PROMPT_TEXT_KEY];
   const promptTexts = typeof texts === 'string' ? readPromptTexts(Buffer.from(texts, 'base64').toString()) : [];
-  return { kind: 'completed', promptTexts, isApology: end.trailers[APOLOGY_KEY] === 'true' };
+  return {
+    kind: 'completed',
+    promptTexts,
+    isApology: trailers[APOLOGY_KEY] === 'true',
+    isWithoutWords: trailers[NO_RECOGNIZER_KEY] === 'true',
+  };
 }

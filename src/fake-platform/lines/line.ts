@@ -21,14 +21,18 @@ export type PlatformInput =
   | { readonly kind: 'custom_event'; readonly name: string; readonly parameters: JsonObject }
   | { readonly kind: 'session_end' };
 
+/** What our own server tells beside a reply, where a test setting allows. */
+export interface Revealed {
+  /** The texts of the prompts. */
+  readonly promptTexts: readonly string[];
+  /** Its bot failed, and its own apology was said. */
+  readonly isApology?: boolean;
+  /** The caller has spoken, its bot wants the words, and it has no recognizer. */
+  readonly isWithoutWords?: boolean;
+}
+
 /** How a turn ended: completed by the server, or broken. */
-export type LineEnd =
-  /**
-   * `promptTexts`: the texts of the prompts, where the server sends them beside the audio; `isApology`: it says that its bot failed,
-   * and that its own apology was said.
-   */
-  | { readonly kind: 'completed'; readonly promptTexts: readonly string[]; readonly isApology?: boolean }
-  | { readonly kind: 'broken'; readonly failure: Failure };
+export type LineEnd = ({ readonly kind: 'completed' } & Revealed) | { readonly kind: 'broken'; readonly failure: Failure };
 
 /** A turn that was lost and can start again. */
 export interface TurnCut {

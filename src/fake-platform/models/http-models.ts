@@ -1,14 +1,16 @@
 // The fake services over HTTP: chat completions, transcriptions and speech.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { encodeMulaw } from '../../speech/g711.ts';
 import { pcmWav } from '../../speech/wav.ts';
 import { askedOf, answerTo, eventsOf, type Asked } from './chat.ts';
 import type { ModelRequestEntry, PlayedScript } from './playing.ts';
+import { SAID } from './said-words.ts';
 import type { ModelFault } from './script.ts';
 import { SPOKEN_MS, tone } from './tone.ts';
 
 /** Bytes of the first second of an utterance, by which a repeated recognition is noticed. */
-const SECOND_BYTES = 16_000;
+const SECOND_BYTES = 8000;
 const HEADER_BYTES = 44;
 
 const SPEECH = z.looseObject({ input: z.string().min(1).max(10_000), response_format: z.enum(['pcm', 'wav']) });
@@ -22,7 +24,7 @@ const BYTES_PER_MS = (SPEECH_HZ * 2) / 1000;
 export class HttpModels {
   readonly #played: PlayedScript;
   /** The first second of the last recognized utterance, until the model is asked. */
-  #beginning: Buffer | undefined;
+  #beginning: Uint8Array | undefined;
 
   constructor(played: PlayedScript) {
     this.#played = played;
@@ -56,9 +58,11 @@ export class HttpModels {
   }
 
   async recognize({ body }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const beginning = beginningOf(body);
-    if (beginning === undefined) return refuse(reply, 400, 'this is no form with a WAV file');
-    const understood = this.#played.heard(this.#beginning?.equals(beginning) !== true);
+    const recording = recordingOf(body);
+    if (recording === undefined) return refuse(reply, 400, 'this is no form with a WAV file');
+    const beginning = recording.subarray(0, SECOND_BYTES);
+    const isNext = this.#beginning === undefined || Buffer.compare(this.#beginning, beginning) !== 0;
+    const understood = this.#played.heard(recording, isNext);
     this.#beginning = beginning;
     const fault = this.#played.fault('recognition');
     const text = fault?.kind === 'empty' ? '' : understood.replaceAll('…', ' ').replaceAll(/\s+/gu, ' ');
@@ -67,6 +71,14 @@ export class HttpModels {
     const times = fault?.kind === 'hang' ? 'for ever' : this.#played.script.delays?.recognition;
     if (!(await this.#played.takes(times, entry, leftSignal(reply))) || fault?.kind === 'cut') return cutOff(reply);
     return reply.type('application/json').send(fault?.kind === 'torn' ? '{"text":' : JSON.stringify({ text }));
+  }
+
+  /** A caller tells what it will say, and how that sounds. */
+  learn({ body }: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const parsed = SAID.safeParse(body);
+    if (!parsed.success) return refuse(reply, 400, 'this tells no words: it needs `words`, and `mulaw` as Base64');
+    this.#played.said.add(parsed.data);
+    return reply.code(204).send();
   }
 
   async #stream(
@@ -142,9 +154,11 @@ function unanswered({ text, after }: Asked): string {
   return `no rule of the script answers ${what}`;
 }
 
-/** The first second of a recording in a form; undefined when there is none. */
-function beginningOf(body: unknown): Buffer | undefined {
+/** The recording of a form, 16 bits and 8 kHz, as µ-law; undefined when there is none. */
+function recordingOf(body: unknown): Uint8Array | undefined {
   const start = Buffer.isBuffer(body) ? body.indexOf('RIFF') : -1;
+  if (!Buffer.isBuffer(body) || start < 0) return undefined;
   // Without the header, which contains the length: a longer recording of the same utterance has another one.
-  return Buffer.isBuffer(body) && start >= 0 ? body.subarray(start + HEADER_BYTES, start + HEADER_BYTES + SECOND_BYTES) : undefined;
+  const bytes = body.subarray(start + HEADER_BYTES);
+  return encodeMulaw(Int16Array.from({ length: Math.floor(bytes.length / 2) }, (_, index) => bytes.readInt16LE(index * 2)));
 }

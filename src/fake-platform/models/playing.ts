@@ -1,6 +1,7 @@
 // A running script: chooses texts, faults and delays for requests, and keeps the journal of requests.
 import { abortAfter, pause } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
+import { SaidWords } from './said-words.ts';
 import type { ModelFault, ModelScript } from './script.ts';
 import { serviceTimes } from './service-times.ts';
 
@@ -27,6 +28,7 @@ export const LIMIT_MS = 120_000;
 export class PlayedScript {
   readonly script: ModelScript;
   readonly journal: ModelRequestEntry[] = [];
+  readonly said = new SaidWords();
   readonly #onRequest: ((entry: ModelRequestEntry) => void) | undefined;
   readonly #drawMs: ReturnType<typeof serviceTimes>;
   readonly #closing = new AbortController();
@@ -43,9 +45,25 @@ export class PlayedScript {
     this.#closing.abort('shutdown');
   }
 
-  /** The recognized text of an input. @param isNext - whether the input is a new one; otherwise the last text is repeated. */
-  heard(isNext: boolean): string {
-    if (isNext) this.#heard += 1;
+  /**
+   * The recognized text of an input: the words that its caller announced, otherwise those of the script.
+   *
+   * @param mulaw - G.711 µ-law, 8 kHz.
+   * @param isNext - whether the input is a new one; otherwise the last text of the script is repeated.
+   */
+  heard(mulaw: Uint8Array, isNext: boolean): string {
+    const announced = this.said.in(mulaw);
+    if (announced !== undefined) return announced;
+    return isNext ? this.next() : this.#text();
+  }
+
+  /** The next text of the script. */
+  next(): string {
+    this.#heard += 1;
+    return this.#text();
+  }
+
+  #text(): string {
     return this.script.heard?.[this.#heard - 1] ?? '';
   }
 

@@ -34,6 +34,8 @@ const EVENT = z.discriminatedUnion('type', [
   z.object({ type: z.literal('conversation.item.delete'), item_id: z.string() }),
 ]);
 type Sent = z.infer<typeof EVENT>;
+/** As much as is listened to of one utterance: two minutes. */
+const MAX_HEARD_BYTES = 960_000;
 
 /** One socket. */
 export class FakeConversation {
@@ -44,6 +46,7 @@ export class FakeConversation {
   readonly #callNames = new Map<string, string>();
   #tools: readonly string[] = [];
   #isTranscribing = false;
+  #heard: Buffer[] = [];
   #heardBytes = 0;
   #names = 0;
   #cancelResponse: (() => void) | undefined;
@@ -71,7 +74,7 @@ export class FakeConversation {
         this.#send({ type: 'session.updated', session: event.session });
         return;
       case 'input_audio_buffer.append':
-        this.#heardBytes += Buffer.byteLength(event.audio, 'base64');
+        this.#hear(Buffer.from(event.audio, 'base64'));
         return;
       case 'input_audio_buffer.commit':
         this.#commit();
@@ -95,14 +98,20 @@ export class FakeConversation {
     }
   }
 
+  #hear(piece: Buffer): void {
+    this.#heardBytes += piece.length;
+    if (this.#heardBytes <= MAX_HEARD_BYTES) this.#heard.push(piece);
+  }
+
   #commit(): void {
     if (this.#heardBytes === 0) {
       this.#refuse('input_audio_buffer_commit_empty', 'there is no audio');
       return;
     }
-    this.#heardBytes = 0;
     const id = this.#name('item');
-    const text = this.#played.heard(true);
+    const text = this.#played.heard(Buffer.concat(this.#heard), true);
+    this.#heard = [];
+    this.#heardBytes = 0;
     this.items.push({ id, by: 'caller', text });
     this.#send({ type: 'input_audio_buffer.committed', item_id: id });
     if (this.#isTranscribing)

@@ -43,8 +43,8 @@ const SCRIPT = z.strictObject({
   /** Seed of the delays. Default 1. */
   seed: z.int().optional(),
   /**
-   * Recognized texts, one per input of a caller; further inputs are not understood. `…` in a text marks a pause of the caller, which only
-   * a streaming recognizer uses.
+   * Recognized texts for callers who do not announce their words, one per input; further inputs are not understood. `…` in a text marks a
+   * pause of the caller, which only a streaming recognizer uses.
    */
   heard: z.array(z.string()).max(10_000).optional(),
   /** Words per second that a streaming recognizer sends while the caller speaks. Absent: it sends words only at pauses. */
@@ -73,7 +73,6 @@ export type ModelFault = z.output<typeof FAULT>;
 
 /** A script for the bundled assistant `appointments`. */
 export const APPOINTMENTS_SCRIPT: ModelScript = {
-  heard: ['Do you have anything on Tuesday?', 'Nine is good.', 'No, thank you. Goodbye.'],
   rules: [
     { when: '/bye/i', use: 'end_call', input: {} },
     {

@@ -50,6 +50,7 @@ export async function fakeModels(script: ModelScript = {}, { port = 0, onRequest
   server.post('/v1/chat/completions', (request, reply) => models.chat(request, reply));
   server.post('/v1/audio/transcriptions', (request, reply) => models.recognize(request, reply));
   server.post('/v1/audio/speech', (request, reply) => models.speak(request, reply));
+  server.post('/v1/said', (request, reply) => models.learn(request, reply));
   server.setNotFoundHandler((request, reply) => refuse(reply, 404, `fake models do not answer ${request.method} ${request.url}`));
   const sockets = new WebSocketServer({ server: server.server, path: '/v1/realtime', maxPayload: MAX_BODY_BYTES });
   const conversations: (readonly FakeItem[])[] = [];

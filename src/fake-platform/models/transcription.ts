@@ -30,6 +30,10 @@ const ORDERED = 'ordered by the script';
 const BYTES_PER_MS = 8;
 /** Shortest audio that services accept, bytes. */
 const LEAST_BYTES = 100 * BYTES_PER_MS;
+/** How often announced words are searched: every 200 ms of audio. */
+const SEARCH_EVERY_BYTES = 200 * BYTES_PER_MS;
+/** Longest audio of one utterance that is searched: two minutes. */
+const MAX_HEARD_BYTES = 120_000 * BYTES_PER_MS;
 /** Marks a pause of the caller in a text of the script. */
 const PAUSE = /\s*…\s*/u;
 
@@ -40,7 +44,10 @@ export class FakeTranscription {
   readonly #gone = new AbortController();
   /** The rest of this utterance's texts, split at pauses; undefined until the text is chosen. */
   #left: string[] | undefined;
+  #heard: Buffer[] = [];
   #bytes = 0;
+  /** Length of the audio in which announced words were searched last. */
+  #searchedBytes = 0;
   /** Number of words of the current piece that were already sent. */
   #written = 0;
   #names = 0;
@@ -66,14 +73,13 @@ export class FakeTranscription {
         this.#send({ type: 'session.updated', session: event.session });
         return;
       case 'input_audio_buffer.append':
-        this.#bytes += Buffer.byteLength(event.audio, 'base64');
+        this.#hear(Buffer.from(event.audio, 'base64'));
         this.#write();
         return;
       case 'input_audio_buffer.clear':
         // Audio that is not committed by the next utterance belonged to none.
         this.#left = undefined;
-        this.#bytes = 0;
-        this.#written = 0;
+        this.#forget();
         this.#send({ type: 'input_audio_buffer.cleared' });
         return;
       case 'input_audio_buffer.commit':
@@ -89,8 +95,7 @@ export class FakeTranscription {
     const entry = this.#played.note({ on: 'recognition', text, ...(fault !== undefined && { fault: fault.kind }) });
     this.#left?.shift();
     this.#names += 1;
-    this.#bytes = 0;
-    this.#written = 0;
+    this.#forget();
     this.#send({ type: 'input_audio_buffer.committed', item_id: id });
     if (!(await this.#takes(fault?.kind === 'hang', entry))) return;
     const about = { item_id: id, content_index: 0 };
@@ -105,18 +110,43 @@ export class FakeTranscription {
     return this.#played.takes(isForEver ? 'for ever' : this.#played.script.delays?.recognition, entry, this.#gone.signal);
   }
 
-  /** The text up to the next pause. */
+  #hear(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes <= MAX_HEARD_BYTES) this.#heard.push(piece);
+  }
+
+  #forget(): void {
+    this.#heard = [];
+    this.#bytes = 0;
+    this.#searchedBytes = 0;
+    this.#written = 0;
+  }
+
+  /** The announced words so far, otherwise the script's text up to the next pause. */
   #text(): string {
-    this.#left ??= this.#played.heard(true).split(PAUSE);
+    return this.#played.said.in(Buffer.concat(this.#heard)) ?? this.#scripted();
+  }
+
+  #scripted(): string {
+    this.#left ??= this.#played.next().split(PAUSE);
     return this.#left[0] ?? '';
   }
 
   /** Sends the words that have been spoken by now, if the script has words per second. */
   #write(): void {
-    const { words_per_second: pace } = this.#played.script;
+    const { script, said } = this.#played;
+    const pace = script.words_per_second;
     if (pace === undefined) return;
-    const words = this.#text().match(/\s*\S+/gu) ?? [];
-    const spoken = Math.min(words.length, Math.floor((this.#bytes / BYTES_PER_MS / 1000) * pace));
+    if (said.isEmpty) this.#writeSome(this.#scripted(), (this.#bytes / BYTES_PER_MS / 1000) * pace);
+    else if (this.#bytes - this.#searchedBytes >= SEARCH_EVERY_BYTES) {
+      this.#searchedBytes = this.#bytes;
+      this.#writeSome(said.in(Buffer.concat(this.#heard)) ?? '', Infinity);
+    }
+  }
+
+  #writeSome(text: string, most: number): void {
+    const words = text.match(/\s*\S+/gu) ?? [];
+    const spoken = Math.min(words.length, Math.floor(most));
     for (; this.#written < spoken; this.#written += 1)
       this.#send({ type: `${TRANSCRIPTION}.delta`, item_id: this.#name(), content_index: 0, delta: words[this.#written] ?? '' });
   }

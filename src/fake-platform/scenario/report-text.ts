@@ -2,6 +2,7 @@
 // with the failed turn marked. Texts of servers are on one line and without control characters.
 import { createColors } from 'picocolors';
 import { oneLine } from '../../base/one-line.ts';
+import { recognizerLines } from '../caller/result-text.ts';
 import type { Reply } from '../caller/turn.ts';
 import { timelineText } from '../caller/timeline-text.ts';
 import type { TestResult, TestStatus } from './run.ts';
@@ -105,6 +106,7 @@ export function summaryLines(results: readonly TestResult[], durationMs: number)
       : [
           `slowest reply: ${milliseconds(slowest.reply.latencyMs)} to ${slowest.reply.kind} (#${String(slowest.reply.turn)}) in ${testPlace(slowest.result)} ${shown(testTitle(slowest.result))}`,
         ]),
+    ...recognizerLines(results.flatMap(({ call }) => call?.timeline ?? [])),
   ];
 }
 

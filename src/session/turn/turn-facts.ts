@@ -8,6 +8,8 @@ import type { Utterance } from '../../dialog/utterance.ts';
 export interface TurnCall {
   readonly call: CallFacts;
   readonly mode: DeliveryMode;
+  /** The bot wants words, and the server has no recognizer. */
+  readonly isWithoutWords: boolean;
   /** The current listen settings. */
   readonly asked: ListenSettings;
 }

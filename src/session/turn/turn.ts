@@ -134,7 +134,7 @@ export class Turn implements NamedTurn {
       case 'report_end':
         this.#become('answering');
         this.#hasInput = true;
-        this.write({ kind: 'input_ended', mode: this.#call.mode });
+        this.write({ kind: 'input_ended', mode: this.#call.mode, ...(this.#call.isWithoutWords && { isWithoutWords: true }) });
         this.#listener.happened(this, { kind: 'input_complete', input: { kind: 'speech' } });
         return;
       default:

@@ -19,6 +19,8 @@ import { grpcStatus } from './status.ts';
 const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
 /** Trailer of a test server for a reply that is the apology for a bot that failed. */
 const APOLOGY_TRAILER = 'parley-apology';
+/** Trailer of a test server for speech whose words the bot wants and nobody recognizes. */
+const NO_RECOGNIZER_TRAILER = 'parley-no-recognizer';
 
 /**
  * Turns of the event loop until grpc-js has written the last message and the status to the kernel, which it does not
@@ -58,6 +60,7 @@ export class CallerRpc implements TurnSink {
   /** Events that another home has sent on this turn and that are not repeated (G-36, G-38). */
   #sentEvents: ReadonlySet<Output['kind']>;
   #isApology = false;
+  #isWithoutWords = false;
 
   constructor(call: CallerCall, parts: CallerInputParts, options: CallerRpcOptions) {
     this.#call = call;
@@ -187,14 +190,16 @@ export class CallerRpc implements TurnSink {
   #remember(output: Output): void {
     this.#texts.push(...promptTexts(output));
     this.#isApology ||= output.kind === 'final' && output.isApology === true;
+    this.#isWithoutWords ||= output.kind === 'input_ended' && output.isWithoutWords === true;
   }
 
   #trailers(): Metadata | undefined {
     const hasTexts = this.#texts.some((text) => text !== '');
-    if (!hasTexts && !this.#isApology) return undefined;
+    if (!hasTexts && !this.#isApology && !this.#isWithoutWords) return undefined;
     const trailers = new Metadata();
     if (hasTexts) trailers.set(PROMPT_TEXT_TRAILER, Buffer.from(JSON.stringify(this.#texts)));
     if (this.#isApology) trailers.set(APOLOGY_TRAILER, 'true');
+    if (this.#isWithoutWords) trailers.set(NO_RECOGNIZER_TRAILER, 'true');
     return trailers;
   }
 }

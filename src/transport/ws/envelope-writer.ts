@@ -35,6 +35,8 @@ export class EnvelopeWriter {
   #seq = 0;
   /** Prompt texts since the last FINAL; for tests only. */
   #texts: string[] = [];
+  /** The caller has spoken since; for tests only. */
+  #isWithoutWords = false;
 
   constructor(sink: MessageSink, parts: EnvelopeWriterParts) {
     this.#sink = sink;
@@ -65,7 +67,9 @@ export class EnvelopeWriter {
       const isLast = output.kind === 'final' && index === payloads.length - 1;
       const texts = isLast ? this.#takeTexts() : [];
       const isApology = isLast && settings.isRevealingText && output.isApology === true;
-      return this.#outgoing.send(responseEnvelope(this.#nextHead(), payload, { texts, isApology }));
+      const isWithoutWords = isLast && this.#isWithoutWords;
+      if (isLast) this.#isWithoutWords = false;
+      return this.#outgoing.send(responseEnvelope(this.#nextHead(), payload, { texts, isApology, isWithoutWords }));
     });
   }
 
@@ -91,6 +95,7 @@ export class EnvelopeWriter {
   #remember(output: Output): void {
     if (output.kind === 'input_started') this.#texts = [];
     else this.#texts.push(...promptTexts(output));
+    if (output.kind === 'input_ended') this.#isWithoutWords = output.isWithoutWords === true;
   }
 
   #takeTexts(): readonly string[] {

@@ -125,10 +125,11 @@ export class ToEnvelope {
   }
 }
 
-/** Metadata for tests only: the texts of the prompts, and whether the reply is the apology for a bot that failed. */
+/** Metadata for tests only: the texts of the prompts, and what went wrong. */
 interface Revealed {
   readonly texts: readonly string[];
   readonly isApology?: boolean;
+  readonly isWithoutWords?: boolean;
 }
 
 /**
@@ -136,8 +137,16 @@ interface Revealed {
  *
  * @param payload - of {@link ToEnvelope.payloads}.
  */
-export function responseEnvelope(head: EnvelopeHead, payload: Buffer, { texts, isApology = false }: Revealed = { texts: [] }): Buffer {
-  const revealed = { ...(texts.length > 0 && { parley_prompt_texts: texts }), ...(isApology && { parley_apology: true }) };
+export function responseEnvelope(
+  head: EnvelopeHead,
+  payload: Buffer,
+  { texts, isApology = false, isWithoutWords = false }: Revealed = { texts: [] },
+): Buffer {
+  const revealed = {
+    ...(texts.length > 0 && { parley_prompt_texts: texts }),
+    ...(isApology && { parley_apology: true }),
+    ...(isWithoutWords && { parley_no_recognizer: true }),
+  };
   const metadata = Object.keys(revealed).length === 0 ? '' : `"metadata":${JSON.stringify(revealed)},`;
   return Buffer.concat([Buffer.from(`${opening('VOICE_VA_RESPONSE', head)},${metadata}"payload":`), payload, END]);
 }

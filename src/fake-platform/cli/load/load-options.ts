@@ -61,6 +61,8 @@ export interface LoadWish {
   readonly callsPerConnection: number;
   readonly seed: number;
   readonly metricsUrl: string | undefined;
+  /** Fake models that are told what callers say. */
+  readonly modelsUrl: string | undefined;
   /** The request in the words of the command line, without credentials. */
   readonly asked: string;
 }
@@ -135,6 +137,7 @@ export async function understand(target: string, flags: LoadFlags): Promise<Load
     callsPerConnection: flags.callsPerConnection,
     seed: flags.seed,
     metricsUrl,
+    modelsUrl: flags.models,
     asked: askedText(flags),
   };
 }

@@ -15,6 +15,7 @@ import { sendRequest } from '../../../base/http-send.ts';
 import { readBounded } from '../../../base/terminal/surroundings.ts';
 import type { LoadTask, LoadWish } from './load-options.ts';
 import type { LoadSurroundings } from './load-surroundings.ts';
+import { announceWords } from '../../models/announce.ts';
 import { prepareMix, type MixEntry } from './mix.ts';
 import { rehearse } from './rehearsal.ts';
 
@@ -48,6 +49,10 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
     const { access } = wish;
     const defaults = { ...wish.defaults, organizationId: access.organizationId };
     const mix = await prepareMix(wish.mix, defaults, { ...voice, readFile: readBounded });
+    await announceWords(
+      wish.modelsUrl,
+      mix.flatMap(({ scenario: { script = [] } }) => script),
+    );
     view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
     const { scenarios, failures, notes, ...rehearsed } = await rehearse(mix, { access, clock, changeRate: voice.changeRate, signal });
     if (failures.length > 0) return { kind: 'refused', failures };

@@ -13,12 +13,14 @@ import {
 import { dtmfCharacterOfName } from '../../../contract/numbers.ts';
 import type { Answer, AnswerPrompt, InputConfig } from '../../caller/answer.ts';
 import { KEYS } from '../../caller/key.ts';
+import type { Revealed } from '../line.ts';
 import type { Breach } from '../wire-rules.ts';
 import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from './envelope-words.ts';
 
 /** Member of an envelope's metadata in which our own server sends the texts of a reply, when a test setting allows. */
 const PROMPT_TEXTS_KEY = 'parley_prompt_texts';
 const APOLOGY_KEY = 'parley_apology';
+const NO_RECOGNIZER_KEY = 'parley_no_recognizer';
 /** Most audio of one prompt, bytes: what the largest message can hold. */
 const MAX_AUDIO_BYTES = 10 * 1024 * 1024;
 
@@ -104,15 +106,14 @@ export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: numbe
   };
 }
 
-/** The texts of a reply in the metadata of its FINAL; none when it is something else: a foreign server may use the name as it likes. */
-export function promptTextsOf(metadata: JsonObject | undefined): readonly string[] {
+/** What the metadata of a FINAL reveals; nothing when it is something else: a foreign server may use the names as it likes. */
+export function revealedIn(metadata: JsonObject | undefined): Revealed {
   const texts = metadata?.[PROMPT_TEXTS_KEY];
-  return Array.isArray(texts) ? texts.filter((text): text is string => typeof text === 'string') : [];
-}
-
-/** Whether the reply is the server's apology for a bot that failed, where its FINAL says so. */
-export function isApology(metadata: JsonObject | undefined): boolean {
-  return metadata?.[APOLOGY_KEY] === true;
+  return {
+    promptTexts: Array.isArray(texts) ? texts.filter((text): text is string => typeof text === 'string') : [],
+    isApology: metadata?.[APOLOGY_KEY] === true,
+    isWithoutWords: metadata?.[NO_RECOGNIZER_KEY] === true,
+  };
 }
 
 function promptFrom({ text, audio_uri: uri, audio_content_b64: audio, is_barge_in_enabled: bargeIn }: SocketPrompt): AnswerPrompt {

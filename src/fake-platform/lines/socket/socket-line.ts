@@ -11,7 +11,7 @@ import { SILENT_FRAME } from '../../caller/microphone.ts';
 import { FRAME_MS } from '../../../speech/audio-format.ts';
 import type { CallIdentity } from '../to-wire.ts';
 import { PLATFORM_NO_INPUT_MS, SOCKET_RULES, type Breach } from '../wire-rules.ts';
-import { answerFromEnvelope, headBreach, isApology, promptTextsOf, readAnswerEnvelope } from './from-envelope.ts';
+import { answerFromEnvelope, headBreach, readAnswerEnvelope, revealedIn } from './from-envelope.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { SocketClient, type SocketOptions } from './socket-client.ts';
 import { failureOfError } from './socket-failure.ts';
@@ -227,7 +227,7 @@ export class SocketLine implements Line {
     switch (envelope.type) {
       case 'VOICE_VA_RESPONSE': {
         const answer = answerFromEnvelope(envelope.payload, this.#options.noInputMs ?? PLATFORM_NO_INPUT_MS);
-        this.#turns.take(answer, promptTextsOf(envelope.metadata), isApology(envelope.metadata));
+        this.#turns.take(answer, revealedIn(envelope.metadata));
         if (this.#turns.hasEnded) this.#quieten();
         return;
       }

@@ -2,7 +2,7 @@
 // on a socket all answers of a call come one after the other (W-23, W-24): they belong to the input that has waited for a reply
 // longest, or to the present speech. Knows no socket; reports an answer that belongs to no turn.
 import { isClosing, isTerminalEvent, type Answer } from '../../caller/answer.ts';
-import type { LineEnd, PlatformInput, TurnListener } from '../line.ts';
+import type { LineEnd, PlatformInput, Revealed, TurnListener } from '../line.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
 import type { Breach } from '../wire-rules.ts';
 import { CUT_REPLY_MS, DueReplies } from './due-replies.ts';
@@ -90,8 +90,8 @@ export class SocketTurns {
     this.#endSoon(turn, { kind: 'broken', failure: { code: 'closed_early', message: 'the turn was given up' } });
   }
 
-  /** Passes an answer to the turn it belongs to. `promptTexts`: the texts of the reply, if its FINAL has them; `isApology` likewise. */
-  take(answer: Answer, promptTexts: readonly string[], isApology = false): void {
+  /** Passes an answer to the turn it belongs to. @param revealed - of its FINAL. */
+  take(answer: Answer, revealed: Revealed): void {
     const isTerminal = isTerminalEvent(answer.event);
     if (isTerminal) this.#hasEnded = true;
     const isClosed = isClosing(answer);
@@ -121,7 +121,7 @@ export class SocketTurns {
     if (!isClosed) return;
     if (turn.cutAtMs === undefined) this.#due.dropCut();
     if (isTerminal) this.#due.dropIdle();
-    if (turn.kind !== 'hang_up') this.#over(turn, { kind: 'completed', promptTexts, isApology });
+    if (turn.kind !== 'hang_up') this.#over(turn, { kind: 'completed', ...revealed });
   }
 
   /** The socket is lost: every open turn ends so, and those opened later, too. */

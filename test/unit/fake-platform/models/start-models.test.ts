@@ -38,7 +38,7 @@ async function recognized({ url }: FakeModels, samples: readonly number[]): Prom
   return response.status === 200 ? Reflect.get((await response.json()) as object, 'text') : response.status;
 }
 
-const second = (value: number): number[] => new Array<number>(8000).fill(value);
+const second = (value: number): number[] => new Array<number>(8000).fill(value * 1000);
 
 describe('fake models', () => {
   it('answer with words or a tool, by what was said', async () => {

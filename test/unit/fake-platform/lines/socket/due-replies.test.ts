@@ -43,7 +43,7 @@ class Bench {
   }
 
   answer(...answers: readonly Partial<Answer>[]): void {
-    for (const answer of answers) this.turns.take(answerOf(answer), []);
+    for (const answer of answers) this.turns.take(answerOf(answer), { promptTexts: [] });
   }
 }
 

@@ -33,7 +33,7 @@ function bench() {
     return turn;
   };
   const take = (...answers: readonly Answer[]): void => {
-    for (const answer of answers) turns.take(answer, []);
+    for (const answer of answers) turns.take(answer, { promptTexts: [] });
   };
   return { told, open, take };
 }
@@ -132,7 +132,7 @@ it('reports to each turn its end once, and nothing after it, whatever a server a
       for (const step of steps) {
         const turn = 'turn' in step ? opened.at(-1 - step.turn)?.turn : undefined;
         if (step.kind === 'open') open();
-        else if (step.kind === 'take') turns.take(step.answer, []);
+        else if (step.kind === 'take') turns.take(step.answer, { promptTexts: [] });
         else if (step.kind === 'pass') {
           nowMs += step.ms;
           await Promise.resolve();
