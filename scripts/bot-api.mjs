@@ -54,7 +54,10 @@ const GROUPS = /** @type {const} */ ([
     ],
   ],
   ['Events that notify', ['TurnStarted', 'HearingEvent', 'BargeIn', 'TurnEnded', 'SessionEnded', 'Noted']],
-  ['What surrounds a handler', ['BotContext', 'CallFacts', 'BotEar', 'Live', 'LiveContext', 'LiveEnd']],
+  [
+    'What surrounds a handler',
+    ['BotContext', 'CallFacts', 'BotEar', 'Live', 'LiveContext', 'LiveEnd', 'TurnReport', 'ModelFailure', 'ModelBudget'],
+  ],
   ['Testing', ['TestCall', 'SpeakOptions']],
 ]);
 

@@ -3,9 +3,10 @@
 import type { JsonObject } from '../base/json.ts';
 import type { Saying } from '../bot/saying.ts';
 import { SentenceCutter } from '../bot/sentence-cutter.ts';
+import type { ModelFailure } from '../dialog/turn-report.ts';
 import type { Draft } from './draft.ts';
 import { promptOf, shortened } from './history.ts';
-import { askModel, demandModel, type LanguageModel, type ModelFailure, type ModelPart, type ModelSettings } from './model.ts';
+import { askModel, demandModel, type LanguageModel, type ModelPart, type ModelSettings } from './model.ts';
 import type { AssistantOptions } from './options.ts';
 import { readAhead, type PreparedAnswer } from './prepared-answer.ts';
 
@@ -102,6 +103,7 @@ async function* attemptWith<D extends JsonObject>(
   draft: Draft<D>,
   { parts, model, isFallback, check }: AttemptOptions<D>,
 ): AsyncGenerator<Saying, Attempt> {
+  if (isFallback) draft.noteFallback();
   const cutter = new SentenceCutter();
   const uses: Use[] = [];
   let hasBegun = false;

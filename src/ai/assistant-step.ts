@@ -5,6 +5,7 @@ import type { CallerEvent, PrepareEvent } from '../bot/events.ts';
 import { keep, say, type Keep, type Saying } from '../bot/saying.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { Reply } from '../dialog/reply.ts';
+import type { ModelBudget } from '../dialog/turn-report.ts';
 import { answerAhead, answering, type Answering } from './answer.ts';
 import { Draft, type AnyContext } from './draft.ts';
 import { settled } from './history.ts';
@@ -38,6 +39,13 @@ const RUNNING_TOOL_MS = 1500;
 const MOST_FAILURES = 2;
 /** The call ends after this many silences in a row. */
 const MOST_SILENCES = 3;
+
+/** Why a caller is transferred when it is used up. */
+const USED_UP = {
+  turns: 'the call took too many turns',
+  tokens: 'the call took too many tokens',
+  seconds: 'the call took too long',
+} as const satisfies Partial<Record<ModelBudget, string>>;
 
 /**
  * Makes an assistant that is one step of a larger bot.
@@ -95,8 +103,9 @@ async function* reported<D extends JsonObject, S>(draft: Draft<D>, talk: (draft:
     return yield* talk(draft);
   } finally {
     const report = draft.report();
-    if (report.model !== '' || report.failures.length > 0) {
+    if (report.model !== '' || report.failures.length > 0 || report.usedUp !== undefined) {
       context.log.info({ ...report }, 'a turn of the assistant');
+      context.report?.(report);
       try {
         rules.onTurn?.(report);
       } catch (thrown) {
@@ -160,13 +169,15 @@ function withoutModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent<
   }
   draft.change({ unheard: 0 });
   const used = usedUp(draft);
-  return used === undefined ? undefined : giveUp(draft, used);
+  if (used === undefined) return undefined;
+  draft.noteUsedUp(used);
+  return giveUp(draft, USED_UP[used]);
 }
 
-function usedUp<D extends JsonObject>({ rules: { limits }, state, context }: Draft<D>): string | undefined {
-  if (state.turns > limits.turns) return 'the call took too many turns';
-  if (state.tokens > limits.tokens) return 'the call took too many tokens';
-  return context.clock.nowMs() - context.call.startedAtMs > limits.seconds * 1000 ? 'the call took too long' : undefined;
+function usedUp<D extends JsonObject>({ rules: { limits }, state, context }: Draft<D>): keyof typeof USED_UP | undefined {
+  if (state.turns > limits.turns) return 'turns';
+  if (state.tokens > limits.tokens) return 'tokens';
+  return context.clock.nowMs() - context.call.startedAtMs > limits.seconds * 1000 ? 'seconds' : undefined;
 }
 
 function giveUp<D extends JsonObject>(draft: Draft<D>, reason: string): AssistantTurn<D> {
@@ -192,6 +203,7 @@ async function* rounds<D extends JsonObject, S>(draft: Draft<D>, at: At<D, S>, a
     }
   }
   context.log.warn({ rounds: rules.limits.rounds }, 'the model uses tools without end');
+  draft.noteUsedUp('rounds');
   return excuse(draft);
 }
 

@@ -4,9 +4,9 @@ import type { JsonObject } from '../base/json.ts';
 import type { BotContext } from '../bot/bot.ts';
 import { play, Saying, say } from '../bot/saying.ts';
 import type { Reply } from '../dialog/reply.ts';
+import type { ModelBudget, ModelFailure, TurnReport } from '../dialog/turn-report.ts';
 import { shortened, type AssistantMessage, type Message, type ToolMessage, type ToolOutcome } from './history.ts';
-import type { ModelFailure } from './model.ts';
-import type { AssistantState, AssistantTurn, TurnReport } from './options.ts';
+import type { AssistantState, AssistantTurn } from './options.ts';
 import { phrasesOf, type AssistantRules } from './rules.ts';
 import type { Phrases } from './phrases.ts';
 import { ToolRuns, type RunEnd } from './tool-runs.ts';
@@ -34,6 +34,8 @@ export class Draft<D extends JsonObject> {
   readonly #report = { firstTokenMs: 0, firstSentenceMs: 0, tokensIn: 0, tokensOut: 0, model: '', isFallback: false };
   readonly #tools: TurnReport['tools'][number][] = [];
   readonly #failures: ModelFailure[] = [];
+  readonly #fallbacks: ModelFailure[] = [];
+  #usedUp: ModelBudget | undefined;
 
   constructor(rules: AssistantRules<D>, state: AssistantState<D>, context: AnyContext) {
     this.rules = rules;
@@ -188,6 +190,15 @@ export class Draft<D extends JsonObject> {
     this.#failures.push(why);
   }
 
+  /** After a failure another model is asked, or the same one once more. */
+  noteFallback(): void {
+    this.#fallbacks.push(...this.#failures.slice(-1));
+  }
+
+  noteUsedUp(what: ModelBudget): void {
+    this.#usedUp = what;
+  }
+
   noteTool(name: string, ms: number, ok: boolean): void {
     this.#tools.push({ name, ms: Math.round(ms), ok });
   }
@@ -198,8 +209,11 @@ export class Draft<D extends JsonObject> {
       ...(firstTokenMs > 0 && { firstTokenMs }),
       ...(firstSentenceMs > 0 && { firstSentenceMs }),
       ...rest,
+      ms: this.#sinceMs(),
       tools: this.#tools,
       failures: this.#failures,
+      fallbacks: this.#fallbacks,
+      ...(this.#usedUp !== undefined && { usedUp: this.#usedUp }),
       isInterrupted: this.isInterrupted(),
     };
   }

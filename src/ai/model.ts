@@ -3,6 +3,7 @@
 import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { ModelFailure } from '../dialog/turn-report.ts';
 
 /** A model of any AI SDK provider, for example `createOpenAICompatible({ name, baseURL, apiKey })('some-model')`. */
 export interface LanguageModel {
@@ -83,12 +84,6 @@ export type ModelPart =
   | { readonly kind: 'use'; readonly tool: string; /** JSON. */ readonly input: string; readonly metadata?: JsonObject }
   | { readonly kind: 'end'; readonly tokensIn: number; readonly tokensOut: number }
   | { readonly kind: 'failed'; readonly why: ModelFailure; /** Of HTTP, when there was one. */ readonly status?: number };
-
-/**
- * Why an answer is missing or incomplete: the service refused or broke (`error`), sent nothing in time (`late`), stopped in the middle
- * (`stalled`), ended without a word or a tool use (`empty`), or the answer is no longer wanted (`aborted`).
- */
-export type ModelFailure = 'error' | 'late' | 'stalled' | 'empty' | 'aborted';
 
 /** Time limits of a model. */
 export interface ModelPatience {

@@ -4,8 +4,9 @@ import type { ListenOptions, TransferOptions } from '../bot/saying.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { Reply } from '../dialog/reply.ts';
+import type { TurnReport } from '../dialog/turn-report.ts';
 import type { Message } from './history.ts';
-import type { LanguageModel, ModelFailure, ModelPatience, ModelSettings } from './model.ts';
+import type { LanguageModel, ModelPatience, ModelSettings } from './model.ts';
 import type { Phrases } from './phrases.ts';
 import type { Exit, KeyedTool, Tool } from './tool.ts';
 
@@ -58,7 +59,7 @@ export interface AssistantManners<D extends JsonObject = JsonObject> {
   readonly phrases?: Partial<Phrases>;
   /** How to listen after each reply. */
   readonly listen?: ListenOptions;
-  /** Called after every turn that asked the model. Its errors are ignored. */
+  /** Called after every turn that asked a model or used up a limit. Its errors are ignored. */
   readonly onTurn?: (turn: TurnReport) => void;
   /**
    * Called once after the call and its running tools have ended, at most 2 s after the call. Its errors are ignored. Not for an {@link
@@ -122,17 +123,3 @@ export interface AssistantState<D extends JsonObject = JsonObject> {
 export type AssistantTurn<D extends JsonObject = JsonObject> =
   | { readonly state: AssistantState<D>; readonly reply: Reply; readonly exit?: undefined }
   | { readonly state: AssistantState<D>; readonly exit: string; readonly input: JsonValue };
-
-/** Figures of one turn. Times are ms since the handler was called. */
-export interface TurnReport {
-  readonly firstTokenMs?: number;
-  readonly firstSentenceMs?: number;
-  readonly tools: readonly { readonly name: string; readonly ms: number; readonly ok: boolean }[];
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-  /** The last model that was asked. */
-  readonly model: string;
-  readonly isFallback: boolean;
-  readonly failures: readonly ModelFailure[];
-  readonly isInterrupted: boolean;
-}

@@ -6,6 +6,7 @@ import type { Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import { LANGUAGE_TAG } from '../dialog/languages.ts';
 import type { VoiceChoice } from '../dialog/reply.ts';
+import type { TurnReport } from '../dialog/turn-report.ts';
 import type {
   BargeIn,
   CallerEvent,
@@ -44,6 +45,11 @@ export interface BotContext<L = undefined> {
   readonly clock: Clock;
   /** Log lines carry the call's ids. Never log what the caller said or typed. */
   readonly log: Logger;
+  /**
+   * Counts what a language model and its tools did in this turn in the metrics of the server; assistants do it themselves. Names and
+   * numbers alone. Undefined where nobody counts.
+   */
+  readonly report?: (turn: TurnReport) => void;
 }
 
 /** What a replying handler may return: a result, a promise of it, or a generator that speaks while it thinks and makes checkpoints. */

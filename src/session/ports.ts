@@ -5,6 +5,7 @@ import type { CallFacts, CallKey } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Output, PromptAudio } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
+import type { TurnReport } from '../dialog/turn-report.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { AdmissionRefusal } from './admission.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -145,6 +146,8 @@ export interface SessionObserver {
   /** The bot was asked; `botAnswered` always follows. */
   botAsked?(call: CallFacts, turnId: string, event: ReplyingEvent['type']): void;
   botAnswered?(call: CallFacts, turnId: string, tookMs: number): void;
+  /** What a language model of the bot did in a turn: from the bot's own code, which may be of another copy of this package. */
+  modelReported?(call: CallFacts, turnId: string, report: TurnReport): void;
   bargeIn?(call: CallFacts, turnId: string, by: BargeIn['by'], heardMs: number): void;
   /** After a false interruption the prompts resumed. */
   promptResumed?(call: CallFacts, turnId: string): void;

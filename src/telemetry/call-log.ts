@@ -7,7 +7,7 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
 /** Refused calls and slow readers are logged elsewhere, rate-limited. */
-type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader'>>;
+type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader' | 'modelReported'>>;
 
 interface CallLogOptions {
   readonly log: Logger;

@@ -7,6 +7,7 @@ import type { CallFacts } from '../dialog/call.ts';
 import { ADMISSION_REFUSALS } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
 import { MetricMaker } from './metric-maker.ts';
+import { modelMetrics } from './model-metrics.ts';
 import type { RefusedOrganizations } from './refused-organizations.ts';
 
 const OTHER = 'other';
@@ -34,6 +35,7 @@ export function callMetrics(
   const botOf = (call: CallFacts): string => (bots.has(call.agentId) ? call.agentId : OTHER);
   const calls = callSeries(registry, bots, refused);
   const turns = turnSeries(registry, bots);
+  const models = modelMetrics(registry);
   // By turn id; only open turns, because every turn ends.
   const times = new Map<string, TurnTimes>();
   return {
@@ -73,6 +75,9 @@ export function callMetrics(
     },
     botAnswered(call, _turnId, tookMs) {
       turns.answer.observe({ bot: botOf(call) }, tookMs / 1000);
+    },
+    modelReported(_call, _turnId, report) {
+      models(report);
     },
     replyStarted(call, turnId, latencyMs) {
       const bot = botOf(call);

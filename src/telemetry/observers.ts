@@ -44,6 +44,7 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
     speechEnded: passOn('speechEnded'),
     botAsked: passOn('botAsked'),
     botAnswered: passOn('botAnswered'),
+    modelReported: passOn('modelReported'),
     bargeIn: passOn('bargeIn'),
     promptResumed: passOn('promptResumed'),
     fillerSpoken: passOn('fillerSpoken'),

@@ -5,6 +5,7 @@ import { fakeModels, startPlatform, type ModelScript, type Scenario, type TestPl
 import { createServer } from 'parley-voice/server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { APPOINTMENTS_SCRIPT } from '../../src/fake-platform/models/script.ts';
+import { freePort } from '../support/free-port.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -16,6 +17,7 @@ type Transport = 'grpc' | 'websocket';
 
 /** @param isStreamed - the recognizer hears while the caller speaks. */
 async function served(script: ModelScript, transport: Transport = 'grpc', isStreamed = false) {
+  const opsPort = await freePort();
   const models = await fakeModels(script);
   onTestFinished(() => models.close());
   const booked: string[] = [];
@@ -50,7 +52,7 @@ async function served(script: ModelScript, transport: Transport = 'grpc', isStre
       },
       synthesizer: { cache_folder: '' },
       tls: { mode: 'off' },
-      ops: { port: 0 },
+      ops: { port: opsPort },
       media: { reveal_prompt_text: true },
       log: { level: 'silent' },
       shutdown: { grace_ms: 0 },
@@ -60,11 +62,15 @@ async function served(script: ModelScript, transport: Transport = 'grpc', isStre
   onTestFinished(() => server.close());
   const target = transport === 'grpc' ? server.address.grpc : (server.address.websocket ?? '');
   const call = (scenario: Scenario) => platform.call(target, { pace: 10, agent: 'desk', ...scenario }, { models: models.url });
-  return { models, booked, call };
+  const counted = async () => {
+    const page = await (await fetch(`http://127.0.0.1:${String(opsPort)}/metrics`)).text();
+    return page.split('\n').filter((line) => /^parley_ai_(?:tools|fallbacks|budget).* [1-9]/u.test(line));
+  };
+  return { models, booked, call, counted };
 }
 
 async function called(script: ModelScript, scenario: Scenario, transport?: Transport, isStreamed?: boolean) {
-  const { models, booked, call } = await served(script, transport, isStreamed);
+  const { models, booked, call, counted } = await served(script, transport, isStreamed);
   const { failures, findings } = await call(scenario);
   const conversation = models.conversations[0]?.map(({ by, text }) => `${by}: ${text}`);
   return {
@@ -72,6 +78,7 @@ async function called(script: ModelScript, scenario: Scenario, transport?: Trans
     failures,
     findings,
     conversation,
+    counted: await counted(),
     asked: models.journal.map(({ on, use, say, text }) => (on === 'chat' ? (use ?? say) : text)),
   };
 }
@@ -87,6 +94,7 @@ describe('an assistant on a server', () => {
     ] as const;
     expect(await called(AT_ONCE, { steps: [...steps] }, transport)).toMatchObject({
       ...{ booked: ['tuesday at nine'], failures: [], findings: [] },
+      counted: ['parley_ai_tools_total{tool="find_slots",outcome="ok"} 1', 'parley_ai_tools_total{tool="book_slot",outcome="ok"} 1'],
       asked: [
         ...['Do you have anything on Tuesday?', 'find_slots', 'On Tuesday I have nine and eleven. Which one would you like?'],
         ...['Nine is good.', 'book_slot', 'It is booked. Is there anything else?'],
@@ -112,11 +120,7 @@ describe('an assistant on a server', () => {
 
   it.each(['error', 'cut'] as const)('understands the whole utterance when the stream loses it by %s', async (kind) => {
     const steps = [{ say: 'Do you have anything on Tuesday?', expect: { heard: 'I have nine and eleven' } }, { hang_up: true }] as const;
-    const script: ModelScript = {
-      ...AT_ONCE,
-      heard: ['lost', 'Do you have anything on Tuesday?'],
-      faults: [{ on: 'recognition', nth: 1, kind }],
-    };
+    const script: ModelScript = { ...AT_ONCE, faults: [{ on: 'recognition', nth: 1, kind }] };
     expect(await called(script, { steps: [...steps] }, 'grpc', true)).toMatchObject({ failures: [], findings: [] });
   });
 
@@ -163,8 +167,8 @@ describe('a speech-to-speech model on a server', () => {
       ...['assistant: Hello.', 'caller: Tell me a story.', 'caller: Stop, please.', 'assistant: All right.'],
       ...['caller: Goodbye.', 'tool: end_call'],
     ]);
-    // The caller begins 1.5 s into it, and the server needs a moment to hear that: 25 characters, and some.
+    // The caller begins 1.5 s into it, and the server needs a moment to hear that: 25 characters, and some; more on a busy machine.
     expect(story).toMatch(/^assistant: Once upon a time there/u);
-    expect(story.length).toBeLessThan('assistant: '.length + 45);
+    expect(story.length).toBeLessThan('assistant: '.length + 60);
   });
 });

@@ -1,6 +1,7 @@
 // Everything an observer of the engine can be told, once, in the order in which it happens.
 import { AppError } from '../../src/base/errors.ts';
 import type { CallFacts } from '../../src/dialog/call.ts';
+import type { TurnReport } from '../../src/dialog/turn-report.ts';
 import type { LoadSource } from '../../src/session/admission.ts';
 import type { SessionObserver } from '../../src/session/ports.ts';
 
@@ -11,6 +12,12 @@ export const CALM: LoadSource = { reading: () => ({ loopDelayMs: 0, rssBytes: 0,
 export function callFacts(facts: Partial<CallFacts> = {}): CallFacts {
   return { organizationId: 'org', conversationId: 'conv', agentId: 'echo', startedAtMs: 0, vendorConfig: '', parameters: {}, ...facts };
 }
+
+/** A turn of a model in which everything happened. */
+export const REPORT: TurnReport = {
+  ...{ firstTokenMs: 400, firstSentenceMs: 900, ms: 3000, tokensIn: 100, tokensOut: 20, model: 'small', isFallback: true },
+  ...{ tools: [{ name: 'book', ms: 50, ok: true }], failures: ['late'], fallbacks: ['late'], usedUp: 'rounds', isInterrupted: false },
+};
 
 /** What follows the call in the arguments of each event. */
 type Facts = {
@@ -30,6 +37,7 @@ export const EVENTS: Facts = {
   fillerSpoken: ['t'],
   replyStarted: ['t', 12],
   botAnswered: ['t', 11],
+  modelReported: ['t', REPORT],
   botFailed: ['t', new AppError('bot_failed', 'x')],
   replyRepeated: ['t'],
   slowReader: ['t'],

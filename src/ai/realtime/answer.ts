@@ -30,7 +30,11 @@ export function spokenAnswering<D extends JsonObject>(
   return async function* (draft): AsyncGenerator<Saying, Answered> {
     let answered: Answered = { uses: [], failed: 'late' };
     for (let tries = 0; tries < TRIES; tries += 1) {
-      if (!(await session.ready(CONNECT_MS, draft.context.signal))) break;
+      if (!(await session.ready(CONNECT_MS, draft.context.signal))) {
+        if (!draft.isInterrupted()) draft.noteFailure('late');
+        break;
+      }
+      if (tries > 0) draft.noteFallback();
       session.instruct(instructionsOf(draft, TELEPHONE));
       bringInLine(draft, session, hearing);
       const attempt = yield* response(draft, session, model);

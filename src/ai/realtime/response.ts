@@ -1,5 +1,5 @@
 // One response of a speech-to-speech model: its parts in the order of arrival.
-import type { ModelFailure } from '../model.ts';
+import type { ModelFailure } from '../../dialog/turn-report.ts';
 
 /** A part of a response. Exactly one `end` or `failed` is the last. */
 export type SpokenPart =

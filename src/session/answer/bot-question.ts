@@ -260,7 +260,7 @@ export class BotQuestion {
 
 /** The context of a handler. @throws AppError `bot_failed` when the bot could not open what it keeps for the call. */
 export function botContext(
-  { clock, log }: EngineParts,
+  { clock, log, observer }: EngineParts,
   { call, bot, live }: Conversation,
   turn: NamedTurn,
   signal: AbortSignal,
@@ -272,5 +272,6 @@ export function botContext(
     signal,
     clock,
     log: log.child({ bot: bot.id, ...turn.logIds }),
+    report: (report) => observer.modelReported?.(call, turn.id, report),
   };
 }

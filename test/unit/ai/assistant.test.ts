@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assistant, scripted, tool, z, type AssistantBotOptions, type ScriptedAnswer } from '../../../src/ai/index.ts';
+import { assistant, scripted, tool, z, type AssistantBotOptions, type ScriptedAnswer, type TurnReport } from '../../../src/ai/index.ts';
 import { TestCall } from '../../../src/bot/testing.ts';
 
 function desk(
@@ -100,8 +100,18 @@ describe('an assistant', () => {
 
   it('asks the second model when the first one fails before its first word', async () => {
     const fallback = scripted('From the second.');
-    const { call } = desk([{ fails: 'error' }], { fallback });
+    const turns: TurnReport[] = [];
+    const { call } = desk([{ fails: 'error' }], { fallback, onTurn: (turn) => turns.push(turn) });
     (await (await call.start()).speak('hello')).hears('From the second.');
+    expect(turns).toMatchObject([{ isFallback: true, failures: ['error'], fallbacks: ['error'] }]);
+  });
+
+  it('asks the second model when the first one says nothing in time, and nobody when it stops in the middle', async () => {
+    const { call } = desk([{ fails: 'stall' }, { say: 'There is one on Tuesday. And', fails: 'stall' }], {
+      ...{ fallback: scripted('From the second.'), limits: { firstTokenMs: 100, stallMs: 100 } },
+    });
+    (await (await call.start()).speak('hello')).hears('From the second.');
+    (await call.speak('when?')).hears(/There is one on Tuesday\. Sorry, I lost my thread/u);
   });
 
   it('says that it lost its thread when both fail, and transfers the caller the second time', async () => {
@@ -141,14 +151,36 @@ describe('an assistant', () => {
     expect(promptOf(model, 1)).not.toContain('4711');
   });
 
+  it('tells the model that a tool took too long', async () => {
+    const book = tool({ description: 'Books', input: z.object({}), limitMs: 20, run: () => new Promise<null>(() => undefined) });
+    const { call, model } = desk([{ use: 'book' }, 'Sorry.'], { tools: { book } });
+    await (await call.start()).speak('go');
+    expect(promptOf(model, 1)).toContain('the tool took too long');
+  });
+
   it('ends a model that uses tools without end', async () => {
     const look = tool({ description: 'Looks', input: z.object({}), readOnly: true, run: () => 'nothing' });
+    const turns: TurnReport[] = [];
     const { call, model } = desk(
       Array.from({ length: 9 }, () => ({ use: 'look' })),
-      { tools: { look }, limits: { rounds: 3 } },
+      { tools: { look }, limits: { rounds: 3 }, onTurn: (turn) => turns.push(turn) },
     );
     (await (await call.start()).speak('go')).hears('Sorry, I lost my thread.');
     expect(model.asked).toHaveLength(3);
+    expect(turns).toMatchObject([{ usedUp: 'rounds' }]);
+  });
+
+  it.each([
+    [{ turns: 1 }, 'turns', 'the call took too many turns'],
+    [{ tokens: 10 }, 'tokens', 'the call took too many tokens'],
+    [{ seconds: -1 }, 'seconds', 'the call took too long'],
+  ] as const)('transfers the caller when %j is used up, and says why', async (limits, usedUp, reason) => {
+    const turns: TurnReport[] = [];
+    const { call } = desk(['Yes?'], { limits, onTurn: (turn) => turns.push(turn) });
+    await call.start();
+    if (usedUp !== 'seconds') await call.speak('hello');
+    (await call.speak('and now?')).hears('I will connect you to a colleague.').transferred({ reason });
+    expect(turns.at(-1)).toMatchObject({ usedUp, tools: [] });
   });
 
   it('transfers with the reason and the summary of the model', async () => {
@@ -182,6 +214,12 @@ describe('an assistant', () => {
     (await call.speak()).transferred();
   });
 
+  it('asks again when a sound had no words, without the model', async () => {
+    const { call, model } = desk([]);
+    (await (await call.start()).speak(undefined, { understood: 'nothing' })).hears('Sorry, I did not catch that.');
+    expect(model.asked).toEqual([]);
+  });
+
   it('lets an author redact what the caller says, and check what the model says', async () => {
     const { call, model } = desk(['Your code is secret. Bye now, friend.'], {
       redact: (text) => text.replace(/\d/gu, '#'),
@@ -210,7 +248,9 @@ describe('an assistant', () => {
       onEnd: (end) => ends.push(end),
     });
     await (await call.start()).speak('bye');
-    expect(turns).toEqual([expect.objectContaining({ tokensIn: 10, tokensOut: 5, model: 'scripted', isFallback: false, tools: [] })]);
+    expect(turns).toEqual([
+      expect.objectContaining({ tokensIn: 10, tokensOut: 5, model: 'scripted', isFallback: false, tools: [], fallbacks: [] }),
+    ]);
   });
 
   it.each([[undefined], ['vendor/model'], [{ specificationVersion: 'v2', doStream: () => undefined }]])(

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import type { Recognizer, SessionObserver } from '../../../src/session/ports.ts';
+import { REPORT } from '../../support/call-events.ts';
 import { WHOLE_SENTENCE } from '../../support/caller-audio.ts';
 import { DefectiveVoice, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
@@ -19,7 +20,7 @@ function clerk(answers: (() => void)[]) {
     name: 'Clerk',
     version: 1,
     session_start: () => go('', say(WELCOME).listen()),
-    dtmf_input: async (state, { digits }, { log }) => {
+    dtmf_input: async (state, { digits }, { log, report }) => {
       switch (digits) {
         case '2':
           throw new TypeError('no such tool');
@@ -31,6 +32,9 @@ function clerk(answers: (() => void)[]) {
         case '5':
           log.info({ step: 'billing' }, 'asked for a bill');
           return go(state, say('One bill.').listen());
+        case '6':
+          report?.(REPORT);
+          return go(state, say('Counted.').listen());
         default:
           await new Promise<void>((resolve) => answers.push(resolve));
           return go(state, say('Fine.').listen());
@@ -48,6 +52,7 @@ async function watched(settings: Partial<typeof TEST_SETTINGS> = {}, recognizer?
     botAnswered: (_call, turnId, tookMs) => told.push(['answered', turnId, tookMs]),
     botFailed: (_call, _turnId, { code, details }) => told.push(['failed', code, details]),
     fillerSpoken: (_call, turnId) => told.push(['filler', turnId]),
+    modelReported: (_call, turnId, report) => told.push(['model', turnId, report]),
     promptResumed: (_call, turnId) => told.push(['resumed', turnId]),
   };
   const answers: (() => void)[] = [];
@@ -59,6 +64,13 @@ async function watched(settings: Partial<typeof TEST_SETTINGS> = {}, recognizer?
 }
 
 describe('what the observer learns of a bot', () => {
+  it('is what a model of the bot did in a turn, in the words of the bot', async () => {
+    const { call, told } = await watched();
+    const { sink } = await call.open({ kind: 'dtmf', digits: '6' });
+    await sink.ended();
+    expect(told).toContainEqual(['model', 'call-1#2', REPORT]);
+  });
+
   it('is how long each answer took, and of a caller who hears a filler meanwhile', async () => {
     const { call, clock, told, answers } = await watched({ fillerAfterMs: 1500 });
     clock.advance(5000);

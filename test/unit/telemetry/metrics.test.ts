@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import type { CallFacts } from '../../../src/dialog/call.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
-import { CALM, callFacts, notifyAll } from '../../support/call-events.ts';
+import { CALM, callFacts, notifyAll, REPORT } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const clock = new FakeClock();
@@ -104,6 +104,40 @@ describe('createMetrics', () => {
     expect(now.size).toBe(before);
     expect(now.get('parley_sessions_started_total{bot="other"}')).toBe(501);
     expect(await metrics.text()).not.toMatch(/CANARY|conv-|bot-/u);
+  });
+
+  it('counts what models and tools did, and grows neither with names nor with words of a bot', async () => {
+    const metrics = make();
+    const call = callTo('echo');
+    metrics.sessions.modelReported(call, 't1', REPORT);
+    const now = await samples(metrics);
+    expect(Object.fromEntries([...now].filter(([name, value]) => name.includes('_ai_') && !name.includes('_bucket') && value > 0))).toEqual(
+      {
+        'parley_ai_first_token_seconds_sum{model="small"}': 0.4,
+        'parley_ai_first_token_seconds_count{model="small"}': 1,
+        'parley_ai_turn_seconds_sum{part="first_sentence"}': 0.9,
+        'parley_ai_turn_seconds_count{part="first_sentence"}': 1,
+        'parley_ai_turn_seconds_sum{part="tools"}': 0.05,
+        'parley_ai_turn_seconds_count{part="tools"}': 1,
+        'parley_ai_turn_seconds_sum{part="whole"}': 3,
+        'parley_ai_turn_seconds_count{part="whole"}': 1,
+        'parley_ai_tokens_total{direction="in"}': 100,
+        'parley_ai_tokens_total{direction="out"}': 20,
+        'parley_ai_tools_total{tool="book",outcome="ok"}': 1,
+        'parley_ai_fallbacks_total{why="late"}': 1,
+        'parley_ai_budget_total{kind="rounds"}': 1,
+      },
+    );
+    // As a bot of another copy of the package, or one without types, might.
+    for (let index = 0; index < 500; index += 1) {
+      const words = `words ${String(index)}` as never;
+      const tools = [{ name: words, ms: 1, ok: false }];
+      metrics.sessions.modelReported(call, 't1', { ...REPORT, model: words, tools, fallbacks: [words], usedUp: words });
+    }
+    const series = [...(await samples(metrics)).keys()].filter((name) => name.includes('_ai_'));
+    expect(series.filter((name) => name.includes('_ai_tools'))).toHaveLength(101);
+    expect(series.filter((name) => name.includes('first_token_seconds_count'))).toHaveLength(21);
+    expect(series.filter((name) => /(?:fallbacks|budget)/u.test(name))).toHaveLength(9);
   });
 
   it('counts tokens by what happened to them, and J-1C refusals by reason', async () => {

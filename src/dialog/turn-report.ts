@@ -1,0 +1,32 @@
+// What a language model did in one turn of a bot, in names and numbers: for the author, the log and the metrics of the server. Never words.
+
+/**
+ * The service refused, broke off or sent what cannot be read (`error`), sent nothing in time (`late`), stopped in the middle
+ * (`stalled`), ended without a word or a tool (`empty`), or nobody wants it any more (`aborted`).
+ */
+export type ModelFailure = 'error' | 'late' | 'stalled' | 'empty' | 'aborted';
+export const MODEL_FAILURES = ['error', 'late', 'stalled', 'empty', 'aborted'] as const satisfies readonly ModelFailure[];
+
+/** What an assistant may use up: see its `limits`. */
+export type ModelBudget = 'turns' | 'tokens' | 'seconds' | 'rounds';
+export const MODEL_BUDGETS = ['turns', 'tokens', 'seconds', 'rounds'] as const satisfies readonly ModelBudget[];
+
+/** One turn in numbers. Times are ms since the handler was called. */
+export interface TurnReport {
+  readonly firstTokenMs?: number;
+  readonly firstSentenceMs?: number;
+  /** Until the turn was over: with `speak` and `say`, until the last sentence was spoken. */
+  readonly ms: number;
+  readonly tools: readonly { readonly name: string; readonly ms: number; readonly ok: boolean }[];
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  /** The last model that was asked; empty: none. */
+  readonly model: string;
+  readonly isFallback: boolean;
+  readonly failures: readonly ModelFailure[];
+  /** Why another model was asked, or the same one once more, each time. */
+  readonly fallbacks: readonly ModelFailure[];
+  /** What was used up, so that the caller is transferred or asked to say it again. */
+  readonly usedUp?: ModelBudget;
+  readonly isInterrupted: boolean;
+}
