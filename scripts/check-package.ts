@@ -1,5 +1,5 @@
 // `npm run check -- package`: everything that a stranger does with the package, in folders outside of this repository and with each
-// version of Node: a new project, its tests, a call, a bot that changes during a call, and the image of the project.
+// version of Node: a new project, its tests, a call, a bot that changes during a call, an assistant, and the image of the project.
 import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, rename, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,6 +16,10 @@ const MAX_SECONDS = 60;
 /** Largest package, bytes. */
 const MAX_BYTES = 3_000_000;
 const NAME = 'parley-voice';
+/** Providers of the AI SDK: the line of its version 6 for Node 20, of 7 for newer ones. */
+const PROVIDER = '@ai-sdk/openai-compatible';
+const PROVIDERS = { before22: `${PROVIDER}@2.0.92`, since22: `${PROVIDER}@3.0.92` };
+const PROVIDER_TEST = 'test/unit/ai/provider.test.ts';
 
 const help = `Packs the package, installs it into empty folders, and does there what an author of bots does.
 
@@ -41,6 +45,7 @@ async function check(versions: readonly string[]) {
       const folder = path.join(parent, version);
       const project = new Project(path.join(folder, 'my bots'), await nodeOf(version));
       seconds.push(await walk(project, tarball));
+      await assistant(new Project(path.join(folder, 'my desk'), await nodeOf(version)), tarball, Number(version));
       if (version === '24') await image(project, path.join(folder, 'image'));
       if (version === versions[0]) {
         installedBytes = await bytesOf(path.join(project.folder, 'node_modules'));
@@ -102,6 +107,38 @@ async function walk(project: Project, tarball: string): Promise<number> {
   } finally {
     await server.stop();
   }
+}
+
+/** A project with an assistant: offline with fake models, and with the providers for this version of Node. */
+async function assistant(project: Project, tarball: string, node: number): Promise<void> {
+  progress('  an assistant');
+  const outside = path.dirname(project.folder);
+  await project.passes([path.join(outside, 'global', 'bin', 'parley'), 'init', path.basename(project.folder), '--ai'], { cwd: outside });
+  await project.edit('package.json', `"${packageVersion()}"`, `"file:${tarball}"`);
+  await project.passes(['npm', 'install', '--no-audit', '--no-fund']);
+  await project.passes(['npm', 'test']);
+  const running: Running[] = [];
+  try {
+    for (const [script, ready] of [
+      ['models', /^models /mu],
+      ['dev', /^ready /mu],
+    ] as const) {
+      const started = project.start(['npm', 'run', script]);
+      running.push(started);
+      await started.says(ready);
+    }
+    await project.passes(['npm', 'run', 'call']);
+    await project.passes(['npm', 'run', 'scenarios']);
+  } finally {
+    for (const each of running) await each.stop();
+  }
+  const provider = node < 22 ? PROVIDERS.before22 : PROVIDERS.since22;
+  progress(`  ${provider}`);
+  await project.passes(['npm', 'install', '--no-audit', '--no-fund', '--save-dev', provider]);
+  await copyFile(path.join(packageRoot(), PROVIDER_TEST), path.join(project.folder, 'bots', 'provider.test.ts'));
+  await project.edit('bots/provider.test.ts', '../../../template/ai/bots/', './');
+  await project.passes(['npm', 'test', '--', 'bots/provider.test.ts']);
+  await project.passes(['npm', 'run', 'check']);
 }
 
 async function library(project: Project): Promise<void> {

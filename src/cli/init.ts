@@ -1,5 +1,5 @@
 // `parley init FOLDER`: writes a project of bots, complete and with passing tests, from the folder template/ of the package.
-import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { packageRoot } from '../base/package-root.ts';
@@ -14,6 +14,11 @@ const RENAMED = [
   ['package.template.json', 'package.json'],
   ['tsconfig.template.json', 'tsconfig.json'],
 ] as const;
+/** What a project with an assistant has in place of the menu, below `template/ai`; these files follow those of every project. */
+const ASSISTANT = 'ai';
+const APPENDED = ['README.md', 'parley.production.yaml'];
+const MENU = ['bots/hello.ts', 'bots/hello.test.ts', 'scenarios/hello.yaml'];
+
 /** The name of a package: what is left of a folder's name. */
 const NOT_IN_NAMES = /[^a-z0-9-]+/gu;
 
@@ -22,19 +27,22 @@ export function initCommand(): Command {
   const command = new Command('init')
     .description('write a project of bots: a bot with its test, a scenario, configurations, and what tests and ships it')
     .argument('<folder>', 'the new project; it must be empty or not there yet')
-    .addHelpText('after', '\nExample:\n  $ npx parley-voice init my-bots');
-  return command.action(async (folder: string) => {
+    .option('--ai', 'the bot is an assistant, with fake models for work without a key')
+    .addHelpText('after', '\nExamples:\n  $ npx parley-voice init my-bots\n  $ npx parley-voice init my-bots --ai');
+  return command.action(async (folder: string, { ai = false }: { readonly ai?: boolean }) => {
     const target = path.resolve(folder);
     if (!(await isFree(target))) command.error(`error: ${target} is not empty; nothing was written`, { exitCode: EXIT.usage });
-    await writeProject(target);
-    command.configureOutput().writeOut?.(nextSteps(path.relative(process.cwd(), target)));
+    await writeProject(target, ai);
+    command.configureOutput().writeOut?.(nextSteps(path.relative(process.cwd(), target), ai));
   });
 }
 
-/** Writes the project. @param target - absolute; made when it is not there. */
-export async function writeProject(target: string): Promise<void> {
+/** Writes the project. @param target - absolute; made when it is not there. @param isAssistant - its bot is one, and no menu. */
+export async function writeProject(target: string, isAssistant = false): Promise<void> {
+  const template = path.join(packageRoot(), 'template');
   await mkdir(target, { recursive: true });
-  await cp(path.join(packageRoot(), 'template'), target, { recursive: true });
+  await cp(template, target, { recursive: true, filter: (from) => from !== path.join(template, ASSISTANT) });
+  if (isAssistant) await addAssistant(path.join(template, ASSISTANT), target);
   for (const [from, to] of RENAMED) await rename(path.join(target, from), path.join(target, to));
   const name =
     path
@@ -43,9 +51,29 @@ export async function writeProject(target: string): Promise<void> {
       .replace(NOT_IN_NAMES, '-')
       .replace(/^-+|-+$/gu, '') || 'my-bots';
   for (const file of ['package.json', 'README.md', 'Dockerfile']) {
-    const text = await readFile(path.join(target, file), 'utf8');
-    await writeFile(path.join(target, file), text.replaceAll('my-bots', name));
+    await change(path.join(target, file), (text) => text.replaceAll('my-bots', name));
   }
+}
+
+async function addAssistant(from: string, target: string): Promise<void> {
+  const manifest = 'package.template.json';
+  for (const file of MENU) await rm(path.join(target, file));
+  await cp(from, target, { recursive: true, filter: (file) => ![manifest, ...APPENDED].includes(path.relative(from, file)) });
+  for (const file of APPENDED) await appendFile(path.join(target, file), `\n${await readFile(path.join(from, file), 'utf8')}`);
+  await change(path.join(target, 'parley.production.yaml'), (text) => text.replace('default_bot: hello', 'default_bot: desk'));
+  const more = JSON.parse(await readFile(path.join(from, manifest), 'utf8')) as Manifest;
+  await change(path.join(target, manifest), (text) => {
+    const manifest = JSON.parse(text) as Manifest;
+    return `${JSON.stringify({ ...manifest, scripts: { ...manifest.scripts, ...more.scripts } }, undefined, 2)}\n`;
+  });
+}
+
+interface Manifest {
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
+async function change(file: string, changed: (text: string) => string): Promise<void> {
+  await writeFile(file, changed(await readFile(file, 'utf8')));
 }
 
 async function isFree(folder: string): Promise<boolean> {
@@ -57,13 +85,15 @@ async function isFree(folder: string): Promise<boolean> {
   }
 }
 
-function nextSteps(folder: string): string {
+function nextSteps(folder: string, isAssistant: boolean): string {
+  const bot = isAssistant ? 'bots/desk.ts' : 'bots/hello.ts';
   const rows = alignedRows([
     ...(folder === '' ? [] : [[`  cd ${/\s/u.test(folder) ? `'${folder}'` : folder}`, ''] as const]),
     ['  npm install', ''],
-    ['  npm test', 'the test of bots/hello.ts'],
-    ['  npm run dev', 'a server on this machine that takes up every change of a bot'],
-    ['  npm run call', 'a call to it, from a second terminal'],
+    ['  npm test', `the test of ${bot}`],
+    ...(isAssistant ? [['  npm run models', 'a fake model and recognizer, until a real one is set: see README.md'] as const] : []),
+    ['  npm run dev', `a server on this machine that takes up every change of a bot${isAssistant ? ', in a second terminal' : ''}`],
+    ['  npm run call', `a call to it, from a ${isAssistant ? 'third' : 'second'} terminal`],
   ]);
-  return `wrote a project with one bot, bots/hello.ts\n\nnext:\n${rows}`;
+  return `wrote a project with one bot, ${bot}\n\nnext:\n${rows}`;
 }

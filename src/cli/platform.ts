@@ -20,7 +20,7 @@ import { failuresOf, type TestFailure } from '../fake-platform/scenario/verdict.
 import { callerVoice } from './caller-voice.ts';
 
 export { fakeModels, type FakeModels, type FakeModelsOptions, type ModelRequestEntry } from '../fake-platform/models/start-models.ts';
-export type { ModelScript } from '../fake-platform/models/script.ts';
+export { readModelScript, type ModelScript } from '../fake-platform/models/script.ts';
 export type { CallResult } from '../fake-platform/caller/caller.ts';
 export type { AdminApi } from '../fake-platform/platform/admin-api.ts';
 export type { Issuer, TokenClaims } from '../fake-platform/platform/issuer.ts';

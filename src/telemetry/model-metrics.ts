@@ -59,7 +59,7 @@ export function modelMetrics(registry: Registry): (report: TurnReport) => void {
 function boundedNames(max: number): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
-    const short = String(name).slice(0, MAX_NAME_CHARS);
+    const short = name.slice(0, MAX_NAME_CHARS);
     if (!known.has(short) && known.size >= max) return OTHER;
     known.add(short);
     return short;

@@ -62,6 +62,8 @@ describe('the package of npm create', () => {
     const { stdout } = await run(process.execPath, [path.join(folder, 'create', 'create.mjs'), 'my-bots'], { cwd: folder });
     expect(stdout).toContain('npm install');
     expect(filesIn(path.join(folder, 'my-bots'))).toContain('bots/hello.ts');
+    await run(process.execPath, [path.join(folder, 'create', 'create.mjs'), 'my-desk', '--ai'], { cwd: folder });
+    expect(filesIn(path.join(folder, 'my-desk'))).toContain('bots/desk.ts');
   });
 });
 
@@ -78,6 +80,7 @@ describe('the package', () => {
           'template/AGENTS.md',
           'template/Dockerfile',
           'template/README.md',
+          ...filesIn(ROOT, 'template/ai'),
           'template/bots/hello.test.ts',
           'template/bots/hello.ts',
           'template/dockerignore',

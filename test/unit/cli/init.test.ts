@@ -13,17 +13,18 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true, force: true }));
 
-async function run(folder: string): Promise<string> {
+async function run(folder: string, ...flags: readonly string[]): Promise<string> {
   let out = '';
   const command = initCommand()
     .exitOverride()
     .configureOutput({ writeOut: (text) => (out += text), writeErr: () => undefined });
-  await command.parseAsync([folder], { from: 'user' });
+  await command.parseAsync([folder, ...flags], { from: 'user' });
   return out;
 }
 
 interface Manifest {
   readonly name?: string;
+  readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
@@ -62,6 +63,33 @@ describe('parley init', () => {
     const secrets = ['integration.client_secret', 'service_app.client_secret'].map((name) => `--admin.${name}=some-secret`);
     const { settings } = load('parley.production.yaml', ...secrets, `--admin.store.keys=["${'0'.repeat(64)}"]`);
     expect(settings.admin.store.file).toBe(path.join(parent, 'bots', 'data', 'admin.store'));
+  });
+
+  it('writes an assistant in place of the menu, whose fake models are told what its caller says', async () => {
+    const folder = path.join(parent, 'desk');
+    const out = await run(folder, '--ai');
+    const files = (await readdir(folder, { recursive: true })).filter((file) => /^(?:bots|scenarios|models)/u.test(file));
+    expect(files.toSorted()).toEqual(
+      [
+        ...['bots', 'bots/desk.eval.test.ts', 'bots/desk.test.ts', 'bots/desk.ts', 'bots/lib', 'bots/lib/model.ts', 'models.yaml'],
+        ...['scenarios', 'scenarios/desk.yaml'],
+      ].map(path.normalize),
+    );
+    expect(out).toContain('npm run models');
+    const { scripts = {} } = await manifestIn(folder);
+    expect(Object.keys(scripts)).toEqual(['dev', 'test', 'check', 'call', 'scenarios', 'start', 'models', 'eval']);
+    expect(scripts['call']).toContain('--models http://127.0.0.1:8089/v1');
+    expect(await readFile(path.join(folder, 'README.md'), 'utf8')).toMatch(/^# desk\n.*\n\n## The assistant\n/su);
+    const load = (file: string, ...flags: string[]) =>
+      loadSettings({ argv: [`--config=${file}`, ...flags], env: {}, cwd: folder }).settings;
+    expect(load('parley.yaml')).toMatchObject({ bots: { defaultBot: 'desk' }, recognizer: { http: { url: 'http://127.0.0.1:8089/v1' } } });
+    const secrets = ['admin.integration.client_secret', 'admin.service_app.client_secret', 'recognizer.http.key'];
+    const production = load(
+      'parley.production.yaml',
+      ...secrets.map((name) => `--${name}=some-secret`),
+      `--admin.store.keys=["${'0'.repeat(64)}"]`,
+    );
+    expect(production).toMatchObject({ bots: { defaultBot: 'desk' }, recognizer: { engine: 'http' } });
   });
 
   it('writes nothing into a folder that holds something', async () => {
