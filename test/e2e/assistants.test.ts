@@ -1,10 +1,15 @@
 // Assistants on a real server, called by the fake platform, with models and recognizer of a script: what callers hear, what is booked,
 // and what happens when a service fails.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { assistant, chatModel, realtime, tool, z } from 'parley-voice/ai';
-import { fakeModels, startPlatform, type ModelScript, type Scenario, type TestPlatform } from 'parley-voice/platform';
+import { fakeModels, readModelScript, startPlatform, type ModelScript, type Scenario, type TestPlatform } from 'parley-voice/platform';
 import { createServer } from 'parley-voice/server';
+import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { packageRoot } from '../../src/base/package-root.ts';
 import { APPOINTMENTS_SCRIPT } from '../../src/fake-platform/models/script.ts';
+import { desk as shippedDesk } from '../../template/ai/bots/desk.ts';
 import { freePort } from '../support/free-port.ts';
 
 let platform: TestPlatform;
@@ -16,7 +21,7 @@ afterAll(() => platform.close());
 type Transport = 'grpc' | 'websocket';
 
 /** @param isStreamed - the recognizer hears while the caller speaks. */
-async function served(script: ModelScript, transport: Transport = 'grpc', isStreamed = false) {
+async function served(script: ModelScript, transport: Transport = 'grpc', isStreamed = false, shipped?: typeof shippedDesk) {
   const opsPort = await freePort();
   const models = await fakeModels(script);
   onTestFinished(() => models.close());
@@ -25,8 +30,9 @@ async function served(script: ModelScript, transport: Transport = 'grpc', isStre
     ...{ id: 'talk', name: 'Talk', url: models.realtimeUrl, model: 'fake', transcribe: 'fake' },
     ...{ instructions: 'You talk.', greeting: 'Hello.' },
   });
+  const model = chatModel({ url: models.url, model: 'fake' });
   const desk = assistant({
-    ...{ id: 'desk', name: 'Desk', model: chatModel({ url: models.url, model: 'fake' }) },
+    ...{ id: 'desk', name: 'Desk', model },
     ...{ instructions: 'You book appointments.', greeting: 'Hello.' },
     tools: {
       find_slots: tool({
@@ -57,7 +63,7 @@ async function served(script: ModelScript, transport: Transport = 'grpc', isStre
       log: { level: 'silent' },
       shutdown: { grace_ms: 0 },
     },
-    { bots: [desk, talk] },
+    { bots: [shipped?.(model) ?? desk, talk] },
   );
   onTestFinished(() => server.close());
   const target = transport === 'grpc' ? server.address.grpc : (server.address.websocket ?? '');
@@ -145,6 +151,16 @@ it('callers at the same time are each understood', async () => {
   );
   expect((await Promise.all(calls)).map(({ failures }) => failures)).toEqual([[], [], []]);
   expect(booked.toSorted()).toEqual(['tuesday at eleven', 'tuesday at nine', 'tuesday at nine']);
+});
+
+describe('the project of parley init --ai', () => {
+  const textOf = (file: string) => readFileSync(path.join(packageRoot(), 'template', 'ai', file), 'utf8');
+  const { tests } = parse(textOf('scenarios/desk.yaml')) as { readonly tests: readonly (Scenario & { readonly name: string })[] };
+
+  it.each(tests)('passes its scenario with its fake models: $name', async ({ name: _, ...scenario }) => {
+    const { call } = await served({ ...readModelScript(textOf('models.yaml')), delays: {} }, 'grpc', false, shippedDesk);
+    expect(await call(scenario)).toMatchObject({ failures: [], findings: [] });
+  });
 });
 
 describe('a speech-to-speech model on a server', () => {

@@ -106,7 +106,7 @@ describe('blocks of code in the documents', () => {
   it.each(blocksOf('ts').filter(({ page }) => !['docs/bot-api.md', 'README.md'].includes(page)))(
     '$page has TypeScript that is part of a tested file',
     ({ code }) => {
-      const tested = filesUnder(['docs/examples', 'template/bots', 'test', 'src', 'bots'], ['.ts']);
+      const tested = filesUnder(['docs/examples', 'template/bots', 'template/ai/bots', 'test', 'src', 'bots'], ['.ts']);
       expect(
         tested.filter(({ text }) => text.includes(code.trimEnd())),
         code,
@@ -132,7 +132,7 @@ describe('blocks of code in the documents', () => {
   });
 
   it.each(blocksOf('sh'))('$page has commands that are there', ({ code }) => {
-    const scripts = ['package.json', 'template/package.template.json'].flatMap((file) =>
+    const scripts = ['package.json', 'template/package.template.json', 'template/ai/package.template.json'].flatMap((file) =>
       Object.keys((JSON.parse(readFileSync(path.join(ROOT, file), 'utf8')) as { scripts: object }).scripts),
     );
     const lines = code
