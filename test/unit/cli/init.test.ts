@@ -73,7 +73,7 @@ describe('parley init', () => {
       [
         ...['bots', 'bots/desk.eval.test.ts', 'bots/desk.test.ts', 'bots/desk.ts', 'bots/lib', 'bots/lib/model.ts', 'models.yaml'],
         ...['scenarios', 'scenarios/desk.yaml'],
-      ].map(path.normalize),
+      ].map((file) => path.normalize(file)),
     );
     expect(out).toContain('npm run models');
     const { scripts = {} } = await manifestIn(folder);
