@@ -67,7 +67,9 @@ async function served(script: ModelScript, transport: Transport = 'grpc', isStre
   );
   onTestFinished(() => server.close());
   const target = transport === 'grpc' ? server.address.grpc : (server.address.websocket ?? '');
-  const call = (scenario: Scenario) => platform.call(target, { pace: 10, agent: 'desk', ...scenario }, { models: models.url });
+  // Where the script lists what is heard, callers do not announce their words.
+  const access = script.heard === undefined ? { models: models.url } : {};
+  const call = (scenario: Scenario) => platform.call(target, { pace: 10, agent: 'desk', ...scenario }, access);
   const counted = async () => {
     const page = await (await fetch(`http://127.0.0.1:${String(opsPort)}/metrics`)).text();
     return page.split('\n').filter((line) => /^parley_ai_(?:tools|fallbacks|budget).* [1-9]/u.test(line));
@@ -89,7 +91,8 @@ async function called(script: ModelScript, scenario: Scenario, transport?: Trans
   };
 }
 
-const { delays: _, ...AT_ONCE } = APPOINTMENTS_SCRIPT;
+const { delays: _, ...ANNOUNCED } = APPOINTMENTS_SCRIPT;
+const AT_ONCE = { ...ANNOUNCED, heard: ['Do you have anything on Tuesday?', 'Nine is good.', 'No, thank you. Goodbye.'] };
 
 describe('an assistant on a server', () => {
   it.each(['grpc', 'websocket'] as const)('finds a time, books it and ends the call over %s', async (transport) => {
@@ -126,7 +129,11 @@ describe('an assistant on a server', () => {
 
   it.each(['error', 'cut'] as const)('understands the whole utterance when the stream loses it by %s', async (kind) => {
     const steps = [{ say: 'Do you have anything on Tuesday?', expect: { heard: 'I have nine and eleven' } }, { hang_up: true }] as const;
-    const script: ModelScript = { ...AT_ONCE, faults: [{ on: 'recognition', nth: 1, kind }] };
+    const script: ModelScript = {
+      ...AT_ONCE,
+      heard: ['lost', 'Do you have anything on Tuesday?'],
+      faults: [{ on: 'recognition', nth: 1, kind }],
+    };
     expect(await called(script, { steps: [...steps] }, 'grpc', true)).toMatchObject({ failures: [], findings: [] });
   });
 
@@ -145,7 +152,7 @@ describe('an assistant on a server', () => {
 });
 
 it('callers at the same time are each understood', async () => {
-  const { booked, call } = await served(AT_ONCE);
+  const { booked, call } = await served(ANNOUNCED);
   const calls = ['Tuesday at nine, please.', 'Is eleven free?', 'Tuesday at nine, please.'].map((say) =>
     call({ steps: [{ say, expect: { heard: 'It is booked' } }] }),
   );
@@ -176,7 +183,12 @@ describe('a speech-to-speech model on a server', () => {
       { say: 'Stop, please.', interrupt_after_ms: 1500 },
       { say: 'Goodbye.', expect: { ends: 'ended' } },
     ] as const;
-    const { failures, findings, conversation = [] } = await called({ rules }, { agent: 'talk', pace: 1, steps: [...steps] }, transport);
+    const heard = ['Tell me a story.', 'Stop, please.', 'Goodbye.'];
+    const {
+      failures,
+      findings,
+      conversation = [],
+    } = await called({ heard, rules }, { agent: 'talk', pace: 1, steps: [...steps] }, transport);
     expect({ failures, findings }).toEqual({ failures: [], findings: [] });
     const [greeting, asked, story = '', ...rest] = conversation;
     expect([greeting, asked, ...rest]).toEqual([

@@ -1,15 +1,16 @@
 // What a fake recognizer understands of callers who have told their words: over HTTP, with a recording as a server makes it of a call.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { seededNumbers } from '../../../../src/base/seeded-numbers.ts';
 import { announceWords } from '../../../../src/fake-platform/models/announce.ts';
 import { fakeModels, type FakeModels } from '../../../../src/fake-platform/models/start-models.ts';
+import { StreamingRecognizer } from '../../../../src/voice/recognizers/streaming.ts';
 import { HttpRecognizer } from '../../../../src/voice/recognizers/http.ts';
 
 let models: FakeModels;
 let recognizer: HttpRecognizer;
 beforeEach(async () => {
-  models = await fakeModels({ heard: ['the words of the script'] });
+  models = await fakeModels({ heard: ['the words of the script'], words_per_second: 1 });
   const { url } = models;
   const options = { model: 'fake', key: undefined, timeoutMs: 5000, clock: systemClock, observer: {} };
   recognizer = new HttpRecognizer({ ...options, url, language: undefined, prompt: undefined });
@@ -59,6 +60,27 @@ describe('a fake recognizer that was told what callers say', () => {
     expect(await understood(nine)).toBe('now');
     expect(await understood(eleven.subarray(4000))).toBe('the words of the script');
     expect(await understood(voice(5, 1000))).toBeUndefined();
+  });
+
+  it('understands words while they are spoken', async () => {
+    await announceWords(models.url, [say('one two three four', nine)]);
+    const heard: string[] = [];
+    const streaming = new StreamingRecognizer({
+      ...{ url: models.transcriptionUrl, key: 'key', model: 'fake', language: undefined, prompt: undefined, clock: systemClock },
+      ...{ whole: recognizer, observer: {} },
+    });
+    const stream = streaming.open(({ text }) => heard.push(text));
+    try {
+      stream.begin({});
+      stream.push(Buffer.concat([SILENCE, nine.subarray(0, 4000)]));
+      await vi.waitFor(() => {
+        expect(heard.at(-1)).toBe('one two');
+      });
+      stream.push(nine.subarray(4000));
+      expect(await stream.text(new AbortController().signal)).toBe('one two three four');
+    } finally {
+      await streaming.close();
+    }
   });
 
   it('is no recognizer without an address, and refuses what is no sound', async () => {
