@@ -43,7 +43,8 @@ async function runModels(
       print(json === true ? JSON.stringify({ event: 'request', ...entry }) : lineOf(entry));
     };
     const models = await fakeModels(script, { port, onRequest });
-    print(json === true ? JSON.stringify({ event: 'ready', url: models.url, realtimeUrl: models.realtimeUrl }) : readyText(models.url));
+    const { url, realtimeUrl, transcriptionUrl } = models;
+    print(json === true ? JSON.stringify({ event: 'ready', url, realtimeUrl, transcriptionUrl }) : readyText(url));
     await interrupted;
     await models.close();
   } finally {

@@ -14,9 +14,9 @@ describe('voiceMetrics', () => {
     const registry = new Registry();
     voiceMetrics(registry);
     const requests = await valuesOf(registry, 'parley_speech_requests_total');
-    expect(Object.keys(requests)).toHaveLength(2 * REQUEST_OUTCOMES.length);
+    expect(Object.keys(requests)).toHaveLength(3 * REQUEST_OUTCOMES.length);
     expect(new Set(Object.values(requests))).toEqual(new Set([0]));
-    expect(await valuesOf(registry, 'parley_speech_retries_total')).toEqual({ recognizer: 0, synthesizer: 0 });
+    expect(await valuesOf(registry, 'parley_speech_retries_total')).toEqual({ recognizer: 0, recognition_stream: 0, synthesizer: 0 });
     expect(await valuesOf(registry, 'parley_prompts_failed_total')).toEqual({ 'text synthesis_failed': 0, 'file prompt_unusable': 0 });
   });
 
