@@ -22,7 +22,9 @@ import { packageRoot } from '../../src/base/package-root.ts';
 
 const ROOT = packageRoot();
 const PLACE = path.join(ROOT, 'cache', 'tests');
-const COMPILER = path.join(ROOT, 'node_modules', 'typescript-native', 'bin', 'tsc');
+const COMPILER = path.join(import.meta.dirname, 'compile-program.mjs');
+/** What decides about the program beside its sources. */
+const RECIPE = [COMPILER, ...['tsconfig.json', 'package-lock.json'].map((name) => path.join(ROOT, name))];
 /** What is compiled; what it imports comes with it. */
 const COMPILED = ['src', 'bots', ...readdirSync(path.join(ROOT, 'test', 'fixtures')).flatMap(botsFolder)];
 /** What the program reads beside its code. */
@@ -80,22 +82,16 @@ function find(): string {
 }
 
 function compile(target: string): void {
-  const settings = {
-    extends: path.join(ROOT, 'tsconfig.json'),
-    compilerOptions: { noEmit: false, noCheck: true, rootDir: ROOT, outDir: target, incremental: false, tsBuildInfoFile: null },
-    include: COMPILED.map((name) => path.join(ROOT, name)),
-    exclude: [path.join(ROOT, '**/*.test.ts')],
-  };
-  const file = path.join(target, 'tsconfig.json');
-  writeFileSync(file, JSON.stringify(settings));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [COMPILER, '-p', file], { cwd: ROOT, encoding: 'utf8', timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMPILER, ROOT, target, ...COMPILED], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   if (status !== 0) throw new Error(`the program does not compile: ${stdout}${stderr}`);
 }
 
 function contentHash(): string {
-  const hash = createHash('sha256')
-    .update(readFileSync(path.join(ROOT, 'tsconfig.json')))
-    .update(manifestOf());
+  const hash = createHash('sha256').update(manifestOf());
+  for (const file of RECIPE) hash.update(readFileSync(file));
   for (const folder of COMPILED) {
     for (const name of readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).sort()) {
       if (!/\.m?[tj]s$/u.test(name)) continue;
