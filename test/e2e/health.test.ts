@@ -106,7 +106,7 @@ describe('health of a server that stops', () => {
 
   it('cuts what does not end by itself, so that stopping has a bound', async () => {
     const clock = new FakeClock();
-    const server = await RunningServer.start({ clock, flags: ['--shutdown.grace_ms=1000'] });
+    const server = await RunningServer.start({ clock, flags: ['--shutdown.grace_ms=1000', '--grpc.reflection=true'] });
     const client = await server.client();
     // Reflection stays open for as long as its client likes.
     const reflection = new Http2Client(server.target, {

@@ -16,7 +16,7 @@ let server: RunningServer;
 let clock: FakeClock;
 beforeAll(async () => {
   clock = new FakeClock();
-  server = await RunningServer.start({ clock, flags: WITH_TEST_BOTS });
+  server = await RunningServer.start({ clock, flags: [...WITH_TEST_BOTS, '--grpc.reflection=true'] });
 });
 afterAll(() => server.close());
 

@@ -229,6 +229,7 @@ function commonFlags(issuer: Issuer, folder: string): readonly string[] {
     '--grpc.host=127.0.0.1',
     // The load balancer ends TLS, and opens a connection for each RPC.
     '--tls.mode=off',
+    '--grpc.reflection=false',
     '--grpc.max_connections=5000',
     `--bots.folder=${BOTS}`,
     '--bots.default_bot=counter',

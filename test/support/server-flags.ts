@@ -26,6 +26,8 @@ export function serverFlags(
     `--platform.extra_issuers=${JSON.stringify([issuer])}`,
     '--grpc.host=127.0.0.1',
     '--grpc.port=0',
+    // Making the descriptors is a tenth of a start.
+    '--grpc.reflection=false',
     ...(certificate === undefined
       ? ['--tls.mode=off']
       : [`--tls.certificate_file=${certificate.certificateFile}`, `--tls.key_file=${certificate.keyFile}`]),
