@@ -143,6 +143,8 @@ class Sockets implements SocketServer {
     this.#upgrades.cut();
     this.#listener?.cut();
     await this.#listener?.close();
+    // What belongs to a socket, such as its timers, ends when it says that it is closed, which is a moment later.
+    await this.#until(() => this.openSockets === 0, settings.peerCloseMs);
   }
 
   #take(accepted: AcceptedSocket): void {
