@@ -296,7 +296,7 @@ class Lab {
 
   /** The caller hears something, or the engine waits for what it has no limit for, or has one of its own for. */
   #isHeld(): boolean {
-    const isSounding = this.#reference.mouth.player.remainingMs(this.#clock.monotonicMs()) > 0;
+    const isSounding = this.#reference.outputs.player.remainingMs(this.#clock.monotonicMs()) > 0;
     return isSounding || this.#gates.isWaiting(/^the (?:voice|next piece)/u) || this.#reference.open.some(({ isUnread }) => isUnread);
   }
 
@@ -370,11 +370,11 @@ class Lab {
       },
       botFailed: (_call, turnId, error) => {
         this.#note(() => `the bot failed: ${error.code} (${turnId})`);
-        if (error.code === 'bot_timeout') this.#reference.mind.timedOut(this.#rpcOf(turnId));
+        if (error.code === 'bot_timeout') this.#reference.inputs.timedOut(this.#rpcOf(turnId));
       },
       promptResumed: (_call, turnId) => {
         this.#note(() => `the prompts go on (${turnId})`);
-        this.#reference.mind.resumed(this.#rpcOf(turnId));
+        this.#reference.inputs.resumed(this.#rpcOf(turnId));
       },
     };
   }

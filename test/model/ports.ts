@@ -35,15 +35,15 @@ function scriptedVoice({ program, gates, reference, keepSignal }: PortParts): Pr
   return {
     canSpeak: true,
     late: (prompt) => {
-      if (prompt.kind === 'text') reference.mouth.wasGivenUp(prompt.text);
+      if (prompt.kind === 'text') reference.outputs.wasGivenUp(prompt.text);
     },
     render: (prompt, signal) => {
       keepSignal(signal);
       const text = prompt.kind === 'text' ? prompt.text : '';
       if (!program.slow.voice) return soundFor(text);
-      if (!prompt.bargeIn) reference.mouth.awaitsSound(text);
+      if (!prompt.bargeIn) reference.outputs.awaitsSound(text);
       return gates.pass('the voice', () => {
-        reference.mouth.hasSound(text);
+        reference.outputs.hasSound(text);
         return soundFor(text);
       });
     },

@@ -1,12 +1,12 @@
 // The reference: what one call owes its caller, in the fewest words that are exact. It is told what the caller did and what
 // the engine did about it, and says at once when the two do not fit. G-nn are rules of the contract, "005" is
-// docs/decisions/005-turn-engine.md. What may be spoken when stands in mouth.ts, what the bot must hear of in mind.ts.
+// docs/decisions/005-turn-engine.md. What may be spoken when stands in outputs.ts, what the bot must hear of in inputs.ts.
 import type { SessionEnd } from '../../src/dialog/ending.ts';
 import type { Output } from '../../src/dialog/output.ts';
 import type { Snapshot } from '../../src/session/snapshot/snapshot.ts';
 import { TEST_SETTINGS } from '../support/engine.ts';
-import { Mind } from './mind.ts';
-import { Mouth } from './mouth.ts';
+import { Inputs } from './inputs.ts';
+import { Outputs } from './outputs.ts';
 import type { Event, Sound } from './program.ts';
 import { newRpc, type Complete, type Rpc } from './rpc.ts';
 import { Silence } from './silence.ts';
@@ -18,8 +18,8 @@ type Owed = 'START_OF_INPUT' | 'END_OF_INPUT' | 'completion';
 /** One call, also when it begins again under the same name. */
 export class Reference {
   readonly rpcs: Rpc[] = [];
-  readonly mouth: Mouth;
-  readonly mind: Mind;
+  readonly outputs: Outputs;
+  readonly inputs: Inputs;
   readonly silence: Silence;
   readonly #view: View;
   /** What the engine must do before the act is over. */
@@ -37,8 +37,8 @@ export class Reference {
 
   constructor(view: View) {
     this.#view = view;
-    this.mouth = new Mouth(view, this);
-    this.mind = new Mind(view, this, this.mouth);
+    this.outputs = new Outputs(view, this);
+    this.inputs = new Inputs(view, this, this.outputs);
     this.silence = new Silence(view);
   }
 
@@ -91,7 +91,7 @@ export class Reference {
     if ((rpc.state !== 'listening' && rpc.state !== 'hearing') || this.#isDeaf() || this.#isProtected()) return;
     // Over a reply, heard or still being made, it takes more than a word; what this sound itself ends is none yet.
     const isBusy = !this.#view.isLeaving() && this.open.some((other) => other !== rpc && isReplying(other));
-    const isOverReply = isBusy || this.mouth.player.isPlaying(this.#view.nowMs());
+    const isOverReply = isBusy || this.outputs.player.isPlaying(this.#view.nowMs());
     if (this.#ear !== rpc) {
       // 005: the newer stream has the ear until it is over; what the older one was hearing ends there.
       if (this.#ear !== undefined && rpc.number < this.#ear.number) return;
@@ -152,8 +152,8 @@ export class Reference {
     // They came for the session before, which was over by then: nothing is heard on them, and nothing owed.
     for (const late of this.open) if (late.state !== 'owing') late.state = 'keys';
     [this.#over, this.#hasHungUp, this.#ear, this.#lastCut] = [undefined, false, undefined, undefined];
-    this.mouth.begin();
-    this.mind.begin(turns);
+    this.outputs.begin();
+    this.inputs.begin(turns);
     this.silence.begin();
   }
 
@@ -166,7 +166,7 @@ export class Reference {
       return;
     }
     // G-76, G-77: an end of ours is told to whoever is there and reads.
-    const isReported = this.mouth.terminals > 0 || by === 'caller' || by === 'idle' || this.open.length === 0;
+    const isReported = this.outputs.terminals > 0 || by === 'caller' || by === 'idle' || this.open.length === 0;
     if (!isReported && !this.open.some(({ isUnread }) => isUnread))
       this.#wrong('G-76 G-77', `the call ended (${by}) and nobody told the caller`);
   }
@@ -178,7 +178,7 @@ export class Reference {
       this.#happened('END_OF_INPUT', rpc, 'G-38');
       rpc.mayOweNothing = false;
     }
-    this.mouth.wrote(rpc, output);
+    this.outputs.wrote(rpc, output);
     const isFiller = output.kind === 'prompt' && output.prompt.text === TEST_SETTINGS.lines.filler;
     if ((output.kind === 'prompt' || output.kind === 'final') && !rpc.isCut && !isFiller) this.silence.broken();
   }
@@ -199,7 +199,7 @@ export class Reference {
   /** All is quiet and every RPC half-closed: nothing may be left over. */
   quiet(): void {
     for (const { id, state } of this.rpcs) if (state !== 'done') this.#wrong('G-13', `RPC${String(id)} never completed`);
-    this.mind.quiet();
+    this.inputs.quiet();
   }
 
   // The grammar behind it.
@@ -223,9 +223,9 @@ export class Reference {
     if (input === 'dtmf') this.#acts(rpc, 'keys', this.#view.isLeaving());
     rpc.mayResume = input === 'speech' && this.#lastCut === rpc;
     this.#lastCut = undefined;
-    rpc.heard = this.mouth.heard();
-    rpc.wasUnspoken = this.mind.isUnspoken;
-    this.mind.owed(rpc);
+    rpc.heard = this.outputs.heard();
+    rpc.wasUnspoken = this.inputs.isUnspoken;
+    this.inputs.owed(rpc);
     this.silence.owed(rpc);
   }
 
@@ -239,13 +239,13 @@ export class Reference {
     const nowMs = this.#view.nowMs();
     const cut = this.open.filter((other) => other !== rpc && other.state === 'owing' && !other.isUnheardWelcome && !other.isCut);
     for (const other of cut) other.isCut = true;
-    const { player } = this.mouth;
+    const { player } = this.outputs;
     if (!player.isPlaying(nowMs) && cut.length === 0) return;
     this.#lastCut = by === 'speech' && cut.length === 0 ? rpc : undefined;
     const isBegun = player.isPlaying(nowMs) || cut.some(({ spoken }) => spoken.length > 0);
     const dropped = cut.length === 0 ? 'nothing' : isBegun ? 'rest' : 'all';
-    const { mayLackRest = false } = this.mouth.heard();
-    this.mind.bargedIn({ by, heard: { ...player.cut(dropped, nowMs), mayLackRest }, wasUnspoken: this.mind.isUnspoken });
+    const { mayLackRest = false } = this.outputs.heard();
+    this.inputs.bargedIn({ by, heard: { ...player.cut(dropped, nowMs), mayLackRest }, wasUnspoken: this.inputs.isUnspoken });
   }
 
   /** G-74, G-75: nothing more is owed on the other RPCs, and they complete at once. */
@@ -263,7 +263,7 @@ export class Reference {
   }
 
   #isProtected(): boolean {
-    return this.mouth.isProtected() || this.#view.isFloorHeld();
+    return this.outputs.isProtected() || this.#view.isFloorHeld();
   }
 
   #isDeaf(): boolean {

@@ -3,7 +3,7 @@ import { bot, go, keep, listen, say, type Answer, type Handled, type Keep, type 
 import type { Bot, BotContext, NotifyingEvent, ReplyingEvent } from '../../src/bot/bot.ts';
 import type { Gates } from './gates.ts';
 import type { Behaviour } from './program.ts';
-import type { Kept } from './mind.ts';
+import type { Kept } from './inputs.ts';
 import type { Reference } from './reference.ts';
 import type { Rpc } from './rpc.ts';
 import { voicedFrames } from './sounds.ts';
@@ -41,7 +41,7 @@ export function scriptedBot(parts: BotParts): Bot {
     const rpc = parts.rpcOf(context.turnId);
     parts.note(() => `the bot is asked: ${event.type} of RPC${String(rpc?.id)}`);
     parts.keepSignal(context.signal);
-    parts.reference.mind.asked(rpc, event, state);
+    parts.reference.inputs.asked(rpc, event, state);
     if (rpc === undefined) throw new Error('nobody knows this RPC');
     checkEvent(parts, rpc, event);
     const talk = new Talk(parts, rpc, behaviour, context.signal, [...state.asked, rpc.id]);
@@ -50,7 +50,7 @@ export function scriptedBot(parts: BotParts): Bot {
   const told = (_state: Kept, event: NotifyingEvent, { live }: BotContext<ModelLine>): undefined => {
     if (!live.isOpen) parts.wrong('G-16', `the bot was told of ${event.type} with what is closed`);
     parts.note(() => `the bot is told: ${event.type}`);
-    parts.reference.mind.told(event);
+    parts.reference.inputs.told(event);
   };
   return bot<Kept, ModelLine>({
     ...BOT_NAME,

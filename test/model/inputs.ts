@@ -1,7 +1,7 @@
 // What reaches the bot of one call: each complete input once and in order, and what happened to the caller's ear meanwhile.
 // One of the three parts of the reference; knows nothing of speech and prompts.
 import { BargeIns, type BargeIn } from './barge-ins.ts';
-import type { Mouth } from './mouth.ts';
+import type { Outputs } from './outputs.ts';
 import type { Reference } from './reference.ts';
 import { UNHEARD, type HeardPart, type Rpc } from './rpc.ts';
 import type { View } from './view.ts';
@@ -12,10 +12,10 @@ export interface Kept {
 }
 
 /** The bot's side of one call. */
-export class Mind {
+export class Inputs {
   readonly #view: View;
   readonly #call: Reference;
-  readonly #mouth: Mouth;
+  readonly #outputs: Outputs;
   /** Complete inputs in the order of the caller. */
   #inputs: Rpc[] = [];
   #bargeIns = new BargeIns();
@@ -24,10 +24,10 @@ export class Mind {
   /** As things were when the newest answer began to be made. */
   #answer = { begun: 0, turns: 0, wasUnspoken: false };
 
-  constructor(view: View, call: Reference, mouth: Mouth) {
+  constructor(view: View, call: Reference, outputs: Outputs) {
     this.#view = view;
     this.#call = call;
-    this.#mouth = mouth;
+    this.#outputs = outputs;
   }
 
   /** A session begins. @param turns - that were answered before. */
@@ -79,7 +79,7 @@ export class Mind {
   resumed(rpc: Rpc | undefined): void {
     if (rpc?.mayResume === true && rpc.fate === 'none') {
       rpc.fate = 'resumed';
-      this.#mouth.resumed(rpc);
+      this.#outputs.resumed(rpc);
     } else this.#view.wrong('G-52', `RPC${String(rpc?.id)} resumed prompts that it had not cut`);
   }
 
@@ -90,7 +90,7 @@ export class Mind {
     // Who cuts whom while a call is transferred is nobody's business.
     if (type !== 'barge_in' || heard === undefined || this.#view.mayHandOver()) return;
     const isLike = (each: BargeIn): boolean =>
-      this.#mouth.isHeard(heard, each.heard) || (each.wasUnspoken && this.#mouth.isHeard(heard, UNHEARD));
+      this.#outputs.isHeard(heard, each.heard) || (each.wasUnspoken && this.#outputs.isHeard(heard, UNHEARD));
     const isTrue = this.#bargeIns.told((each) => each.by === by && isLike(each));
     if (!isTrue) this.#view.wrong('G-52', `a barge-in by ${String(by)} after ${JSON.stringify(heard)} never happened`);
   }
@@ -105,7 +105,7 @@ export class Mind {
   /** The last answer that was kept was never heard: the RPC died, or the caller acted over it before its first word. */
   get isUnspoken(): boolean {
     const { begun, turns, wasUnspoken } = this.#answer;
-    if (this.#mouth.player.begun > begun) return false;
+    if (this.#outputs.player.begun > begun) return false;
     return wasUnspoken || (this.#call.snapshot?.turns ?? 0) > turns;
   }
 
@@ -120,12 +120,12 @@ export class Mind {
 
   /** A reply that never came was not heard, also by an input that was there before that was known. */
   #isHeardBefore({ heard, wasUnspoken }: Rpc, told: HeardPart): boolean {
-    if (this.isUnspoken) return this.#mouth.isHeard(told, UNHEARD);
-    return this.#mouth.isHeard(told, heard) || (wasUnspoken && this.#mouth.isHeard(told, UNHEARD));
+    if (this.isUnspoken) return this.#outputs.isHeard(told, UNHEARD);
+    return this.#outputs.isHeard(told, heard) || (wasUnspoken && this.#outputs.isHeard(told, UNHEARD));
   }
 
   #answering(): void {
-    this.#answer = { begun: this.#mouth.player.begun, turns: this.#call.snapshot?.turns ?? 0, wasUnspoken: this.isUnspoken };
+    this.#answer = { begun: this.#outputs.player.begun, turns: this.#call.snapshot?.turns ?? 0, wasUnspoken: this.isUnspoken };
   }
 
   get #isStarted(): boolean {

@@ -13,8 +13,8 @@ const { apology, transfer: transferPrompt, filler } = TEST_SETTINGS.lines;
 /** Longest wait for a sound; shorter than the engine's, so that what waits here waits there. */
 const SOUND_LIMIT_MS = 5000;
 
-/** The mouth of one call. */
-export class Mouth {
+/** What one call is to deliver, and has delivered. */
+export class Outputs {
   player = new Player();
   /** Terminal events of this session: at most one (G-77). */
   terminals = 0;
@@ -115,7 +115,7 @@ export class Mouth {
     const isFiller = prompt.text === filler;
     this.player.begin(isFiller ? `${replyOf(rpc)}, filler` : replyOf(rpc), nowMs, isFiller);
     this.#speaks(rpc, prompt, rpc.said.indexOf(rpc.spoken.at(-1) ?? ''));
-    if (isFiller) this.#call.mind.fillerBegan(rpc);
+    if (isFiller) this.#call.inputs.fillerBegan(rpc);
     else rpc.isUnheardWelcome = false;
   }
 
