@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { dataSource, RunningServer, type ServerOptions } from '../support/running-server.ts';
 import {
@@ -24,12 +24,17 @@ function roomFor(sockets: number): readonly string[] {
   return [`--websocket.max_connections=${String(sockets)}`, '--sessions.max=1'];
 }
 
-async function serverFor({ flags = [], ...options }: ServerOptions = {}): Promise<RunningServer> {
-  const server = await RunningServer.start({
+function startFor({ flags = [], ...options }: ServerOptions): Promise<RunningServer> {
+  return RunningServer.start({
     dataSources: (issuer) => [dataSource(issuer), socketDataSource(issuer)],
     ...options,
     flags: [...WITH_SOCKETS, ...flags],
   });
+}
+
+/** It ends with its test. */
+async function serverFor(options: ServerOptions = {}): Promise<RunningServer> {
+  const server = await startFor(options);
   onTestFinished(() => server.close());
   return server;
 }
@@ -60,7 +65,18 @@ async function connected(server: RunningServer): Promise<net.Socket> {
   return socket;
 }
 
+/** Streams that were refused for their token so far. */
+const refused = (server: RunningServer): Promise<number | undefined> =>
+  server.metric('parley_streams_refused_total{code="unauthenticated",transport="websocket"}');
+
 describe('an upgrade', () => {
+  /** Without TLS, for those that are refused. */
+  let plain: RunningServer;
+  beforeAll(async () => {
+    plain = await startFor({ hasTls: false });
+  });
+  afterAll(() => plain.close());
+
   it('W-01 W-05 W-09 makes a socket on either path over TLS, with the token of a data source for it and without a certificate', async () => {
     const server = await serverFor();
     expect(socketOrigin(server)).toMatch(/^wss:/u);
@@ -89,9 +105,9 @@ describe('an upgrade', () => {
     ['the token of another data source', async ({ issuer }) => `Bearer ${await socketToken(issuer, { nonce: 'CANARY' })}`],
     ['a token that has ended', async ({ issuer }) => `Bearer ${await issuer.issueToken({}, systemClock.nowMs() - 86_400_000)}`],
   ])('W-06 with %s gets 401 and nothing more', async (_what, authorization) => {
-    const server = await serverFor({ hasTls: false });
-    const given = await authorization(server);
-    const answer = await raw(server, upgradeRequest('/v1/va', { authorization: given }));
+    const before = (await refused(plain)) ?? 0;
+    const given = await authorization(plain);
+    const answer = await raw(plain, upgradeRequest('/v1/va', { authorization: given }));
     const [head = '', body] = answer.split('\r\n\r\n');
     expect(head.split('\r\n').sort()).toEqual([
       'HTTP/1.1 401 Unauthorized',
@@ -102,15 +118,14 @@ describe('an upgrade', () => {
       'www-authenticate: Bearer',
     ]);
     expect(body).toBe('token refused\n');
-    expect(await server.metric('parley_streams_refused_total{code="unauthenticated",transport="websocket"}')).toBe(1);
-    expect(JSON.stringify(server.log)).not.toContain('CANARY');
+    expect(await refused(plain)).toBe(before + 1);
+    expect(JSON.stringify(plain.log)).not.toContain('CANARY');
   });
 
   it('W-06 with two tokens gets 401, also when one of them is good', async () => {
-    const server = await serverFor({ hasTls: false });
-    const good = `Bearer ${await socketToken(server.issuer)}`;
+    const good = `Bearer ${await socketToken(plain.issuer)}`;
     const text = upgradeRequest('/v1/va', { authorization: good }).replace('Host: h', `Host: h\r\nAuthorization: ${good}`);
-    expect(await raw(server, text)).toMatch(/^HTTP\/1\.1 401 /u);
+    expect(await raw(plain, text)).toMatch(/^HTTP\/1\.1 401 /u);
   });
 
   it.each([
@@ -124,11 +139,11 @@ describe('an upgrade', () => {
     ['what is no HTTP', 'CANARY\r\n\r\n', 400],
     ['headers without end', `GET /v1/va HTTP/1.1\r\nHost: h\r\nX: ${'CANARY'.repeat(4000)}`, 431],
   ])('to %s is refused before the token is looked at, and the connection closed', async (_what, text, status) => {
-    const server = await serverFor({ hasTls: false });
-    const answer = await raw(server, text);
+    const before = await refused(plain);
+    const answer = await raw(plain, text);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${String(status)} `, 'u'));
     expect(answer).not.toContain('CANARY');
-    expect(await server.metric('parley_streams_refused_total{code="unauthenticated",transport="websocket"}')).toBe(0);
+    expect(await refused(plain)).toBe(before);
   });
 
   it.each([
@@ -137,18 +152,16 @@ describe('an upgrade', () => {
   ])(
     'to %s is refused as a bad request',
     async (_what, { version = '13', protocol = 'websocket' }: { version?: string; protocol?: string }) => {
-      const server = await serverFor({ hasTls: false });
-      const authorization = `Bearer ${await socketToken(server.issuer)}`;
+      const authorization = `Bearer ${await socketToken(plain.issuer)}`;
       const text = upgradeRequest('/v1/va', { authorization, version }).replace('Upgrade: websocket', `Upgrade: ${protocol}`);
-      expect(await raw(server, text)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n(?:.+\r\n)*\r\nbad request\n$/u);
+      expect(await raw(plain, text)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n(?:.+\r\n)*\r\nbad request\n$/u);
     },
   );
 
   it('may offer compression and protocols of its own, and gets neither', async () => {
-    const server = await serverFor({ hasTls: false });
-    const headers = { authorization: `Bearer ${await socketToken(server.issuer)}` };
+    const headers = { authorization: `Bearer ${await socketToken(plain.issuer)}` };
     const socket = new net.Socket();
-    socket.connect(portOf(server), '127.0.0.1');
+    socket.connect(portOf(plain), '127.0.0.1');
     onTestFinished(() => {
       socket.destroy();
     });
