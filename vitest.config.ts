@@ -63,17 +63,20 @@ interface Project {
   readonly exclude?: readonly string[];
   /** Projects of one number run beside each other, those of a higher one after them. */
   readonly group: number;
+  /** Whether they start the program as processes. */
+  readonly startsProgram?: boolean;
   /** Processes for each core. Calls mostly wait, so that tests of calls take three. */
   readonly perCore: number;
 }
 
-function project(name: string, { include, exclude = [], group, perCore }: Project): TestProjectInlineConfiguration {
+function project(name: string, { include, exclude = [], group, startsProgram = false, perCore }: Project): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
       name,
       include: [...include],
       exclude: [...NEVER, ...exclude],
+      globalSetup: startsProgram ? ['test/support/compile-once.ts'] : [],
       sequence: { groupOrder: group },
       maxWorkers: Math.ceil(perCore * availableParallelism()),
     },
@@ -97,8 +100,8 @@ export default defineConfig({
       // Servers of this process over real sockets.
       project('e2e', { include: [E2E], group: 2, perCore: 3 }),
       // Real processes, Redis, proxies, kills.
-      project('system', { include: [SYSTEM], exclude: OUTAGES, group: 2, perCore: 3 }),
-      project('outages', { include: OUTAGES, group: 3, perCore: 1 }),
+      project('system', { include: [SYSTEM], exclude: OUTAGES, group: 2, startsProgram: true, perCore: 3 }),
+      project('outages', { include: OUTAGES, group: 3, startsProgram: true, perCore: 1 }),
     ],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
@@ -112,6 +115,8 @@ export default defineConfig({
     // No module of ours keeps state between calls, so a process loads each once for all the files it runs: with a process
     // for every file a third of the time went into loading.
     isolate: false,
+    // Each project would make JavaScript of the same modules once more.
+    experimental: { fsModuleCache: true },
     execArgv: [...SHORT_LIFE],
     coverage: { provider: 'v8', include: ['src/**', 'bots/**'], exclude: ['src/contract/gen/**', '**/*.test.ts'] },
   },

@@ -11,6 +11,7 @@ import { packageRoot } from '../../src/base/package-root.ts';
 import { APPOINTMENTS_SCRIPT } from '../../src/fake-platform/models/script.ts';
 import { desk as shippedDesk } from '../../template/ai/bots/desk.ts';
 import { freePort } from '../support/free-port.ts';
+import { SPOKEN_PROMPTS } from '../support/spoken-prompts.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -56,7 +57,7 @@ async function served(script: ModelScript, transport: Transport = 'grpc', isStre
         ...{ engine: 'http', http: { url: models.url, model: 'fake' } },
         ...(isStreamed && { stream: { url: models.transcriptionUrl, model: 'fake' } }),
       },
-      synthesizer: { cache_folder: '' },
+      synthesizer: { cache_folder: SPOKEN_PROMPTS },
       tls: { mode: 'off' },
       ops: { port: opsPort },
       media: { reveal_prompt_text: true },

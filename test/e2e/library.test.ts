@@ -11,6 +11,7 @@ import { agreeInBrowser } from '../../src/fake-platform/platform/browser.ts';
 import { freePorts } from '../../src/cli/free-ports.ts';
 import { register } from '../../docs/examples/library/administer.ts';
 import { serveCalls } from '../../docs/examples/library/embedded.ts';
+import { SPOKEN_PROMPTS } from '../support/spoken-prompts.ts';
 import { until } from '../support/until.ts';
 
 const ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
@@ -44,7 +45,7 @@ const QUIET = {
   tls: { mode: 'off' },
   ops: { port: 0 },
   media: { reveal_prompt_text: true },
-  synthesizer: { cache_folder: '' },
+  synthesizer: { cache_folder: SPOKEN_PROMPTS },
   log: { level: 'silent' },
   shutdown: { grace_ms: 0 },
 } as const satisfies ServerSettings;

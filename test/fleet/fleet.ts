@@ -11,6 +11,7 @@ import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issue
 import type { DebianNeeds } from '../support/debian.ts';
 import { freePorts } from '../support/free-port.ts';
 import { dataSource } from '../support/server-flags.ts';
+import { SPOKEN_PROMPTS } from '../support/spoken-prompts.ts';
 import { Balancer, HAPROXY } from './balancer.ts';
 import type { FleetAccess } from './caller-messages.ts';
 import { KeptRedis } from './kept-redis.ts';
@@ -124,7 +125,7 @@ export class Fleet {
         `--store.keys=["${randomBytes(32).toString('hex')}"]`,
       ];
       const shared = [
-        ...commonFlags(reached, folder),
+        ...commonFlags(reached),
         ...(isShared ? store : []),
         ...(administration === undefined ? [`--auth.data_sources=${JSON.stringify([dataSource(issuer)])}`] : administration.flags),
         ...flags,
@@ -222,7 +223,7 @@ function throughRelay(issuer: Issuer, relay: LineRelay): Issuer {
   };
 }
 
-function commonFlags(issuer: Issuer, folder: string): readonly string[] {
+function commonFlags(issuer: Issuer): readonly string[] {
   return [
     '--platform.profile=fake',
     `--platform.extra_issuers=${JSON.stringify([issuer.issuer])}`,
@@ -233,8 +234,7 @@ function commonFlags(issuer: Issuer, folder: string): readonly string[] {
     '--grpc.max_connections=5000',
     `--bots.folder=${BOTS}`,
     '--bots.default_bot=counter',
-    // Spoken once for all starts.
-    `--synthesizer.cache_folder=${path.join(folder, 'cache')}`,
+    `--synthesizer.cache_folder=${SPOKEN_PROMPTS}`,
     // On a machine on which everything runs, the first words take their time.
     '--synthesizer.timeout_ms=60000',
     // Callers read there what they hear.

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { decodeMulaw } from '../../src/speech/g711.ts';
 import { recorded } from '../support/line-signals.ts';
+import { SPOKEN_PROMPTS } from '../support/spoken-prompts.ts';
 import { memoryTransport } from '../support/transports/memory.ts';
 import type { HeardSound, DeliveredNext, DeliveredReply, TransportUnderTest } from '../support/transports/placed-call.ts';
 import { until } from '../support/until.ts';
@@ -14,7 +15,7 @@ import { SCENARIOS, type Scenario, type Story } from './transport-scenarios.ts';
 const FLAGS = [
   `--bots.folder=${packageRoot()}/test/fixtures/witness-bots`,
   `--bots.prompts_folder=${packageRoot()}/test/fixtures/speech`,
-  '--synthesizer.cache_folder=',
+  `--synthesizer.cache_folder=${SPOKEN_PROMPTS}`,
   '--turns.max_farewell_ms=0',
 ];
 

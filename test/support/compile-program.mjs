@@ -20,14 +20,14 @@ const files = folders.flatMap((folder) =>
 /** @type {import('esbuild').Plugin} */
 const apart = {
   name: 'apart',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^/ }, ({ path: name, importer, kind }) => {
+  setup(building) {
+    building.onResolve({ filter: /^/ }, ({ path: name, importer, kind }) => {
       if (kind === 'entry-point' || isPackage(importer)) return undefined;
       if (/^(?:\.|parley-voice)/u.test(name)) return { path: name.replace(/\.ts$/u, '.js'), external: true };
       // Whoever imports a package while it runs gets its names as Node finds them, and these read WebAssembly that lies beside them.
       return kind === 'dynamic-import' || name.startsWith('@echogarden/') ? { path: name, external: true } : undefined;
     });
-    onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, ({ path: file }) => {
+    building.onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, ({ path: file }) => {
       const text = readFileSync(file, 'utf8');
       if (!/\b__(?:dir|file)name\b/u.test(text)) return undefined;
       const places = `var __dirname = ${JSON.stringify(path.dirname(file))}, __filename = ${JSON.stringify(file)};`;

@@ -1,36 +1,20 @@
 // The program as plain JavaScript, made once for all tests of a run: a process that compiles the source while it starts needs twice
 // the processor time, and some tests start many. What it is made of decides where it lies, so what is there is never old.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { systemClock } from '../../src/base/clock.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
+import { keptFolder } from './kept-folders.ts';
 
 const ROOT = packageRoot();
-const PLACE = path.join(ROOT, 'cache', 'tests');
 const COMPILER = path.join(import.meta.dirname, 'compile-program.mjs');
-/** What decides about the program beside its sources. */
-const RECIPE = [COMPILER, ...['tsconfig.json', 'package-lock.json'].map((name) => path.join(ROOT, name))];
 /** What is compiled; what it imports comes with it. */
 const COMPILED = ['src', 'bots', ...readdirSync(path.join(ROOT, 'test', 'fixtures')).flatMap(botsFolder)];
 /** What the program reads beside its code. */
 const BESIDE = ['node_modules', 'config', 'proto', 'bots/prompts'];
-/** Programs that nobody has begun to use for so long are removed, ms. */
-const OLD_MS = 3_600_000;
+/** What decides about the program beside its sources. */
+const RECIPE = ['compile-program.mjs', 'compiled-program.ts'].map((name) => path.join('test', 'support', name));
 
 let made: string | undefined;
 
@@ -59,14 +43,9 @@ export function compiledFlags(flags: readonly string[]): readonly string[] {
 }
 
 function find(): string {
-  const program = path.join(PLACE, `program-${contentHash()}`);
-  const now = new Date(systemClock.nowMs());
-  if (existsSync(program)) {
-    utimesSync(program, now, now);
-    return program;
-  }
-  mkdirSync(PLACE, { recursive: true });
-  const making = mkdtempSync(path.join(PLACE, 'making-'));
+  const program = keptFolder('program', ['package.json', 'package-lock.json', 'tsconfig.json', ...RECIPE, ...COMPILED]);
+  if (existsSync(program)) return program;
+  const making = mkdtempSync(path.join(path.dirname(program), 'making-'));
   compile(making);
   for (const name of BESIDE) symlinkSync(path.join(ROOT, name), path.join(making, name));
   writeFileSync(path.join(making, 'package.json'), manifestOf());
@@ -77,7 +56,6 @@ function find(): string {
     rmSync(making, { recursive: true, force: true });
     if (!existsSync(program)) throw error;
   }
-  removeOld(program);
   return program;
 }
 
@@ -87,26 +65,6 @@ function compile(target: string): void {
     timeout: 60_000,
   });
   if (status !== 0) throw new Error(`the program does not compile: ${stdout}${stderr}`);
-}
-
-function contentHash(): string {
-  const hash = createHash('sha256').update(manifestOf());
-  for (const file of RECIPE) hash.update(readFileSync(file));
-  for (const folder of COMPILED) {
-    for (const name of readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).sort()) {
-      if (!/\.m?[tj]s$/u.test(name)) continue;
-      hash.update(path.join(folder, name)).update(readFileSync(path.join(ROOT, folder, name)));
-    }
-  }
-  return hash.digest('hex').slice(0, 16);
-}
-
-function removeOld(current: string): void {
-  for (const name of readdirSync(PLACE)) {
-    const other = path.join(PLACE, name);
-    const usedMs = statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
-    if (other !== current && systemClock.nowMs() - usedMs > OLD_MS) rmSync(other, { recursive: true, force: true });
-  }
 }
 
 function botsFolder(name: string): readonly string[] {

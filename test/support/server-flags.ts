@@ -2,6 +2,7 @@
 import { packageRoot } from '../../src/base/package-root.ts';
 import type { ThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
 import type { Issuer } from '../../src/fake-platform/platform/issuer.ts';
+import { SPOKEN_PROMPTS } from './spoken-prompts.ts';
 
 /** Folder of the bots that are made for tests. */
 const TEST_BOTS = `${packageRoot()}/test/fixtures/bots`;
@@ -32,7 +33,7 @@ export function serverFlags(
       ? ['--tls.mode=off']
       : [`--tls.certificate_file=${certificate.certificateFile}`, `--tls.key_file=${certificate.keyFile}`]),
     `--auth.data_sources=${JSON.stringify(dataSources)}`,
-    '--synthesizer.cache_folder=',
+    `--synthesizer.cache_folder=${SPOKEN_PROMPTS}`,
     '--ops.port=0',
     '--log.level=debug',
     // A machine that runs many tests at once is busy; that must refuse no call.

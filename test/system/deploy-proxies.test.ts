@@ -1,10 +1,7 @@
 // The proxies of deploy/ before two real servers: each is started from the very file that is shipped, and calls of the platform go
 // through it. The servers share nothing here, so where turns may come to either of them, a call is one turn.
 import { status } from '@grpc/grpc-js';
-import { mkdtempSync, rmSync } from 'node:fs';
 import https from 'node:https';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CallResult } from '../../src/fake-platform/caller/caller.ts';
@@ -30,20 +27,9 @@ const SILENCE_MS = 2000;
 /** A socket on which no call begins stays for longer than these tests look at it. */
 const PATIENT_WITH_SOCKETS = '--websocket.first_message_timeout_ms=60000';
 
-let spoken = '';
-beforeAll(() => {
-  spoken = mkdtempSync(path.join(tmpdir(), 'parley-spoken-'));
-});
-afterAll(() => {
-  rmSync(spoken, { recursive: true, force: true });
-});
-
-/** Prompts are spoken once for all servers. */
-const voice = (): string => `--synthesizer.cache_folder=${spoken}`;
-
 /** Servers and a proxy that end with the test. */
-async function behind(kind: ProxyKind, { flags = [], ...options }: Partial<ProxiedOptions> = {}): Promise<ProxiedServers> {
-  const proxied = await ProxiedServers.start({ kind, flags: [...flags, voice()], ...options });
+async function behind(kind: ProxyKind, options: Partial<ProxiedOptions> = {}): Promise<ProxiedServers> {
+  const proxied = await ProxiedServers.start({ kind, ...options });
   onTestFinished(() => proxied.close());
   return proxied;
 }
@@ -101,7 +87,7 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
   const isThere = requireDebian(NEEDS[kind]);
   let proxied: ProxiedServers;
   beforeAll(async () => {
-    if (isThere) proxied = await ProxiedServers.start({ kind, flags: ['--turns.slow_reader_ms=120000', PATIENT_WITH_SOCKETS, voice()] });
+    if (isThere) proxied = await ProxiedServers.start({ kind, flags: ['--turns.slow_reader_ms=120000', PATIENT_WITH_SOCKETS] });
   });
   afterEach(async () => {
     if (isThere) await until('nothing is open any more', () => openTurns(proxied) === 0);

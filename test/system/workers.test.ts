@@ -75,9 +75,7 @@ function isAlive(pid: number): boolean {
 function flagsWith(...flags: readonly string[]): readonly string[] {
   const shared = [`--store.kind=redis`, `--store.redis.url=${redis?.url ?? ''}`, `--store.keys=["${'a1'.repeat(32)}"]`];
   const base = serverFlags(issuer, certificate, [dataSource(issuer), socketDataSource(issuer)]);
-  // Spoken once for all workers.
-  const voice = `--synthesizer.cache_folder=${certificate.folder}/prompts`;
-  return [...base, voice, ...WITH_TEST_BOTS, ...shared, '--workers=2', '--json', ...flags];
+  return [...base, ...WITH_TEST_BOTS, ...shared, '--workers=2', '--json', ...flags];
 }
 
 /** Starts a server of two workers; later flags win. It ends with its test. */
