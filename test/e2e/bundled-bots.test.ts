@@ -3,14 +3,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import type { ClientTurn, PlatformClient } from '../support/platform-client.ts';
-import { RunningServer } from '../support/running-server.ts';
+import { RunningServer, SPEAKS_ANEW } from '../support/running-server.ts';
 import { event, format, frames, keys } from '../support/wire-audio.ts';
 
 describe('the bundled bots', () => {
   let server: RunningServer;
   let client: PlatformClient;
   beforeAll(async () => {
-    server = await RunningServer.start({ flags: ['--media.reveal_prompt_text=true', '--bots.default_bot=front-desk'] });
+    server = await RunningServer.start({ flags: ['--media.reveal_prompt_text=true', '--bots.default_bot=front-desk', SPEAKS_ANEW] });
     client = await server.client();
     await server.app.warmed;
   });

@@ -1,7 +1,7 @@
 // A caller whose bot takes its time hears so, from the first call on: with the embedded synthesizer, over the wire.
 import { expect, it, onTestFinished } from 'vitest';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
-import { RunningServer } from '../support/running-server.ts';
+import { RunningServer, SPEAKS_ANEW } from '../support/running-server.ts';
 import { event, keys } from '../support/wire-audio.ts';
 
 /** A key makes it think until the caller is gone. */
@@ -14,7 +14,7 @@ it('lets the first caller hear the filler', async () => {
   const folder = await makeFolder({ 'slow.mjs': SLOW });
   onTestFinished(() => removeFolder(folder));
   const server = await RunningServer.start({
-    flags: [`--bots.folder=${folder}`, '--turns.filler_after_ms=100', '--prompts.filler=Bear with me.'],
+    flags: [`--bots.folder=${folder}`, '--turns.filler_after_ms=100', '--prompts.filler=Bear with me.', SPEAKS_ANEW],
   });
   onTestFinished(() => server.close());
   await server.app.warmed;

@@ -14,7 +14,7 @@ import { PlatformClient, type PlatformClientOptions } from './platform-client.ts
 import { dataSource, serverFlags } from './server-flags.ts';
 import { until } from './until.ts';
 
-export { dataSource, serverFlags, TEST_SPEECH, WITH_TEST_BOTS } from './server-flags.ts';
+export { dataSource, serverFlags, SPEAKS_ANEW, TEST_SPEECH, WITH_TEST_BOTS } from './server-flags.ts';
 
 /** One line of the log. */
 export type LogLine = Readonly<Record<string, unknown>>;

@@ -12,6 +12,9 @@ export const TEST_SPEECH = `${packageRoot()}/test/fixtures/speech`;
 /** Flags that load the test bots with their recordings. */
 export const WITH_TEST_BOTS = [`--bots.folder=${TEST_BOTS}`, `--bots.prompts_folder=${TEST_SPEECH}`, '--bots.default_bot=tester'];
 
+/** For tests of the voice itself, after the other flags: nothing has been spoken before. */
+export const SPEAKS_ANEW = '--synthesizer.cache_folder=';
+
 /**
  * The flags of a server on free ports of loopback that trusts this issuer.
  *

@@ -21,7 +21,7 @@ const FINAL: Output = { kind: 'final', mode: 'chunk', prompts: [], next: LISTEN 
 const LAST: Output = { kind: 'final', mode: 'chunk', prompts: [], next: { kind: 'end', metadata: {} } };
 const prompt = (bargeIn: boolean): Output => ({ kind: 'prompt', prompt: { audio: AUDIO, text: undefined, bargeIn } });
 
-function mouths() {
+function writers() {
   const clock = new FakeClock();
   const said: string[] = [];
   let isFull = false;
@@ -43,13 +43,13 @@ function mouths() {
     fill: () => {
       isFull = true;
     },
-    mouths: new TurnWriters(voice, clock),
+    writers: new TurnWriters(voice, clock),
   };
 }
 
-describe('the mouths of one socket', () => {
+describe('the writers of one socket', () => {
   it('say at once that input began when nothing else is being said', () => {
-    const { mouths: all, said, clock } = mouths();
+    const { writers: all, said, clock } = writers();
     const older = all.next();
     older.write(FINAL);
     older.complete();
@@ -59,7 +59,7 @@ describe('the mouths of one socket', () => {
   });
 
   it('W-24 W-27: let a reply that was cut say its FINAL before the start of what cut it', () => {
-    const { mouths: all, said, clock } = mouths();
+    const { writers: all, said, clock } = writers();
     const [older, newer] = [all.next(), all.next()];
     older.write(prompt(true));
     expect(newer.write(START)).toBe(true);
@@ -71,7 +71,7 @@ describe('the mouths of one socket', () => {
   });
 
   it('W-27: wait for all that are older, but no longer than 100 ms; whatever the older ones say then is dropped, their FINAL included', () => {
-    const { mouths: all, said, clock } = mouths();
+    const { writers: all, said, clock } = writers();
     const [first, second, newer] = [all.next(), all.next(), all.next()];
     newer.write(START);
     first.complete();
@@ -88,7 +88,7 @@ describe('the mouths of one socket', () => {
   });
 
   it('W-27: wait for a reply that was cut once only', () => {
-    const { mouths: all, said, clock } = mouths();
+    const { writers: all, said, clock } = writers();
     const [older, newer] = [all.next(), all.next()];
     newer.write(START);
     clock.advance(100);
@@ -100,7 +100,7 @@ describe('the mouths of one socket', () => {
   });
 
   it('G-55: keep a farewell, which the engine says after all', () => {
-    const { mouths: all, said, clock } = mouths();
+    const { writers: all, said, clock } = writers();
     const [older, newer] = [all.next(), all.next()];
     newer.write(START);
     clock.advance(100);
@@ -110,7 +110,7 @@ describe('the mouths of one socket', () => {
   });
 
   it('W-27: say the start before anything else of its own turn', () => {
-    const { mouths: all, said, clock } = mouths();
+    const { writers: all, said, clock } = writers();
     const [older, newer] = [all.next(), all.next()];
     newer.write(START);
     newer.write(END);
@@ -121,7 +121,7 @@ describe('the mouths of one socket', () => {
   });
 
   it('forget a start whose turn is over before it was said', () => {
-    const { mouths: all, said, clock } = mouths();
+    const { writers: all, said, clock } = writers();
     const [older, newer] = [all.next(), all.next()];
     newer.write(START);
     newer.complete();
@@ -130,7 +130,7 @@ describe('the mouths of one socket', () => {
   });
 
   it('hold one start at a time', () => {
-    const { mouths: all, said, clock } = mouths();
+    const { writers: all, said, clock } = writers();
     const [older, newer, newest] = [all.next(), all.next(), all.next()];
     newer.write(START);
     newest.write(START);
@@ -141,30 +141,30 @@ describe('the mouths of one socket', () => {
   });
 
   it('say nothing once they are shut, and let nobody wait', () => {
-    const { mouths: all, said, clock } = mouths();
+    const { writers: all, said, clock } = writers();
     const [older, newer] = [all.next(), all.next()];
     newer.write(START);
     all.shut();
     const late = all.next();
     let drained = 0;
-    for (const mouth of [older, newer, late]) {
-      expect(mouth.write(FINAL)).toBe(true);
-      mouth.onceDrained(() => (drained += 1));
-      mouth.complete();
-      mouth.fail(new AppError('internal', 'late'));
+    for (const writer of [older, newer, late]) {
+      expect(writer.write(FINAL)).toBe(true);
+      writer.onceDrained(() => (drained += 1));
+      writer.complete();
+      writer.fail(new AppError('internal', 'late'));
     }
     expect([said, clock.pendingTimers, drained]).toEqual([[], 0, 3]);
   });
 
   it('pass on that the wire is full, that somebody waits for it, and that a turn failed, once', () => {
-    const { mouths: all, said, fill } = mouths();
-    const mouth = all.next();
+    const { writers: all, said, fill } = writers();
+    const writer = all.next();
     fill();
-    expect(mouth.write(prompt(true))).toBe(false);
-    mouth.onceDrained(() => undefined);
-    mouth.fail(new AppError('slow_reader', 'late'));
-    mouth.fail(new AppError('slow_reader', 'late'));
+    expect(writer.write(prompt(true))).toBe(false);
+    writer.onceDrained(() => undefined);
+    writer.fail(new AppError('slow_reader', 'late'));
+    writer.fail(new AppError('slow_reader', 'late'));
     expect(said).toEqual(['prompt', 'waits', 'slow_reader']);
-    expect(mouth.trackingId).toBe('t');
+    expect(writer.trackingId).toBe('t');
   });
 });

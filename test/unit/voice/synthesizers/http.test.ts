@@ -45,7 +45,7 @@ async function open(ways: readonly Answering[], options: Partial<HttpSynthesizer
   const clock = new FakeClock();
   const service = await speechService(...ways);
   const synthesizer = new HttpSynthesizer({
-    ...{ url: `${service.url}/v1`, key: 'KEY-CANARY', model: 'mouth-1', voice: 'nova', format: 'pcm', rateHz: 24_000, speedPercent: 100 },
+    ...{ url: `${service.url}/v1`, key: 'KEY-CANARY', model: 'speech-1', voice: 'nova', format: 'pcm', rateHz: 24_000, speedPercent: 100 },
     ...{ timeoutMs: 1000, firstByteMs: 500, clock, createResampler },
     ...options,
   });
@@ -74,14 +74,14 @@ describe('HttpSynthesizer', () => {
     expect(headers).toMatchObject({
       ...{ authorization: 'Bearer KEY-CANARY', 'content-type': 'application/json', 'accept-encoding': 'identity' },
     });
-    expect(JSON.parse(sent.toString())).toEqual({ model: 'mouth-1', voice: 'nova', input: 'Grüß dich.', response_format: 'pcm' });
+    expect(JSON.parse(sent.toString())).toEqual({ model: 'speech-1', voice: 'nova', input: 'Grüß dich.', response_format: 'pcm' });
   });
 
   it('names a speed only when it is not the usual one, and a voice only when there is one', async () => {
     const { synthesizer, service } = await open([SPOKEN], { voice: undefined, format: 'wav', speedPercent: 90 });
     await synthesizer.speak({ text: 'Hello.' }, never());
     const { body: sent } = await service.arrived(1);
-    expect(JSON.parse(sent.toString())).toEqual({ model: 'mouth-1', input: 'Hello.', response_format: 'wav', speed: 0.9 });
+    expect(JSON.parse(sent.toString())).toEqual({ model: 'speech-1', input: 'Hello.', response_format: 'wav', speed: 0.9 });
   });
 
   it.each([
