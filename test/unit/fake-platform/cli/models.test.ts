@@ -63,8 +63,9 @@ describe('parley models', () => {
 
   it('prints JSON lines', async () => {
     const { said, url } = await ran(['--json'], 'Friday please');
+    const realtimeUrl = `${url.replace('http', 'ws')}/realtime`;
     expect(said.map((line): unknown => JSON.parse(line))).toEqual([
-      { event: 'ready', url, realtimeUrl: `${url.replace('http', 'ws')}/realtime` },
+      { event: 'ready', url, realtimeUrl, transcriptionUrl: `${realtimeUrl}?intent=transcription` },
       expect.objectContaining({ event: 'request', on: 'chat', text: 'Friday please', use: 'find_slots' }),
     ]);
   });
