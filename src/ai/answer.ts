@@ -144,7 +144,7 @@ async function* speak<D extends JsonObject>(
   const text = checked.replace(/[*_`#]+/gu, '').trim();
   if (text === '') return true;
   draft.noteSentence();
-  yield draft.say(text);
+  yield draft.say(text, { cache: false });
   return true;
 }
 

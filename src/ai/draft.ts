@@ -2,7 +2,7 @@
 // holds them.
 import type { JsonObject } from '../base/json.ts';
 import type { BotContext } from '../bot/bot.ts';
-import { play, Saying, say } from '../bot/saying.ts';
+import { play, Saying, say, type SayOptions } from '../bot/saying.ts';
 import type { Reply } from '../dialog/reply.ts';
 import type { ModelBudget, ModelFailure, TurnReport } from '../dialog/turn-report.ts';
 import { shortened, type AssistantMessage, type Message, type ToolMessage, type ToolOutcome } from './history.ts';
@@ -68,7 +68,7 @@ export class Draft<D extends JsonObject> {
   }
 
   /** Says a text and adds it to the history. A tool use without an outcome stays last, because the model continues from there. */
-  say(text: string): Saying {
+  say(text: string, options: SayOptions = {}): Saying {
     this.hasSpoken = true;
     const { messages, language } = this.#state;
     const end = messages.at(-1);
@@ -80,7 +80,7 @@ export class Draft<D extends JsonObject> {
     const message = { by: 'assistant', text: prompts.join(' '), prompts } as const;
     this.change({ messages: [...(open === undefined ? before : before.slice(0, -1)), message, ...coming] });
     const voice = language === undefined ? undefined : this.rules.languages?.[language]?.voice;
-    return say(text, { ...(language !== undefined && { language }), ...(voice !== undefined && { voice }) });
+    return say(text, { ...options, ...(language !== undefined && { language }), ...(voice !== undefined && { voice }) });
   }
 
   /** Plays audio of a speech-to-speech model. @param mulaw - G.711 µ-law, 8 kHz. */

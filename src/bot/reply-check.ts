@@ -28,20 +28,22 @@ const text = z
   .max(MAX_TEXT_CHARS)
   .transform((value) => Buffer.from(value, 'utf8').toString('utf8'));
 const language = z.string().regex(LANGUAGE_TAG, 'must be a BCP 47 tag such as es or es-MX').exactOptional();
+const manner = { bargeIn: z.boolean(), ifSilentMs: z.int().min(1).max(60_000).exactOptional() };
 const prompt = z.discriminatedUnion('kind', [
   z.object({
+    ...manner,
     kind: z.literal('text'),
     text: text.refine((value) => value.trim() !== '', 'an empty text says nothing'),
-    bargeIn: z.boolean(),
     ssml: z.string().max(MAX_SSML_CHARS).exactOptional(),
     voice: z.string().min(1).max(100).exactOptional(),
     language,
+    cache: z.boolean().exactOptional(),
   }),
-  z.object({ kind: z.literal('file'), file: z.string().min(1).max(255), bargeIn: z.boolean() }),
+  z.object({ ...manner, kind: z.literal('file'), file: z.string().min(1).max(255) }),
   z.object({
+    ...manner,
     kind: z.literal('audio'),
     mulaw: z.instanceof(Uint8Array).refine((audio) => audio.length <= MAX_AUDIO_BYTES, 'more than five minutes of audio'),
-    bargeIn: z.boolean(),
   }),
 ]);
 const prompts = z.array(prompt).max(MAX_PROMPTS);
@@ -98,7 +100,11 @@ const next = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('end'), outcome: text, summary: text.exactOptional() }),
 ]);
-const answer = z.object({ state: z.unknown(), reply: z.object({ prompts, next }) });
+const decided = prompts.refine(
+  (all) => all.every(({ ifSilentMs }) => ifSilentMs === undefined),
+  'must be said at once: ifSilentMs is for what a handler yields',
+);
+const answer = z.object({ state: z.unknown(), reply: z.object({ prompts: decided, next }) });
 const saying = z.object({ prompts: prompts.min(1) });
 
 /**

@@ -8,6 +8,14 @@ import { wordsOf } from './ssml.ts';
 export interface PromptOptions {
   /** Whether the caller can interrupt it by speaking or pressing a key. Default true. Terminal prompts never can be (G-55). */
   readonly bargeIn?: boolean;
+  /**
+   * For what a handler yields: said only once the caller has heard nothing for so long, ms, and dropped when the handler says anything else
+   * before. Only in chunk mode (G-40), and only when its sound is ready by then; 1 to 60,000.
+   *
+   * @example
+   * yield say('Let me look.', { ifSilentMs: 800 });
+   */
+  readonly ifSilentMs?: number;
 }
 
 /** Options of one text. A text in another language than the bot's does not take the bot's voice. */
@@ -17,6 +25,11 @@ export interface SayOptions extends PromptOptions, VoiceChoice {
    * only the words. The heard text has no tags.
    */
   readonly ssml?: boolean;
+  /**
+   * False: the sound is never kept beyond this prompt, in memory or on disk. For names, addresses and numbers of callers. Default true;
+   * false in `speak`, and in what the model of an assistant says.
+   */
+  readonly cache?: boolean;
 }
 
 /** What to listen for, and how; everything has a default. */
@@ -41,10 +54,8 @@ export class Saying {
 
   /** Adds a recording: a WAV file of the prompts folder, or audio the caller spoke. */
   play(source: string | Utterance, options: PromptOptions = {}): Saying {
-    const bargeIn = options.bargeIn ?? true;
-    return this.#with(
-      typeof source === 'string' ? { kind: 'file', file: source, bargeIn } : { kind: 'audio', mulaw: source.mulaw, bargeIn },
-    );
+    const manner = { bargeIn: true, ...options };
+    return this.#with(typeof source === 'string' ? { kind: 'file', file: source, ...manner } : { kind: 'audio', mulaw: source.mulaw, ...manner });
   }
 
   /** Then listens to the caller. */

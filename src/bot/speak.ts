@@ -24,8 +24,8 @@ export async function* speak(
   let whole = '';
   for await (const part of text) {
     whole += part;
-    for (const sentence of cutter.push(part)) yield say(sentence, options);
+    for (const sentence of cutter.push(part)) yield say(sentence, { cache: false, ...options });
   }
-  for (const sentence of cutter.rest()) yield say(sentence, options);
+  for (const sentence of cutter.rest()) yield say(sentence, { cache: false, ...options });
   return whole;
 }

@@ -3,13 +3,18 @@ import type { JsonObject } from '../base/json.ts';
 import type { SpeechPatience } from '../speech/patience.ts';
 
 /** Something the caller hears. */
-export type Prompt =
-  /** Text for the synthesizer. */
-  | (Speech & { readonly kind: 'text'; readonly bargeIn: boolean })
+export type Prompt = (
+  | // Text for the synthesizer.
+  (Speech & { readonly kind: 'text' })
   /** A recorded WAV file of the prompts folder. */
-  | { readonly kind: 'file'; readonly file: string; readonly bargeIn: boolean }
+  | { readonly kind: 'file'; readonly file: string }
   /** Ready audio: G.711 µ-law, 8 kHz, mono, no header. */
-  | { readonly kind: 'audio'; readonly mulaw: Uint8Array; readonly bargeIn: boolean };
+  | { readonly kind: 'audio'; readonly mulaw: Uint8Array }
+) & {
+  readonly bargeIn: boolean;
+  /** Silence in which it is said, ms; undefined: said in any case. Only on what a handler yields. */
+  readonly ifSilentMs?: number;
+};
 
 /** Most digits of one input, keyed or spoken: no number that people give on a telephone is longer (an IBAN has 34 places). */
 export const MAX_DIGITS = 64;
@@ -31,6 +36,8 @@ export interface Speech extends VoiceChoice {
   readonly text: string;
   /** The same as SSML, for synthesizers that take it. */
   readonly ssml?: string;
+  /** False: its sound is never kept for later, in memory or on disk. Default true. */
+  readonly cache?: boolean;
 }
 
 /** Listen to the caller. Times are ms; the operator's settings are the defaults. */

@@ -1,6 +1,6 @@
 // Text to audio, synthesized once and cached in memory and on disk. Texts may contain what a caller said or pressed:
-// only texts that were announced as static are stored on disk, and no text is logged or used as a key. Keys are
-// hashes.
+// only texts that were announced as static are stored on disk, those that must not be cached are not kept at all, and no text is
+// logged or used as a key. Keys are hashes.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { linkAbort, type LinkedAbort } from '../base/abort.ts';
@@ -103,7 +103,7 @@ export class PromptCache {
 
   /**
    * Like {@link render}, but a text that is not in memory comes in pieces during its synthesis; later readers get all
-   * pieces too. When the pieces end without a failure, the whole is in memory.
+   * pieces too. When the pieces end without a failure, the whole is in memory, unless it must not be cached.
    *
    * @returns pieces that can be read once. They end early when `signal` aborts or the reader leaves, and throw
    * AppError `synthesis_failed`.
@@ -164,8 +164,9 @@ export class PromptCache {
     if (stored !== undefined) return this.#remember(key, stored);
     if (synthesizer === undefined) return undefined;
     const startedMs = clock.monotonicMs();
-    const audio = this.#remember(key, await synthesizer.speak(speech, signal, onPiece));
+    const mulaw = await synthesizer.speak(speech, signal, onPiece);
     const isStatic = this.#announced.has(key);
+    const audio = isStatic || speech.cache !== false ? this.#remember(key, mulaw) : promptAudio(mulaw);
     // Only static texts are named: the hash of a text with a PIN can be reversed by trying all PINs.
     const name = isStatic ? { key: key.slice(0, 8), chars: speech.text.length } : {};
     log.debug({ ...name, tookMs: Math.round(clock.monotonicMs() - startedMs) }, 'synthesized a prompt');

@@ -9,6 +9,7 @@ import type { Answer, Keep } from '../../bot/saying.ts';
 import type { Prompt } from '../../dialog/reply.ts';
 import { shownFile } from '../../dialog/shown-file.ts';
 import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
+import { ConditionalSayings, type ConditionalPrompt } from './conditional-sayings.ts';
 import { answerLimitMs, Deadline } from './deadline.ts';
 import { SayingQueue } from './saying-queue.ts';
 import type { Conversation } from '../conversation.ts';
@@ -16,6 +17,7 @@ import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
+import type { Sounds } from '../playout/sound.ts';
 import { fillersOf } from '../settings.ts';
 import type { Turn } from '../turn/turn.ts';
 
@@ -66,6 +68,8 @@ export class BotQuestion {
   #deadline: Deadline | undefined;
   /** Set from the first yield on. */
   #sayings: SayingQueue | undefined;
+  #conditional: ConditionalSayings | undefined;
+  #waitingSinceMs = 0;
   #hasHandlerBegun = false;
   #onHandlerBegun: () => void = () => undefined;
 
@@ -99,6 +103,7 @@ export class BotQuestion {
   async #asked(input: CompleteInput): Promise<Outcome> {
     const { clock, settings } = this.#parts;
     const waitingSinceMs = (this.#conversation.waitingSinceMs ??= input.completeAtMs);
+    this.#waitingSinceMs = input.completeAtMs;
     const limitMs = answerLimitMs(clock.monotonicMs() - waitingSinceMs, settings.turnDeadlineMs);
     const deadline = (this.#deadline = new Deadline(clock, limitMs));
     let cancelGrace: () => void = () => undefined;
@@ -186,6 +191,7 @@ export class BotQuestion {
       });
       return { state, reply: { ...reply, prompts: prepared(reply.prompts) } };
     } finally {
+      this.#conditional?.drop();
       observer.botAnswered?.(call, this.#turn.id, clock.monotonicMs() - askedAtMs);
     }
   }
@@ -234,11 +240,40 @@ export class BotQuestion {
   /** @returns whether the handler is still waited for. */
   async #speakEarly(prompts: readonly Prompt[]): Promise<boolean> {
     if (!this.#isWaitedFor) return false;
-    this.#early.push(...prompts);
-    if (this.#speaking.isAborted) return this.#mayYieldUnheard();
-    this.#sayings ??= this.#queue();
-    await this.#sayings?.add(prompts);
+    const said = prompts.filter((prompt) => !isConditional(prompt));
+    if (this.#speaking.isAborted) {
+      this.#early.push(...said);
+      return this.#mayYieldUnheard();
+    }
+    const last = prompts.findLastIndex((prompt) => !isConditional(prompt));
+    if (last >= 0) {
+      this.#conditional?.drop();
+      await this.#say(said);
+    }
+    // What is said with the final is never said into a silence.
+    const isHeard = this.#conversation.mode !== 'wav';
+    for (const prompt of prompts.slice(last + 1)) if (isHeard && isConditional(prompt)) (this.#conditional ??= this.#silences()).add(prompt);
+    // A handler that yields nothing else must not keep the process to itself.
+    if (last < 0) await new Promise(setImmediate);
     return this.#isWaitedFor;
+  }
+
+  async #say(prompts: readonly Prompt[], sounds?: Sounds): Promise<void> {
+    this.#early.push(...prompts);
+    this.#sayings ??= this.#queue();
+    await this.#sayings?.add(prompts, sounds);
+  }
+
+  #silences(): ConditionalSayings {
+    const { clock } = this.#parts;
+    return new ConditionalSayings({
+      ...{ clock, playout: this.#conversation.playout, waitingSinceMs: this.#waitingSinceMs, unwanted: this.#speaking.signal },
+      ask: (prompts, unwanted) => this.#writer.ask(prompts, unwanted),
+      say: async (prompts, sounds) => {
+        await this.#say(prompts, sounds);
+        await this.#sayings?.done();
+      },
+    });
   }
 
   #queue(): SayingQueue | undefined {
@@ -256,6 +291,10 @@ export class BotQuestion {
     else await new Promise(setImmediate);
     return this.#isWaitedFor && this.#unheardYields <= MAX_UNHEARD_YIELDS;
   }
+}
+
+function isConditional(prompt: Prompt): prompt is ConditionalPrompt {
+  return prompt.ifSilentMs !== undefined;
 }
 
 /** The context of a handler. @throws AppError `bot_failed` when the bot could not open what it keeps for the call. */

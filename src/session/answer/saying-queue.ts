@@ -6,6 +6,7 @@ import type { Prompt } from '../../dialog/reply.ts';
 import type { Conversation } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
+import type { Sounds } from '../playout/sound.ts';
 import type { Deadline } from './deadline.ts';
 
 /**
@@ -40,11 +41,12 @@ export class SayingQueue {
   /**
    * Resolves when the handler may go on.
    *
+   * @param asked - their sounds; default: requested now.
    * @throws AppError `reply_too_long`; `slow_reader` when the client did not read an earlier saying.
    */
-  async add(prompts: readonly Prompt[]): Promise<void> {
+  async add(prompts: readonly Prompt[], asked?: Sounds): Promise<void> {
     const { writer, unwanted } = this.#options;
-    const sounds = writer.ask(prompts, unwanted);
+    const sounds = asked ?? writer.ask(prompts, unwanted);
     const before = this.#spoken;
     this.#spoken = this.#next(before, () => writer.speak(prompts, unwanted, sounds));
     // The next wait throws the error.

@@ -131,6 +131,11 @@ export class Playout {
     return last === undefined ? 0 : Math.max(0, last.endMs - nowMs);
   }
 
+  /** Time since the last prompt has ended, ms; negative while one plays. */
+  silentMs(nowMs: number): number {
+    return nowMs - (this.#played.at(-1)?.endMs ?? -Infinity);
+  }
+
   /** Whether an uninterruptible prompt is playing (G-37, G-51). */
   isProtected(nowMs: number): boolean {
     // Prompts follow without gaps, so the first unfinished one is playing.

@@ -56,6 +56,27 @@ describe('PromptCache', () => {
     expect(synthesizer.asked).toEqual(['a', 'b', 'c', 'b']);
   });
 
+  it('does not keep a text that must not be cached, in memory or on disk', async () => {
+    const folder = temporaryFolder();
+    const { cache, synthesizer } = open({ folder });
+    const secret = { text: 'your number is 4711', cache: false };
+    const first = await cache.render(secret, never());
+    const pieces = cache.stream(secret, never());
+    expect(pieces).not.toHaveProperty('mulaw');
+    for await (const _ of pieces as AsyncIterable<PromptAudio>);
+    expect(await cache.render(secret, never())).not.toBe(first);
+    await cache.close();
+    expect([synthesizer.asked.length, readdirSync(folder)]).toEqual([3, []]);
+  });
+
+  it('keeps a text that is announced as static, whoever says it', async () => {
+    const { cache, synthesizer } = open();
+    cache.announce({ text: 'hello' });
+    const first = await cache.render({ text: 'hello', cache: false }, never());
+    expect(cache.render({ text: 'hello', cache: false }, never())).toBe(first);
+    expect(synthesizer.asked).toEqual(['hello']);
+  });
+
   it('never forgets what must be at hand at every moment, however much else is spoken', async () => {
     const { cache, synthesizer } = open({ maxBytes: 2500 });
     await cache.render({ text: 'one moment' }, never());
