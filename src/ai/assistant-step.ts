@@ -88,7 +88,10 @@ export function stepOf<D extends JsonObject>(
       const messages = [{ by: 'assistant', text, prompts: [text] }] as const;
       // Without data from the author, D is JsonObject, so an empty object fits.
       const data = rules.data ?? ({} as D);
-      return { state: { messages, data, turns: 0, tokens: 0, uses: 0, failures: 0, unheard: 0 }, reply: say(text, { cache: typeof rules.greeting === 'string' }).listen(rules.listen) };
+      return {
+        state: { messages, data, turns: 0, tokens: 0, uses: 0, failures: 0, unheard: 0 },
+        reply: say(text, { cache: typeof rules.greeting === 'string' }).listen(rules.listen),
+      };
     },
     turn: (state, event, context, at) =>
       reported(new Draft(rules, state, context), (draft) => turn(draft, event, at, answerTo(context, event))),

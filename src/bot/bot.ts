@@ -27,6 +27,7 @@ import type { BotEar, Live } from './live.ts';
 import { checkedPatience, DEFAULT_PATIENCE, type SpeechPatience } from '../speech/patience.ts';
 import type { MustTravel } from './must-travel.ts';
 import type { Answer, Keep, Saying } from './saying.ts';
+import type { Woken } from './wakes.ts';
 
 export type * from './events.ts';
 
@@ -110,6 +111,11 @@ export interface BotDefinition<S, L = undefined, P = undefined> {
   readonly speech_input?: Replies<S, SpeechInput<P>, L>;
   readonly no_input?: Replies<S, NoInput, L>;
   readonly custom_event?: Replies<S, CustomEvent, L>;
+  /**
+   * The caller was silent for the time of `listen({ wakeMs })`, or {@link LiveContext.wake} was called. Its reply may be silent:
+   * `go(state, listen())`. Never goes to `otherwise`; without it nothing wakes the bot.
+   */
+  readonly woken?: Replies<S, Woken, L>;
   /** Replies to every event without a handler of its own, so that none ends in silence. */
   readonly otherwise: Replies<S, CallerEvent<P>, L>;
   readonly turn_started?: Notes<S, TurnStarted, L>;
@@ -172,7 +178,7 @@ export interface Bot {
 const NOTIFYING = ['turn_started', 'barge_in', 'turn_ended', 'session_end'] as const satisfies readonly NotifyingEvent['type'][];
 
 const HANDLERS = [
-  ...(['session_start', 'dtmf_input', 'speech_input', 'no_input', 'custom_event', 'otherwise'] as const),
+  ...(['session_start', 'dtmf_input', 'speech_input', 'no_input', 'custom_event', 'woken', 'otherwise'] as const),
   ...NOTIFYING,
   ...(['hearing', 'prepare', 'audio_input'] as const),
 ] as const;
@@ -217,6 +223,7 @@ export function bot<S, L = undefined, P = undefined>(definition: BotDefinition<S
     notes: new Set(NOTIFYING.filter((type) => definition[type] !== undefined)),
     start: (event, context) => handlers.session_start(event, context),
     reply: (state, event, context) => replyOf(handlers, state, event, context),
+    woken: handlers.woken,
     note: (state, event, context) => noteOf(handlers, state, event, context),
     hearing: handlers.hearing,
     prepare: handlers.prepare,

@@ -3,6 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Heard } from '../dialog/heard.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import type { Woken } from './wakes.ts';
 
 /** The call begins; the reply is the welcome. */
 export interface SessionStart {
@@ -57,7 +58,7 @@ export interface CustomEvent extends AfterReply {
 /** Events that want a reply and follow a session's start. */
 export type CallerEvent<P = undefined> = DtmfInput | SpeechInput<P> | NoInput | CustomEvent;
 /** Every event that wants a reply. */
-export type ReplyingEvent = SessionStart | CallerEvent<unknown>;
+export type ReplyingEvent = SessionStart | CallerEvent<unknown> | Woken;
 
 /** What was understood of an utterance that goes on. */
 export interface HearingEvent {

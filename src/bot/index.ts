@@ -26,6 +26,7 @@ export { end, go, keep, ladder, listen, play, say, transfer } from './saying.ts'
 export { SentenceCutter, type CutOptions } from './sentence-cutter.ts';
 export { speak, type SpeakOptions } from './speak.ts';
 export type { Answer, EndOptions, Keep, KeepOptions, ListenOptions, PromptOptions, Saying, SayOptions, TransferOptions } from './saying.ts';
+export type { Woken } from './wakes.ts';
 export type { CallFacts } from '../dialog/call.ts';
 export type { Heard, HeardPart } from '../dialog/heard.ts';
 export type { FlowEvent, Reply } from '../dialog/reply.ts';

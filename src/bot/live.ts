@@ -1,4 +1,5 @@
 // What belongs to one call in one process: what a bot opens for it, and how it reports what it hears.
+import type { JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
@@ -28,6 +29,17 @@ export interface LiveContext<S> {
   readonly clock: Pick<Clock, 'nowMs' | 'after'>;
   /** As in the context of a handler. */
   readonly log: Logger;
+  /**
+   * Something came from outside: `woken` is told of it at the next chance that the platform gives. That is its next report of no input,
+   * so after `wakeMs` at the latest once the caller is silent, or a custom event for which the bot has no handler. Never interrupts
+   * anybody. One of each name waits, with the newest data, and 8 in all, also when the call moves; what is too many is dropped and logged.
+   * One whose handler is interrupted before it answers is told again. Has no effect after the call.
+   *
+   * @param name - 1 to 100 characters, not `timer`.
+   * @param data - 2,000 characters of JSON at most.
+   * @throws TypeError for another name or other data.
+   */
+  wake(name: string, data?: JsonValue): void;
 }
 
 /**

@@ -82,6 +82,7 @@ const next = z.discriminatedUnion('kind', [
     interDigitMs: timeMs.exactOptional(),
     terminator: z.enum(['#', '*', 'none']).exactOptional(),
     noInputMs: timeMs.exactOptional(),
+    wakeMs: z.int().min(100).max(3_600_000).exactOptional(),
     sensitive: z.boolean().exactOptional(),
     language,
     hints: z.array(z.string().min(1).max(100)).max(50).exactOptional(),

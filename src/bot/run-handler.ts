@@ -38,12 +38,19 @@ export async function runHandler(
   options: HandlerOptions,
 ): Promise<Answer<JsonValue>> {
   try {
-    const handled = event.type === 'session_start' ? bot.start(event, context) : bot.reply(state, event, context);
+    const handled = handledBy(bot, state, event, context);
     const returned: unknown = isGenerator(handled) ? await drain(handled, options) : await handled;
     return checkAnswer(returned, options.maxStateBytes);
   } catch (thrown) {
     throw toAppError(thrown, 'bot_failed', `the handler of ${event.type} threw`);
   }
+}
+
+function handledBy(bot: Bot, state: JsonValue, event: ReplyingEvent, context: BotContext<unknown>): Handled<JsonValue> {
+  if (event.type === 'session_start') return bot.start(event, context);
+  if (event.type !== 'woken') return bot.reply(state, event, context);
+  if (bot.woken === undefined) throw new AppError('internal', 'a bot without a handler for it was woken');
+  return bot.woken(state, event, context);
 }
 
 /**

@@ -55,7 +55,9 @@ export class Saying {
   /** Adds a recording: a WAV file of the prompts folder, or audio the caller spoke. */
   play(source: string | Utterance, options: PromptOptions = {}): Saying {
     const manner = { bargeIn: true, ...options };
-    return this.#with(typeof source === 'string' ? { kind: 'file', file: source, ...manner } : { kind: 'audio', mulaw: source.mulaw, ...manner });
+    return this.#with(
+      typeof source === 'string' ? { kind: 'file', file: source, ...manner } : { kind: 'audio', mulaw: source.mulaw, ...manner },
+    );
   }
 
   /** Then listens to the caller. */

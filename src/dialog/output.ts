@@ -31,7 +31,7 @@ export interface SpokenPrompt {
 export type DeliveryMode = 'wav' | 'chunk';
 
 /** How the platform collects digits, with all defaults. */
-export type ListenSettings = Required<Omit<Listen, 'kind' | 'event' | 'speech' | 'language' | 'hints'>>;
+export type ListenSettings = Required<Omit<Listen, 'kind' | 'event' | 'speech' | 'language' | 'hints' | 'wakeMs'>>;
 
 /** What the platform keeps of the session; counts on its last response only (G-7B). */
 export interface Remains {

@@ -5,7 +5,7 @@ import type { SpeechPatience } from '../speech/patience.ts';
 /** Something the caller hears. */
 export type Prompt = (
   | // Text for the synthesizer.
-  (Speech & { readonly kind: 'text' })
+    (Speech & { readonly kind: 'text' })
   /** A recorded WAV file of the prompts folder. */
   | { readonly kind: 'file'; readonly file: string }
   /** Ready audio: G.711 µ-law, 8 kHz, mono, no header. */
@@ -53,6 +53,12 @@ export interface Listen {
   readonly terminator?: TerminatorKey;
   /** Silence after which the platform reports no input, ms; 0: never (G-82). */
   readonly noInputMs?: number;
+  /**
+   * Silence of the caller after which `woken` is asked, ms; 100 to 3,600,000. The platform's report of no input is the timer, so it must be
+   * less than `noInputMs`, whose time goes on when the bot then says nothing. A platform that takes its own time, as on a WebSocket,
+   * may come later. Only for bots with `woken`.
+   */
+  readonly wakeMs?: number;
   /**
    * The next input is a card number, a PIN or the like: kept out of logs, snapshots and recordings (G-83). From here on the transcript
    * leaves out what the bot says, so it may be read back. A copy in the bot's state or in the `fields` of a transfer is not removed.

@@ -1,5 +1,6 @@
 // The state of a call: its snapshot, playout, open turns and end. The inputs and the runner use it; it calls neither.
 import type { Bot } from '../bot/bot.ts';
+import { Wakes } from '../bot/wakes.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext, ListenSettings } from '../dialog/output.ts';
@@ -46,6 +47,8 @@ export class Conversation {
   readonly isTied: boolean;
   readonly playout = new Playout();
   readonly open = new OpenTurns(this.playout);
+  /** What came from outside and waits to be told to the bot. */
+  readonly wakes: Wakes;
   /** Replaced with every answer. */
   snapshot: Snapshot;
   /** The current listen settings, with all defaults. */
@@ -58,6 +61,8 @@ export class Conversation {
   isEnded = false;
   /** Since when the caller waits for an answer, monotonic ms; undefined once an answer is audible. */
   waitingSinceMs: number | undefined;
+  /** When the platform was last told to listen, monotonic ms. */
+  listeningSinceMs = -Infinity;
   /** Why the server ends the call: the current answer or the next turn transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;
   /** The terminal event was written. */
@@ -74,6 +79,7 @@ export class Conversation {
   ) {
     this.snapshot = snapshot;
     this.call = snapshot.call;
+    this.wakes = new Wakes(snapshot.wakes);
     this.mode = snapshot.mode;
     this.isWithoutWords = isWithoutWords;
     this.hasBegun = snapshot.started;
@@ -118,7 +124,8 @@ export class Conversation {
 
   /** The newest snapshot with the current playout. */
   snapshotNow({ clock }: Pick<EngineParts, 'clock'>): Snapshot {
-    return { ...this.snapshot, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
+    const { waiting: wakes } = this.wakes;
+    return { ...this.snapshot, wakes, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
   }
 
   /** Saves the call in the background, unless it has ended, moved, or ends with its connection. */
@@ -132,6 +139,7 @@ export class Conversation {
   takeBack(answered: Snapshot, before: Snapshot, { clock }: Pick<EngineParts, 'clock'>): boolean {
     if (this.isOver || this.snapshot !== answered) return false;
     this.snapshot = before;
+    this.wakes.takeBack(before.wakes ?? []);
     if (before.played !== undefined) this.playout.restore(before.played, clock.monotonicMs(), clock.nowMs());
     return true;
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Bot } from '../bot/bot.ts';
-import type { BotEar, LiveEnd } from '../bot/live.ts';
+import type { BotEar, LiveContext, LiveEnd } from '../bot/live.ts';
 import { logIds } from './log-ids.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
@@ -15,6 +15,7 @@ export interface LiveResourceOptions {
   readonly bot: Bot;
   readonly snapshot: Snapshot;
   readonly ear: BotEar;
+  readonly wake: LiveContext<unknown>['wake'];
   readonly clock: Clock;
   readonly log: Logger;
   /** `close` threw or took too long. */
@@ -58,13 +59,13 @@ export class LiveResource {
   }
 
   #open(): { readonly value: unknown } | { readonly error: AppError } {
-    const { bot, snapshot, ear, clock, log } = this.#options;
+    const { bot, snapshot, ear, wake, clock, log } = this.#options;
     const { call } = snapshot;
     // A state of another version is not this bot's.
     const isOwn = snapshot.started && snapshot.bot.version === bot.version;
     try {
       const value = bot.live?.open({
-        ...{ call, ear, clock, signal: this.#abort.signal },
+        ...{ call, ear, wake, clock, signal: this.#abort.signal },
         state: isOwn ? snapshot.state : undefined,
         log: log.child({ bot: bot.id, ...logIds(call, { id: `${call.conversationId}#live` }) }),
       });

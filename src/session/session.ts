@@ -8,6 +8,7 @@ import { AppError } from '../base/errors.ts';
 import { BotRunner } from './answer/bot-runner.ts';
 import { pendingEndOf } from './answer/farewell.ts';
 import { listenSettings } from './answer/final-next.ts';
+import { timedListen } from './answer/waking.ts';
 import { Conversation } from './conversation.ts';
 import { LiveResource } from './live-resource.ts';
 import type { EngineParts } from './parts.ts';
@@ -60,7 +61,8 @@ export class Session {
     this.#parts = parts;
     this.names = names ?? new TurnNames(call.conversationId, snapshot.turns, generation);
     this.times = new SessionTimes(nowMs, isRestored ? Math.max(0, clock.nowMs() - call.startedAtMs) : 0);
-    const [pendingEnd, asked] = [pendingEndOf(snapshot, settings), listenSettings(snapshot.listen, settings.listen)];
+    const pendingEnd = pendingEndOf(snapshot, settings);
+    const asked = listenSettings(timedListen(snapshot.listen, { bot, silentMs: snapshot.silentMs }, settings.listen), settings.listen);
     const isWithoutWords = parts.recognizer === undefined && wantsWords(bot);
     const ear = earOf({
       bot,
@@ -69,6 +71,10 @@ export class Session {
     });
     const live = new LiveResource({
       ...{ bot, snapshot, ear, clock, log: parts.log },
+      wake: (name, data) => {
+        if (bot.woken === undefined || conversation.isOver || conversation.wakes.add(name, data)) return;
+        parts.log.warn({ conversationId: call.conversationId, bot: bot.id }, 'more wakes wait than a call may have; the newest is dropped');
+      },
       onFailed: (error) => observer.botFailed?.(call, `${call.conversationId}#live`, error),
     });
     const conversation: Conversation = new Conversation({ bot, live, snapshot, isTied, pendingEnd, asked, isWithoutWords }, (end) => {

@@ -252,7 +252,8 @@ export class BotQuestion {
     }
     // What is said with the final is never said into a silence.
     const isHeard = this.#conversation.mode !== 'wav';
-    for (const prompt of prompts.slice(last + 1)) if (isHeard && isConditional(prompt)) (this.#conditional ??= this.#silences()).add(prompt);
+    for (const prompt of prompts.slice(last + 1))
+      if (isHeard && isConditional(prompt)) (this.#conditional ??= this.#silences()).add(prompt);
     // A handler that yields nothing else must not keep the process to itself.
     if (last < 0) await new Promise(setImmediate);
     return this.#isWaitedFor;

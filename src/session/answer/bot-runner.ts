@@ -23,6 +23,7 @@ import { endOf, Farewell, lastNext, type Delivery } from './farewell.ts';
 import { finalNext, listenSettings } from './final-next.ts';
 import { notify } from './notifications.ts';
 import { transcriptAfter } from './transcript.ts';
+import { timedListen } from './waking.ts';
 
 /** Bot failures in a row that transfer the caller. */
 const FAILURES_BEFORE_TRANSFER = 2;
@@ -216,6 +217,8 @@ export class BotRunner {
     const before = turn.forwardedId === undefined ? undefined : conversation.snapshotNow(this.#parts);
     const isEnd = next.kind !== 'listen';
     const isSensitive = isSensitiveInput(snapshot, event);
+    const isWoken = event?.type === 'woken';
+    if (isWoken) conversation.wakes.answered();
     const lastTexts = isEnd ? [...writer.saidTexts, ...prompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : []))] : [];
     const transcript = settings.keepsTranscript ? transcriptAfter(snapshot, event, isSensitive, lastTexts) : [];
     conversation.snapshot = {
@@ -226,7 +229,8 @@ export class BotRunner {
       started: snapshot.started || !hasFailed,
       listen: isEnd ? snapshot.listen : withoutEvent(next),
       failures: hasFailed ? snapshot.failures + 1 : 0,
-      misses: event?.type === 'no_input' ? snapshot.misses + 1 : 0,
+      misses: isWoken ? snapshot.misses : event?.type === 'no_input' ? snapshot.misses + 1 : 0,
+      silentMs: isWoken && early.length + prompts.length === 0 ? event.silentMs : 0,
       sensitive: snapshot.sensitive || (!isEnd && next.sensitive === true),
       lastWasSensitive: isSensitive,
       transcript,
@@ -277,7 +281,8 @@ export class BotRunner {
   ): Promise<void> {
     const { playout } = conversation;
     if (isKept) this.#listensFor(next);
-    const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false, end === 'failed');
+    const isDone = await writer.finish(prompts, finalNext(this.#timed(next), this.#parts.settings.listen), false, end === 'failed');
+    conversation.listeningSinceMs = this.#parts.clock.monotonicMs();
     if (!isDone || turn.wanted.isAborted) {
       if (writer.hasSaid) playout.dropped();
       else playout.unspoken(isKept);
@@ -291,7 +296,12 @@ export class BotRunner {
   #listensFor(listen: Listen): void {
     const { settings } = this.#parts;
     this.#callerAudio.expect(listeningPatience(listen, this.#conversation.bot, settings));
-    this.#conversation.asked = listenSettings(listen, settings.listen);
+    this.#conversation.asked = listenSettings(this.#timed(listen), settings.listen);
+  }
+
+  #timed(listen: Listen): Listen {
+    const { bot, snapshot } = this.#conversation;
+    return timedListen(listen, { bot, silentMs: snapshot.silentMs }, this.#parts.settings.listen);
   }
 
   #save(conversation: Conversation): void {

@@ -13,6 +13,7 @@ import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { spokenDigits } from './spoken-digits.ts';
+import { wokenBy } from './waking.ts';
 import type { TurnInput } from '../turn/turn-facts.ts';
 
 /** The bot's preparation for words that may be the whole input. */
@@ -66,9 +67,11 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
     case 'dtmf':
       return { type: 'dtmf_input', by: 'keys', digits: withoutTerminator(act.digits, context), heard };
     case 'no_input':
-      return { type: 'no_input', count: snapshot.misses + 1, heard };
+      return wokenBy(input, conversation, parts.settings.listen) ?? { type: 'no_input', count: snapshot.misses + 1, heard };
     case 'custom_event':
-      return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
+      return (
+        wokenBy(input, conversation, parts.settings.listen) ?? { type: 'custom_event', name: act.name, parameters: act.parameters, heard }
+      );
     case 'speech': {
       const recognized = await recognize(act.utterance, input.recognition, context);
       if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;

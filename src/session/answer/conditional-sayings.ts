@@ -52,12 +52,18 @@ export class ConditionalSayings {
     this.#waiting.clear();
   }
 
-  async #sayInSilence(before: Promise<void>, ifSilentMs: number, prompts: readonly Prompt[], sounds: Sounds, dropped: LinkedAbort): Promise<void> {
+  async #sayInSilence(
+    before: Promise<void>,
+    ifSilentMs: number,
+    prompts: readonly Prompt[],
+    sounds: Sounds,
+    dropped: LinkedAbort,
+  ): Promise<void> {
     const { clock, playout, waitingSinceMs, say } = this.#options;
     await before;
     // Without a sound it would be said with the final: too late.
     const isAudible = (await sounds[0]) !== undefined;
-    for (let leftMs = Infinity; isAudible && leftMs > 0 && !dropped.isAborted; ) {
+    for (let leftMs = Infinity; isAudible && leftMs > 0 && !dropped.isAborted;) {
       const nowMs = clock.monotonicMs();
       leftMs = ifSilentMs - Math.min(nowMs - waitingSinceMs, playout.silentMs(nowMs));
       if (leftMs > 0) await pause(leftMs, clock, dropped.signal);

@@ -23,7 +23,7 @@ export function finalNext(next: Next, defaults: ListenSettings, transcript?: str
 
 /** The platform's settings for a listen. */
 export function listenSettings(
-  { kind: _, speech: __, event: ___, language: ____, hints: _____, ...listen }: Listen,
+  { kind: _, speech: __, event: ___, language: ____, hints: _____, wakeMs: ______, ...listen }: Listen,
   defaults: ListenSettings,
 ): ListenSettings {
   return { ...defaults, ...listen };

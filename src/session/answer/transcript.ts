@@ -1,7 +1,7 @@
 // The transcript of a call, sent to the platform if the operator enables it (G-7B). Limited to what a snapshot can
 // carry, and without sensitive content: neither the caller's input nor the bot's prompts from the sensitive question
 // on, because they may repeat it.
-import type { ReplyingEvent } from '../../bot/bot.ts';
+import type { CallerEvent, ReplyingEvent } from '../../bot/bot.ts';
 
 /** One line of a transcript. */
 export interface TranscriptLine {
@@ -44,7 +44,8 @@ export function withStep(
   { event, isSensitive, wasSensitive }: TranscriptStep,
 ): readonly TranscriptLine[] {
   if (event.type === 'session_start') return lines;
-  return withLine(withBotLine(lines, event.heard.text, wasSensitive), { who: 'caller', text: isSensitive ? WITHHELD : actOf(event) });
+  const heard = withBotLine(lines, event.heard.text, wasSensitive);
+  return event.type === 'woken' ? heard : withLine(heard, { who: 'caller', text: isSensitive ? WITHHELD : actOf(event) });
 }
 
 /** Adds a line of the bot. */
@@ -57,7 +58,7 @@ export function transcriptText(lines: readonly TranscriptLine[]): string {
   return lines.map(({ who, text }) => `${who}: ${text}`).join('\n');
 }
 
-function actOf(event: Exclude<ReplyingEvent, { readonly type: 'session_start' }>): string {
+function actOf(event: CallerEvent): string {
   switch (event.type) {
     case 'speech_input':
       return event.text ?? '[speech]';

@@ -2,6 +2,7 @@
 // it to the directory once per answer.
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { Wake } from '../../bot/wakes.ts';
 import type { CallFacts } from '../../dialog/call.ts';
 import type { DeliveryMode } from '../../dialog/output.ts';
 import type { Listen, Next, Prompt } from '../../dialog/reply.ts';
@@ -36,6 +37,10 @@ export interface Snapshot {
   readonly failures: number;
   /** Inputs without anything from the caller in a row. */
   readonly misses: number;
+  /** Silence of the caller that goes on although the bot was woken, ms. */
+  readonly silentMs?: number;
+  /** What waits to be told: see {@link LiveContext.wake}. */
+  readonly wakes?: readonly Wake[];
   /** True once a sensitive input was requested (G-83). */
   readonly sensitive: boolean;
   /** Whether the last answered input was sensitive; see {@link isSensitiveInput}. */

@@ -1,0 +1,85 @@
+// What wakes a bot: a time of silence, or something that came from outside and waits until the platform gives a chance to say it.
+import { throughJson, type JsonValue } from '../base/json.ts';
+import type { Heard } from '../dialog/heard.ts';
+
+/** The time of `listen({ wakeMs })` has passed in silence, or {@link LiveContext.wake} was called. */
+export interface Woken {
+  readonly type: 'woken';
+  /** `timer` after `wakeMs`, otherwise what `wake` was given. */
+  readonly name: string;
+  /** What `wake` was given; null when it was nothing. */
+  readonly data: JsonValue;
+  /** How much of the last reply the caller has heard. */
+  readonly heard: Heard;
+  /** How long the caller has been silent, ms; an estimate. */
+  readonly silentMs: number;
+}
+
+/** The name of an event that no `wake` has caused. */
+export const TIMER = 'timer';
+
+/** Something that waits to be told. */
+export type Wake = Pick<Woken, 'name' | 'data'>;
+
+/** Most that wait at once. */
+const MAX_WAITING = 8;
+/** Longest data, characters of JSON: it travels with a call that moves. */
+const MAX_DATA_CHARS = 2000;
+
+/** What waits in one call, in the order in which it came; one of each name. */
+export class Wakes {
+  #waiting: ReadonlyMap<string, Wake>;
+  #told: Wake | undefined;
+
+  /** @param waiting - at the home before. */
+  constructor(waiting: readonly Wake[] = []) {
+    this.#waiting = byName(waiting);
+  }
+
+  /** For a snapshot. */
+  get waiting(): readonly Wake[] {
+    return [...this.#waiting.values()];
+  }
+
+  /**
+   * Data of the same name is replaced.
+   *
+   * @returns false when too many wait.
+   * @throws TypeError for a name that is none, and for data that is no JSON or too long.
+   */
+  add(name: string, data: JsonValue = null): boolean {
+    if (name === '' || name === TIMER || name.length > 100) throw new TypeError(`wake needs a name of 1 to 100 characters, not "${TIMER}"`);
+    const wake = { name, data: jsonOf(data) };
+    if (!this.#waiting.has(name) && this.#waiting.size >= MAX_WAITING) return false;
+    this.#waiting = new Map([...this.#waiting, [name, wake]]);
+    return true;
+  }
+
+  /** What is told next; it waits until it is answered. */
+  next(): Wake | undefined {
+    [this.#told] = this.#waiting.values();
+    return this.#told;
+  }
+
+  /** What was told last is answered, unless it has come again since. */
+  answered(): void {
+    this.#waiting = byName(this.waiting.filter((wake) => wake !== this.#told));
+  }
+
+  /** The answer was lost: what waited before it waits again. */
+  takeBack(before: readonly Wake[]): void {
+    this.#waiting = byName([...before, ...this.waiting]);
+  }
+}
+
+function byName(wakes: readonly Wake[]): ReadonlyMap<string, Wake> {
+  return new Map(wakes.map((wake) => [wake.name, wake]));
+}
+
+function jsonOf(data: JsonValue): JsonValue {
+  try {
+    return throughJson(data, MAX_DATA_CHARS);
+  } catch (cause) {
+    throw new TypeError(`wake takes JSON of ${String(MAX_DATA_CHARS)} characters at most`, { cause });
+  }
+}
