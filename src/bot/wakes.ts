@@ -18,6 +18,29 @@ export interface Woken {
 /** The name of an event that no `wake` has caused. */
 export const TIMER = 'timer';
 
+/** What is listened for, and how long the caller has been silent before that. */
+export interface Silence {
+  readonly wakeMs?: number | undefined;
+  /** 0: never reported (G-82). */
+  readonly noInputMs: number;
+  readonly silentMs?: number | undefined;
+}
+
+/** Least time of a report of no input that is all but due, ms: 0 would be never. */
+const LEAST_MS = 100;
+
+/** When the platform is to report no input to a bot that may be woken, ms; 0: never. */
+export function reportAfterMs({ wakeMs = Infinity, noInputMs, silentMs = 0 }: Silence): number {
+  const leftMs = noInputMs === 0 ? Infinity : Math.max(noInputMs - silentMs, Math.min(noInputMs, LEAST_MS));
+  const reportMs = Math.min(wakeMs, leftMs);
+  return reportMs === Infinity ? 0 : reportMs;
+}
+
+/** Whether a report of no input is the timer of `wakeMs`. @param sinceReplyMs - the silence since the last reply. */
+export function isTimer({ wakeMs = Infinity, noInputMs, silentMs = 0 }: Silence, sinceReplyMs: number): boolean {
+  return sinceReplyMs >= wakeMs && (noInputMs === 0 || silentMs + sinceReplyMs < noInputMs);
+}
+
 /** Something that waits to be told. */
 export type Wake = Pick<Woken, 'name' | 'data'>;
 

@@ -4,12 +4,12 @@ import { linkAbort, linkForeignAbort } from '../../base/abort.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { BotContext, ReplyingEvent } from '../../bot/bot.ts';
+import { ConditionalSayings, separated } from '../../bot/conditional-sayings.ts';
 import { runHandler } from '../../bot/run-handler.ts';
 import type { Answer, Keep } from '../../bot/saying.ts';
 import type { Prompt } from '../../dialog/reply.ts';
 import { shownFile } from '../../dialog/shown-file.ts';
 import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
-import { ConditionalSayings, type ConditionalPrompt } from './conditional-sayings.ts';
 import { answerLimitMs, Deadline } from './deadline.ts';
 import { SayingQueue } from './saying-queue.ts';
 import type { Conversation } from '../conversation.ts';
@@ -68,7 +68,7 @@ export class BotQuestion {
   #deadline: Deadline | undefined;
   /** Set from the first yield on. */
   #sayings: SayingQueue | undefined;
-  #conditional: ConditionalSayings | undefined;
+  #conditional: ConditionalSayings<Sounds> | undefined;
   #waitingSinceMs = 0;
   #hasHandlerBegun = false;
   #onHandlerBegun: () => void = () => undefined;
@@ -240,22 +240,19 @@ export class BotQuestion {
   /** @returns whether the handler is still waited for. */
   async #speakEarly(prompts: readonly Prompt[]): Promise<boolean> {
     if (!this.#isWaitedFor) return false;
-    const said = prompts.filter((prompt) => !isConditional(prompt));
+    const { said, conditional } = separated(prompts);
     if (this.#speaking.isAborted) {
       this.#early.push(...said);
       return this.#mayYieldUnheard();
     }
-    const last = prompts.findLastIndex((prompt) => !isConditional(prompt));
-    if (last >= 0) {
+    if (said.length > 0) {
       this.#conditional?.drop();
       await this.#say(said);
     }
     // What is said with the final is never said into a silence.
-    const isHeard = this.#conversation.mode !== 'wav';
-    for (const prompt of prompts.slice(last + 1))
-      if (isHeard && isConditional(prompt)) (this.#conditional ??= this.#silences()).add(prompt);
+    if (this.#conversation.mode !== 'wav') for (const prompt of conditional) (this.#conditional ??= this.#silences()).add(prompt);
     // A handler that yields nothing else must not keep the process to itself.
-    if (last < 0) await new Promise(setImmediate);
+    if (said.length === 0) await new Promise(setImmediate);
     return this.#isWaitedFor;
   }
 
@@ -265,11 +262,12 @@ export class BotQuestion {
     await this.#sayings?.add(prompts, sounds);
   }
 
-  #silences(): ConditionalSayings {
-    const { clock } = this.#parts;
-    return new ConditionalSayings({
-      ...{ clock, playout: this.#conversation.playout, waitingSinceMs: this.#waitingSinceMs, unwanted: this.#speaking.signal },
+  #silences(): ConditionalSayings<Sounds> {
+    return new ConditionalSayings<Sounds>({
+      ...{ clock: this.#parts.clock, waitingSinceMs: this.#waitingSinceMs, unwanted: this.#speaking.signal },
+      silentMs: (nowMs) => this.#conversation.playout.silentMs(nowMs),
       ask: (prompts, unwanted) => this.#writer.ask(prompts, unwanted),
+      isAudible: async ([sound]) => (await sound) !== undefined,
       say: async (prompts, sounds) => {
         await this.#say(prompts, sounds);
         await this.#sayings?.done();
@@ -292,10 +290,6 @@ export class BotQuestion {
     else await new Promise(setImmediate);
     return this.#isWaitedFor && this.#unheardYields <= MAX_UNHEARD_YIELDS;
   }
-}
-
-function isConditional(prompt: Prompt): prompt is ConditionalPrompt {
-  return prompt.ifSilentMs !== undefined;
 }
 
 /** The context of a handler. @throws AppError `bot_failed` when the bot could not open what it keeps for the call. */
