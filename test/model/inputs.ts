@@ -30,9 +30,10 @@ export class Inputs {
     this.#outputs = outputs;
   }
 
-  /** A session begins. @param turns - that were answered before. */
-  begin(turns: number): void {
-    [this.#inputs, this.#bargeIns, this.#isDone] = [[], new BargeIns(), false];
+  /** A session begins. @param turns - that were answered before. @param isContinued - what was answered must be known here, too. */
+  begin(turns: number, isContinued = false): void {
+    this.#inputs = isContinued ? this.#inputs.filter(({ fate }) => fate !== 'none') : [];
+    [this.#bargeIns, this.#isDone] = [new BargeIns(), false];
     this.#answer = { begun: 0, turns, wasUnspoken: false };
   }
 

@@ -77,6 +77,8 @@ class Lab {
   #isDraining = false;
   /** What another home has left. */
   #left: Restored | undefined;
+  #moves = 0;
+  #isMoving = false;
 
   constructor(program: Program, options: PlayOptions) {
     this.#program = program;
@@ -170,6 +172,9 @@ class Lab {
           await this.act({ kind: 'open', first: 'dtmf', halfClose: true, together: false });
           await this.act({ kind: 'wait', ms: act.everyMs, together: false });
         }
+        break;
+      case 'move':
+        this.#move();
         break;
       case 'drain':
         this.#note(() => 'the server takes no new calls');
@@ -288,6 +293,19 @@ class Lab {
     return open.at(-1 - (place % Math.max(1, open.length)));
   }
 
+  /** As when another home takes the call over: what it is given is JSON, and does not know what was playing. */
+  #move(): void {
+    const session = this.#sessionNow();
+    if (session === undefined || this.#closing !== undefined || this.#sessions.openTurns > 0) return;
+    if (session.isEnded || session.hasPendingEnd || session.leaving !== undefined) return;
+    this.#note(() => '— the call moves to another process —');
+    this.#moves += 1;
+    this.#left = { snapshot: throughJson({ ...session.snapshot, played: undefined }) as JsonObject, generation: this.#moves + 1 };
+    this.#isMoving = true;
+    this.#sessions.lose(OPENING);
+    this.#isMoving = false;
+  }
+
   #close(limitMs: number): void {
     this.#note(() => `the server stops within ${String(limitMs)} ms`);
     this.#isDraining = true;
@@ -360,13 +378,14 @@ class Lab {
     return {
       sessionStarted: (_call, isContinued = false) => {
         this.#note(() => (isContinued ? 'a session goes on' : 'a session begins'));
-        this.#reference.sessionStarted(isContinued ? Number(this.#left?.snapshot['turns'] ?? 0) : 0);
+        this.#reference.sessionStarted(isContinued ? Number(this.#left?.snapshot['turns'] ?? 0) : 0, isContinued);
         this.#left = undefined;
       },
       sessionEnded: (_call, end) => {
         this.#note(() => `the session is over: ${end}`);
-        if (end === 'moved') this.#wrong('G-15', 'a call that nobody else serves moved away');
-        else this.#reference.sessionEnded(end);
+        if (end === 'moved') {
+          if (!this.#isMoving) this.#wrong('G-15', 'a call that nobody else serves moved away');
+        } else this.#reference.sessionEnded(end);
       },
       botFailed: (_call, turnId, error) => {
         this.#note(() => `the bot failed: ${error.code} (${turnId})`);

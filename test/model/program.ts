@@ -24,6 +24,8 @@ export type Act = {
   | { readonly kind: 'wait'; readonly ms: number }
   /** A caller who does not wait: a key on an RPC of its own, again and again, for more than one and a half deadlines. */
   | { readonly kind: 'impatient'; readonly everyMs: number }
+  /** The call goes on in another process, unless a turn keeps it here. */
+  | { readonly kind: 'move' }
   | { readonly kind: 'drain' }
   | { readonly kind: 'close'; readonly limitMs: number }
 );
@@ -89,6 +91,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   { weight: 10, arbitrary: fc.record({ kind: fc.constant('answer' as const), pick, together }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('settle' as const), together: fc.constant(false) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('move' as const), together }) },
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: waitMs, together: fc.constant(false) }) },
 );
 const rareAct: fc.Arbitrary<Act> = fc.oneof(

@@ -146,14 +146,14 @@ export class Reference {
 
   // What the engine does.
 
-  /** @param turns - that were answered at the home before. */
-  sessionStarted(turns: number): void {
+  /** @param turns - that were answered at the home before. @param isContinued - the call has moved here. */
+  sessionStarted(turns: number, isContinued = false): void {
     if (this.open.length > 0 && this.#over === undefined) this.#wrong('G-12', 'a second session began in the middle of the call');
     // They came for the session before, which was over by then: nothing is heard on them, and nothing owed.
     for (const late of this.open) if (late.state !== 'owing') late.state = 'keys';
     [this.#over, this.#hasHungUp, this.#ear, this.#lastCut] = [undefined, false, undefined, undefined];
     this.outputs.begin();
-    this.inputs.begin(turns);
+    this.inputs.begin(turns, isContinued);
     this.silence.begin();
   }
 

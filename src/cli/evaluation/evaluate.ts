@@ -2,12 +2,11 @@
 // without a server.
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../base/clock.ts';
-import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { seededNumbers } from '../../base/seeded-numbers.ts';
 import type { Bot } from '../../bot/bot.ts';
-import { TestCall } from '../../bot/testing.ts';
+import { TestCall, type UsedTool } from '../../bot/testing.ts';
 import { nextAct, type Persona, type SpokenLine } from './persona.ts';
-import { complaints, vetoes, type Judge, type RunEnd, type RunExpectations, type UsedTool } from './verdict.ts';
+import { complaints, vetoes, type Judge, type RunEnd, type RunExpectations } from './verdict.ts';
 
 /** See {@link evaluate}. */
 export interface EvaluationOptions {
@@ -120,15 +119,13 @@ interface Talked {
 async function talked(bot: Bot, { persona, maxTurns, signal, random }: HeldOptions, onTokens: (tokens: number) => void): Promise<Talked> {
   const call = new TestCall(bot, { conversationId: randomUUID() });
   const lines: SpokenLine[] = [];
-  const tools = new Map<string, UsedTool>();
   const answerMs: number[] = [];
-  const over = (end: RunEnd, broken?: string): Talked => ({ facts: { end, lines, tools: [...tools.values()], answerMs }, broken });
+  const over = (end: RunEnd, broken?: string): Talked => ({ facts: { end, lines, tools: call.used, answerMs }, broken });
   const answered = async (work: () => Promise<unknown>): Promise<void> => {
     const beganAtMs = systemClock.monotonicMs();
     await work();
     answerMs.push(systemClock.monotonicMs() - beganAtMs);
     lines.push({ by: 'bot', text: call.heard });
-    collectTools(call.state, tools);
   };
   try {
     await answered(() => call.start());
@@ -157,14 +154,6 @@ async function interrupted(call: TestCall, lines: SpokenLine[], random: () => nu
   const heard = words.slice(0, Math.floor(random() * words.length)).join(' ');
   await call.interrupt('speech', { text: heard });
   lines.splice(-1, 1, { by: 'bot', text: `${heard} —`.trim() });
-}
-
-/** Assistants keep what they used in their state, wherever the bot around them keeps that. */
-function collectTools(state: JsonValue, tools: Map<string, UsedTool>): void {
-  if (typeof state !== 'object' || state === null) return;
-  const { by, id, tool, input = null } = state as JsonObject;
-  if (by === 'tool' && typeof id === 'string' && typeof tool === 'string') tools.set(id, { tool, input });
-  else for (const part of Object.values(state)) collectTools(part, tools);
 }
 
 function summed(runs: readonly EvaluatedRun[], tokens: number): Evaluated {

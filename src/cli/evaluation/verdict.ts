@@ -1,6 +1,7 @@
 // Whether a run was good: what can be checked for certain comes first; a judge sees only what passed, and can only make it worse.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { LanguageModel } from '../../ai/model.ts';
+import type { UsedTool } from '../../bot/testing.ts';
 import { wordsOf, type SpokenLine } from './persona.ts';
 
 /** What must be true of every run. */
@@ -17,12 +18,6 @@ export interface RunExpectations {
 }
 
 export type RunEnd = 'ended' | 'transferred' | 'hung_up' | 'too_long';
-
-/** A use of a tool. */
-export interface UsedTool {
-  readonly tool: string;
-  readonly input: JsonValue;
-}
 
 /** A model that may veto a run, and never rescue one. */
 export interface Judge {
