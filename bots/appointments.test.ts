@@ -7,9 +7,7 @@ import { practice } from './lib/practice.ts';
 it('books once, although the caller interrupts', async () => {
   const model = scripted({ use: 'book_slot', input: { slot: 'tuesday at nine' } }, 'It is booked.');
   const call = await new TestCall(appointments(model)).start();
-  const step = call.speak('Tuesday at nine, please');
-  await call.interrupt('speech', { text: 'One', ms: 300 });
-  await step;
+  await call.speak('Tuesday at nine, please', { interruptAt: 'One moment' });
   (await call.speak('and now?')).hears('It is booked.');
   expect(practice.slots('tuesday')).toEqual(['tuesday at eleven']);
 });

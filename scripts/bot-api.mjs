@@ -22,6 +22,7 @@ const GROUPS = /** @type {const} */ ([
       'SpeechInput',
       'NoInput',
       'CustomEvent',
+      'Woken',
       'CallerEvent',
       'PrepareEvent',
       'AfterReply',
@@ -58,7 +59,7 @@ const GROUPS = /** @type {const} */ ([
     'What surrounds a handler',
     ['BotContext', 'CallFacts', 'BotEar', 'Live', 'LiveContext', 'LiveEnd', 'TurnReport', 'ModelFailure', 'ModelBudget'],
   ],
-  ['Testing', ['TestCall', 'SpeakOptions']],
+  ['Testing', ['TestCall', 'TestCallOptions', 'SpeakOptions', 'InterruptOptions', 'Said', 'UsedTool']],
 ]);
 
 /** Exports whose members no author reads. */

@@ -10,7 +10,7 @@ export const practice = {
 
   /** @param request - names the booking: the second time it changes nothing. */
   async book(slot: string, request: string): Promise<string> {
-    await pause(50);
+    await pause(200);
     const known = booked.get(request);
     if (known !== undefined) return known;
     const result = free.delete(slot.toLowerCase()) ? `booked ${slot}` : `${slot} is not free`;

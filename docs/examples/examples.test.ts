@@ -13,6 +13,7 @@ import recordings from './recordings.ts';
 import spanish from './spanish.ts';
 import speechToSpeech from './speech-to-speech.ts';
 import survey from './survey.ts';
+import waitingRoom from './waiting-room.ts';
 
 describe('directory', () => {
   it('connects by name, and asks again when it did not get one', async () => {
@@ -27,6 +28,15 @@ describe('directory', () => {
     (await call.silence()).hears('still there');
     (await call.silence()).hears('say a name');
     (await call.silence()).transferred({ reason: 'no name' });
+  });
+});
+
+describe('waiting room', () => {
+  it('speaks into the silence, and connects when somebody is free', async () => {
+    const call = await new TestCall(waitingRoom, {}, { clock: 'fake' }).start();
+    await call.advance(45_000);
+    call.transferred({ reason: 'a person is free' });
+    expect(call.said.map(({ text }) => text)).toEqual(['You are third in the queue.', 'You are number 2 now.', 'Thank you for waiting.']);
   });
 });
 

@@ -152,6 +152,8 @@ export interface Bot {
   readonly prompts: readonly string[];
   start(event: SessionStart, context: BotContext<unknown>): Handled<JsonValue>;
   reply(state: JsonValue, event: CallerEvent<unknown>, context: BotContext<unknown>): Handled<JsonValue>;
+  /** Undefined: nothing wakes this bot. */
+  readonly woken: ((state: JsonValue, event: Woken, context: BotContext<unknown>) => Handled<JsonValue>) | undefined;
   /** Every event that this bot has a handler for, including `otherwise`, in the order of the API. */
   readonly handlers: readonly string[];
   /** The notifying events this bot has handlers for; others are not sent to it. */
