@@ -4,7 +4,7 @@ import { bot, go, listen, say } from 'parley-voice';
 /** Ten seconds of silence wake the bot; the platform reports no input after a minute. */
 const waiting = { wakeMs: 10_000, noInputMs: 60_000 };
 
-export default bot<{ readonly place: number }, undefined>({
+export default bot<{ readonly place: number }>({
   id: 'waiting-room',
   name: 'Waiting room',
   version: 1,

@@ -39,7 +39,7 @@ export interface LiveContext<S> {
    * @param data - 2,000 characters of JSON at most.
    * @throws TypeError for another name or other data.
    */
-  wake(name: string, data?: JsonValue): void;
+  readonly wake: (name: string, data?: JsonValue) => void;
 }
 
 /**

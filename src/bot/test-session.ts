@@ -39,7 +39,7 @@ const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () 
 interface Answering {
   readonly stop: LinkedAbort;
   /** Resolves when its handler has finished. */
-  ended: Promise<{ readonly thrown: unknown } | undefined | void>;
+  ended: Promise<{ readonly thrown: unknown } | undefined>;
   /** Resolves when nobody waits for it any more. */
   readonly left: Promise<undefined>;
   readonly leave: () => void;
@@ -53,7 +53,7 @@ function newAnswering(): Answering {
       resolve(undefined);
     };
   });
-  return { stop: linkForeignAbort(), ended: Promise.resolve(), left, leave, isOver: false };
+  return { stop: linkForeignAbort(), ended: Promise.resolve(undefined), left, leave, isOver: false };
 }
 
 /** Owned by a `TestCall`. */
@@ -166,14 +166,17 @@ export class TestSession {
     const answering = newAnswering();
     this.#answering = answering;
     answering.ended = this.#answer(event, answering)
-      .catch((thrown: unknown) => ({ thrown }))
+      .then(
+        () => undefined,
+        (thrown: unknown) => ({ thrown }),
+      )
       .finally(() => {
         this.#over(answering);
       });
     if (interruptAt !== undefined) await this.#comeIn(interruptAt, by, answering);
     const failed = await Promise.race([answering.ended, answering.left]);
     if (failed !== undefined) throw failed.thrown;
-    if (this.#answering === undefined) this.#expectReport();
+    this.#expectReport();
   }
 
   #over(answering: Answering): void {
@@ -248,9 +251,12 @@ export class TestSession {
 
   /** The caller comes in on the reply that is being made. */
   async #comeIn(point: string | number, by: 'speech' | 'keys', answering: Answering): Promise<void> {
+    await tick();
     let moment = this.#playout.momentOf(point);
-    for (await tick(); (moment = this.#playout.momentOf(point)) === undefined && !answering.isOver;)
+    while (moment === undefined && !answering.isOver) {
       await new Promise<void>((resolve) => (this.#onSaid = resolve));
+      moment = this.#playout.momentOf(point);
+    }
     if (moment === undefined) throw failure(`the caller never hears ${String(point)} but "${this.#shown}"`, this.#shown, point);
     const isFarewell = this.#reply !== undefined && this.#reply.next.kind !== 'listen';
     if (isFarewell || !moment.isCuttable)
@@ -289,7 +295,7 @@ export class TestSession {
 
   /** With a fake clock the platform reports the silence of a caller who is to answer. */
   #expectReport(): void {
-    if (this.#fake === undefined || this.#reply?.next.kind !== 'listen') return;
+    if (this.#fake === undefined || this.#answering !== undefined || this.#reply?.next.kind !== 'listen') return;
     const afterMs = reportAfterMs(this.#silence);
     if (afterMs === 0) return;
     this.#cancelReport = this.#fake.after(this.#playingMs + afterMs, () => {

@@ -19,5 +19,5 @@ export function collectUses(state: JsonValue, uses: Map<string, UsedTool>): void
 
 function outputOf(outcome: JsonValue | undefined): Pick<UsedTool, 'output'> {
   if (typeof outcome !== 'object' || outcome === null || !('value' in outcome)) return {};
-  return { output: (outcome as JsonObject)['value'] ?? null };
+  return { output: outcome['value'] ?? null };
 }

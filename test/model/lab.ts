@@ -78,7 +78,6 @@ class Lab {
   /** What another home has left. */
   #left: Restored | undefined;
   #moves = 0;
-  #isMoving = false;
 
   constructor(program: Program, options: PlayOptions) {
     this.#program = program;
@@ -296,14 +295,12 @@ class Lab {
   /** As when another home takes the call over: what it is given is JSON, and does not know what was playing. */
   #move(): void {
     const session = this.#sessionNow();
-    if (session === undefined || this.#closing !== undefined || this.#sessions.openTurns > 0) return;
-    if (session.isEnded || session.hasPendingEnd || session.leaving !== undefined) return;
+    const mayMove = this.#closing === undefined && this.#sessions.openTurns === 0 && session?.leaving === undefined;
+    if (session === undefined || !mayMove || session.isEnded || session.hasPendingEnd) return;
     this.#note(() => '— the call moves to another process —');
     this.#moves += 1;
     this.#left = { snapshot: throughJson({ ...session.snapshot, played: undefined }) as JsonObject, generation: this.#moves + 1 };
-    this.#isMoving = true;
     this.#sessions.lose(OPENING);
-    this.#isMoving = false;
   }
 
   #close(limitMs: number): void {
@@ -384,7 +381,7 @@ class Lab {
       sessionEnded: (_call, end) => {
         this.#note(() => `the session is over: ${end}`);
         if (end === 'moved') {
-          if (!this.#isMoving) this.#wrong('G-15', 'a call that nobody else serves moved away');
+          if (this.#left === undefined) this.#wrong('G-15', 'a call that nobody else serves moved away');
         } else this.#reference.sessionEnded(end);
       },
       botFailed: (_call, turnId, error) => {

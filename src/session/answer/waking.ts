@@ -4,7 +4,8 @@ import { isTimer, reportAfterMs, TIMER, type Woken } from '../../bot/wakes.ts';
 import type { ListenSettings } from '../../dialog/output.ts';
 import type { Listen } from '../../dialog/reply.ts';
 import type { Conversation } from '../conversation.ts';
-import type { CompleteInput } from './caller-event.ts';
+import type { Heard } from '../../dialog/heard.ts';
+import type { TurnInput } from '../turn/turn-facts.ts';
 
 /** A listen whose report of no input comes when the bot is to be woken, or after what is left of its time. */
 export function timedListen(
@@ -19,7 +20,7 @@ export function timedListen(
 
 /** The event of a report of no input, or of a custom event, that wakes the bot; undefined: it does not. */
 export function wokenBy(
-  { act, completeAtMs, heard }: CompleteInput,
+  { act, completeAtMs, heard }: { readonly act: TurnInput; readonly completeAtMs: number; readonly heard: Heard },
   conversation: Conversation,
   defaults: ListenSettings,
 ): Woken | undefined {

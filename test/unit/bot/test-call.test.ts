@@ -28,7 +28,10 @@ describe('a caller who comes in', () => {
         yield keep({ step: step + 1 });
         yield say('One moment please.');
         await new Promise<void>((resolve) => {
-          if (!isDeaf) signal.addEventListener('abort', () => resolve());
+          if (!isDeaf)
+            signal.addEventListener('abort', () => {
+              resolve();
+            });
         });
         return go({ step: step + 10 }, say('Booked.').listen());
       },

@@ -131,7 +131,7 @@ describe('a saying for a silence', () => {
       name: 'Endless',
       version: 1,
       session_start: () => go(null, say('Hi.').listen()),
-      async *dtmf_input(_state, _event, { signal }) {
+      *dtmf_input(_state, _event, { signal }) {
         for (let each = 0; !signal.aborted; each += 1) yield say(`Silence ${String(each)}.`, { ifSilentMs: 20_000 });
         return go(null, say('Never.').listen());
       },

@@ -35,7 +35,7 @@ function waking(options: ListenOptions, { isWoken = true, hasCustom = false } = 
     ...(isWoken && {
       woken: (_state, { name, data, silentMs }) => {
         events.push(`${name} ${JSON.stringify(data)} ${String(silentMs)}`);
-        return go(null, name === 'say' ? say(String(data)).listen(options) : listen(options));
+        return go(null, name === 'say' ? say(typeof data === 'string' ? data : '').listen(options) : listen(options));
       },
     }),
     ...(hasCustom && { custom_event: () => go(null, say('An event.').listen(options)) }),
@@ -191,7 +191,7 @@ describe('what comes from outside', () => {
       live: { open: (context) => ((live = context), null) },
       session_start: () => go(null, say('Hi.').listen()),
       woken: async (_state, { data }) => {
-        told.push(String(data));
+        told.push(JSON.stringify(data));
         if (told.length === 1) await new Promise(() => undefined);
         return go(null, say('News.').listen());
       },
