@@ -11,6 +11,7 @@ import { separated } from './conditional-sayings.ts';
 import type { BotEar, LiveEnd } from './live.ts';
 import { runHandler, runNote } from './run-handler.ts';
 import type { Keep } from './saying.ts';
+import { newAnswering, type Answering } from './test-answering.ts';
 import { TestClock, tick } from './test-clock.ts';
 import { TestLive } from './test-live.ts';
 import type { InterruptOptions, TestCallOptions } from './test-options.ts';
@@ -34,27 +35,6 @@ const NO_INPUT_MS = 10_000;
 const MAX_YIELDS = 10_000;
 
 const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
-
-/** A turn whose handler is running. */
-interface Answering {
-  readonly stop: LinkedAbort;
-  /** Resolves when its handler has finished. */
-  ended: Promise<{ readonly thrown: unknown } | undefined>;
-  /** Resolves when nobody waits for it any more. */
-  readonly left: Promise<undefined>;
-  readonly leave: () => void;
-  isOver: boolean;
-}
-
-function newAnswering(): Answering {
-  let leave: () => void = () => undefined;
-  const left = new Promise<undefined>((resolve) => {
-    leave = () => {
-      resolve(undefined);
-    };
-  });
-  return { stop: linkForeignAbort(), ended: Promise.resolve(undefined), left, leave, isOver: false };
-}
 
 /** Owned by a `TestCall`. */
 export class TestSession {
