@@ -1,5 +1,5 @@
 // One call of a test: asks the bot as the engine does, without server and audio. `TestCall` is what authors see of it.
-import { linkForeignAbort, waitAtMost, type LinkedAbort } from '../base/abort.ts';
+import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
