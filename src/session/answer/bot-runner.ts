@@ -301,7 +301,7 @@ export class BotRunner {
 
   #timed(listen: Listen): Listen {
     const { bot, snapshot } = this.#conversation;
-    return timedListen(listen, { bot, silentMs: snapshot.silentMs }, this.#parts.settings.listen);
+    return bot.woken === undefined ? listen : timedListen(listen, { bot, silentMs: snapshot.silentMs }, this.#parts.settings.listen);
   }
 
   #save(conversation: Conversation): void {
