@@ -295,8 +295,8 @@ export class BotRunner {
   /** Sets the listen settings of the platform and of the audio listener. */
   #listensFor(listen: Listen): void {
     const { settings } = this.#parts;
-    this.#callerAudio.expect(listeningPatience(listen, this.#conversation.bot, settings));
     this.#conversation.asked = listenSettings(this.#timed(listen), settings.listen);
+    this.#callerAudio.expect(listeningPatience(listen, this.#conversation.bot, settings));
   }
 
   #timed(listen: Listen): Listen {
