@@ -280,8 +280,9 @@ export class BotRunner {
     isKept = false,
   ): Promise<void> {
     const { playout } = conversation;
-    if (isKept) this.#listensFor(next);
-    const isDone = await writer.finish(prompts, finalNext(this.#timed(next), this.#parts.settings.listen), false, end === 'failed');
+    const timed = this.#timed(next);
+    if (isKept) this.#listensFor(next, timed);
+    const isDone = await writer.finish(prompts, finalNext(timed, this.#parts.settings.listen), false, end === 'failed');
     conversation.listeningSinceMs = this.#parts.clock.monotonicMs();
     if (!isDone || turn.wanted.isAborted) {
       if (writer.hasSaid) playout.dropped();
@@ -293,10 +294,10 @@ export class BotRunner {
   }
 
   /** Sets the listen settings of the platform and of the audio listener. */
-  #listensFor(listen: Listen): void {
+  #listensFor(listen: Listen, timed = this.#timed(listen)): void {
     const { settings } = this.#parts;
-    this.#conversation.asked = listenSettings(this.#timed(listen), settings.listen);
     this.#callerAudio.expect(listeningPatience(listen, this.#conversation.bot, settings));
+    this.#conversation.asked = listenSettings(timed, settings.listen);
   }
 
   #timed(listen: Listen): Listen {
