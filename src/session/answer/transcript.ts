@@ -58,7 +58,7 @@ export function transcriptText(lines: readonly TranscriptLine[]): string {
   return lines.map(({ who, text }) => `${who}: ${text}`).join('\n');
 }
 
-function actOf(event: CallerEvent): string {
+function actOf(event: CallerEvent<unknown>): string {
   switch (event.type) {
     case 'speech_input':
       return event.text ?? '[speech]';
