@@ -73,6 +73,9 @@ function isForModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent): 
   return withoutModel(draft, event) === undefined;
 }
 
+/** An event and, for a model that hears the caller itself, the name of the utterance there. */
+export type NamedEvent<P = unknown> = CallerEvent<P> & { readonly item?: string };
+
 /**
  * A step with any way of answering.
  *
@@ -93,7 +96,7 @@ export function stepOf<D extends JsonObject>(
         reply: say(text, { cache: typeof rules.greeting === 'string' }).listen(rules.listen),
       };
     },
-    turn: (state, event, context, at) =>
+    turn: (state, event: NamedEvent<PreparedAnswer | undefined>, context, at) =>
       reported(new Draft(rules, state, context), (draft) => turn(draft, event, at, answerTo(context, event))),
     resume: (state, outcome, context, at) =>
       reported(new Draft(rules, state, context), (draft) => resume(draft, outcome, at, answerTo(context))),
@@ -118,12 +121,7 @@ async function* reported<D extends JsonObject, S>(draft: Draft<D>, talk: (draft:
   }
 }
 
-async function* turn<D extends JsonObject, S>(
-  draft: Draft<D>,
-  event: CallerEvent<unknown>,
-  at: At<D, S>,
-  answer: Answering<D>,
-): AssistantTalk<D, S> {
+async function* turn<D extends JsonObject, S>(draft: Draft<D>, event: NamedEvent, at: At<D, S>, answer: Answering<D>): AssistantTalk<D, S> {
   draft.change({ messages: settled(draft.state.messages, event.heard), turns: draft.state.turns + 1 });
   if (draft.state.keying !== undefined) {
     const digits = event.type === 'dtmf_input' ? event.digits : undefined;
@@ -148,7 +146,7 @@ async function* resume<D extends JsonObject, S>(
 }
 
 /** The reply that needs no model. Undefined: the history now has the caller's input, and the model must answer. */
-function withoutModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent<unknown>): AssistantTurn<D> | undefined {
+function withoutModel<D extends JsonObject>(draft: Draft<D>, event: NamedEvent): AssistantTurn<D> | undefined {
   const { rules, phrases, state } = draft;
   switch (event.type) {
     case 'no_input':
@@ -168,7 +166,7 @@ function withoutModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent<
         draft.change({ unheard: state.unheard + 1 });
         return state.unheard + 1 < MOST_FAILURES ? draft.ask(phrases.notHeard) : giveUp(draft, 'the caller could not be heard');
       }
-      draft.add({ by: 'caller', text: rules.redact?.(event.text) ?? event.text });
+      draft.add({ by: 'caller', text: rules.redact?.(event.text) ?? event.text, ...(event.item !== undefined && { item: event.item }) });
   }
   draft.change({ unheard: 0 });
   const used = usedUp(draft);

@@ -2,7 +2,6 @@
 // reply.
 import type { JsonObject } from '../../base/json.ts';
 import type { Saying } from '../../bot/saying.ts';
-import type { Utterance } from '../../dialog/utterance.ts';
 import { instructionsOf, isLast, type Answered, type Answering, type Attempt, type Use } from '../answer.ts';
 import type { Draft } from '../draft.ts';
 import { outputOf, type Message, type ToolMessage } from '../history.ts';
@@ -20,13 +19,8 @@ const PIECE_BYTES = 1600;
 /** Attempts of a response; a failed one is repeated only before its first sound. */
 const TRIES = 2;
 
-/** Answers with a speech-to-speech model. @param utterance - the caller's new utterance; undefined when there is none. */
-export function spokenAnswering<D extends JsonObject>(
-  session: RealtimeSession,
-  model: string,
-  utterance: Utterance | undefined,
-): Answering<D> {
-  const hearing = new Hearing(session, utterance);
+/** Answers with a speech-to-speech model. */
+export function spokenAnswering<D extends JsonObject>(session: RealtimeSession, model: string): Answering<D> {
   return async function* (draft): AsyncGenerator<Saying, Answered> {
     let answered: Answered = { uses: [], failed: 'late' };
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -36,9 +30,8 @@ export function spokenAnswering<D extends JsonObject>(
       }
       if (tries > 0) draft.noteFallback();
       session.instruct(instructionsOf(draft, TELEPHONE));
-      bringInLine(draft, session, hearing);
+      bringInLine(draft, session);
       const attempt = yield* response(draft, session, model);
-      hearing.named(draft);
       answered = attempt;
       if (isLast(draft, attempt)) return attempt;
     }
@@ -89,46 +82,15 @@ async function* response<D extends JsonObject>(draft: Draft<D>, session: Realtim
   return { uses, hasBegun };
 }
 
-/** The caller's new utterance: sent once per connection. Its history entry gets the service's item id when that is known. */
-class Hearing {
-  readonly #session: RealtimeSession;
-  readonly #utterance: Utterance | undefined;
-  #epoch: number | undefined;
-
-  constructor(session: RealtimeSession, utterance: Utterance | undefined) {
-    this.#session = session;
-    this.#utterance = utterance;
-  }
-
-  /** Whether the message is the new utterance. Sends its audio if the present connection does not have it yet. */
-  takes(message: Message): boolean {
-    if (this.#utterance === undefined || !isUnnamed(message)) return false;
-    if (this.#epoch !== this.#session.epoch) this.#session.hear(this.#utterance.mulaw);
-    this.#epoch = this.#session.epoch;
-    return true;
-  }
-
-  named<D extends JsonObject>(draft: Draft<D>): void {
-    const { heardItem } = this.#session;
-    if (heardItem === undefined || this.#epoch !== this.#session.epoch) return;
-    const { messages } = draft.state;
-    const at = messages.findLastIndex(isUnnamed);
-    draft.change({ messages: messages.map((message, index) => (index === at ? { ...message, item: heardItem } : message)) });
-  }
-}
-
-function isUnnamed(message: Message): boolean {
-  return message.by === 'caller' && message.text === SPEECH && message.item === undefined;
-}
-
-/** Sends the service the entries of the history that it lacks, as text; after a new connection, all of them. */
-function bringInLine<D extends JsonObject>(draft: Draft<D>, session: RealtimeSession, hearing: Hearing): void {
+/** Sends the service what it lacks of the history; after a new connection, all of it: as text, except audio that the session still has. */
+function bringInLine<D extends JsonObject>(draft: Draft<D>, session: RealtimeSession): void {
   const messages = draft.state.messages.map((message): Message => {
     if (message.by === 'tool') {
       bringTool(message, session);
       return message;
     }
-    if (session.holds(message.item) || message.text === '' || hearing.takes(message)) return message;
+    if (session.holds(message.item) || message.text === '') return message;
+    if (message.text === SPEECH && message.item !== undefined && session.hear(message.item)) return message;
     const id = session.newName();
     const { text } = message;
     if (message.by === 'caller') session.create({ id, type: 'message', role: 'user', content: [{ type: 'input_text', text }] });

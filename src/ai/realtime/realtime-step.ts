@@ -4,7 +4,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { isSocketAddress } from '../../base/service-socket.ts';
 import type { Live } from '../../bot/live.ts';
 import type { CallFacts } from '../../dialog/call.ts';
-import { stepOf, type AssistantStep } from '../assistant-step.ts';
+import { stepOf, type AssistantStep, type NamedEvent } from '../assistant-step.ts';
 import type { AnyContext } from '../draft.ts';
 import { soundsCut, type Message } from '../history.ts';
 import type { AssistantManners } from '../options.ts';
@@ -50,9 +50,7 @@ export function realtimeStep<D extends JsonObject = JsonObject>(options: Realtim
     if (session === undefined) throw new TypeError('the bot around a realtimeStep needs `live: step.live`');
     return session;
   };
-  const step = stepOf(rules, (context, event) =>
-    spokenAnswering(sessionOf(context), model, event?.type === 'speech_input' ? event.utterance : undefined),
-  );
+  const step = stepOf(rules, (context) => spokenAnswering(sessionOf(context), model));
   return {
     ...step,
     // Its model hears the caller itself.
@@ -72,8 +70,16 @@ export function realtimeStep<D extends JsonObject = JsonObject>(options: Realtim
       const session = sessionOf(context);
       for (const [item, heardMs] of soundsCut(state.messages, event.heard)) session.truncate(item, heardMs);
       const known = { ...state, messages: state.messages.map((message) => withTranscript(message, session, redact)) };
-      // No recognizer ran, but the model has heard the speech itself.
-      return step.turn(known, event.type === 'speech_input' ? { ...event, text: SPEECH, understood: 'words' } : event, context, at);
+      if (event.type !== 'speech_input') return step.turn(known, event, context, at);
+      // No recognizer ran, but the model hears the speech itself.
+      const heard: NamedEvent<undefined> = {
+        ...event,
+        text: SPEECH,
+        understood: 'words',
+        prepared: undefined,
+        item: session.said(event.utterance.mulaw),
+      };
+      return step.turn(known, heard, context, at);
     },
   };
 }

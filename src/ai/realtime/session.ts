@@ -28,6 +28,8 @@ export interface RealtimeSessionOptions {
 const RETRY_MS = [0, 250, 1000] as const;
 /** Longest wait for the end of a cancelled response, ms: services refuse two at once. */
 const CANCELLED_MS = 1000;
+/** Utterances whose audio is kept: the connection may be lost, or the caller may go on before the service has the audio. */
+const MAX_UTTERANCES = 3;
 /** Most kept transcripts of the caller. */
 const MAX_TRANSCRIPTS = 100;
 /** Caller audio in one message, bytes: one second. */
@@ -44,8 +46,7 @@ export class RealtimeSession {
   #cancelRetry: CancelTimer = () => undefined;
   #isClosed = false;
   #names = 0;
-  /** Number of the current connection. The service's entries belong to one connection. */
-  epoch = 0;
+  /** Entries that the service has on the present connection. */
   #items = new Set<string>();
   /** Outcomes that the service has, by tool use: the item and its text. */
   readonly outcomes = new Map<string, { readonly item: string; readonly output: string }>();
@@ -53,8 +54,13 @@ export class RealtimeSession {
   readonly calls = new Map<string, string>();
   /** Call ids of the tool uses that the service itself has requested. */
   readonly #asksFor = new Set<string>();
+  /** Audio of the last utterances, by name. */
+  readonly #utterances = new Map<string, Uint8Array>();
+  /** Utterances that were sent and have no item id of the service yet, in order. */
+  readonly #unnamed: string[] = [];
+  /** Names of utterances, by the service's item id. */
+  readonly #heard = new Map<string, string>();
   readonly #transcripts = new Map<string, string>();
-  #committed: string | undefined;
   #instructions = '';
   /** Requested responses that have not begun. */
   readonly #asked: SpokenResponse[] = [];
@@ -114,23 +120,30 @@ export class RealtimeSession {
     else this.#send({ type: 'conversation.item.truncate', item_id: item, content_index: 0, audio_end_ms });
   }
 
-  /** Sends caller audio. @param mulaw - G.711 µ-law, 8 kHz. */
-  hear(mulaw: Uint8Array): void {
-    this.#committed = undefined;
+  /** Keeps an utterance of the caller. @param mulaw - G.711 µ-law, 8 kHz. @returns its name here. */
+  said(mulaw: Uint8Array): string {
+    const name = this.newName();
+    this.#utterances.set(name, mulaw);
+    for (const oldest of this.#utterances.keys()) if (this.#utterances.size > MAX_UTTERANCES) this.#utterances.delete(oldest);
+    return name;
+  }
+
+  /** Sends an utterance. @returns false when its audio is not here. */
+  hear(name: string): boolean {
+    const mulaw = this.#utterances.get(name);
+    if (mulaw === undefined) return false;
+    this.#items.add(name);
+    this.#unnamed.push(name);
     const bytes = Buffer.from(mulaw.buffer, mulaw.byteOffset, mulaw.byteLength);
     for (let from = 0; from < bytes.length; from += APPEND_BYTES)
       this.#send({ type: 'input_audio_buffer.append', audio: bytes.toString('base64', from, Math.min(from + APPEND_BYTES, bytes.length)) });
     this.#send({ type: 'input_audio_buffer.commit' });
-  }
-
-  /** The service's id of the last utterance; undefined until the service has sent it. */
-  get heardItem(): string | undefined {
-    return this.#committed;
+    return true;
   }
 
   /** The transcript of an utterance; undefined until the service has sent it. */
-  transcriptOf(item: string): string | undefined {
-    return this.#transcripts.get(item);
+  transcriptOf(name: string): string | undefined {
+    return this.#transcripts.get(name);
   }
 
   /** Requests a response. Leaving the loop or aborting the signal cancels it. */
@@ -174,7 +187,6 @@ export class RealtimeSession {
   #connect(): void {
     this.#cancelRetry();
     const { address, settings } = this.#options;
-    this.epoch += 1;
     const session = { ...settings, ...(this.#instructions !== '' && { instructions: this.#instructions }) };
     const socket = new ServiceSocket<ClientEvent, ServiceEvent>(
       { url: urlOf(address), key: address.key },
@@ -217,7 +229,8 @@ export class RealtimeSession {
     this.outcomes.clear();
     this.calls.clear();
     this.#asksFor.clear();
-    this.#committed = undefined;
+    this.#unnamed.length = 0;
+    this.#heard.clear();
     for (const response of [...this.#asked.splice(0), ...(this.#running === undefined ? [] : [this.#running])])
       response.push({ kind: 'failed', why: 'error' });
     this.#running = undefined;
@@ -234,13 +247,16 @@ export class RealtimeSession {
         this.#tries = 0;
         this.#resolveWaits();
         return;
-      case 'input_audio_buffer.committed':
-        this.#items.add(event.item_id);
-        this.#committed = event.item_id;
+      case 'input_audio_buffer.committed': {
+        const name = this.#unnamed.shift();
+        if (name !== undefined) this.#heard.set(event.item_id, name);
         return;
-      case 'conversation.item.input_audio_transcription.completed':
-        if (this.#transcripts.size < MAX_TRANSCRIPTS) this.#transcripts.set(event.item_id, event.transcript.trim());
+      }
+      case 'conversation.item.input_audio_transcription.completed': {
+        const name = this.#heard.get(event.item_id);
+        if (name !== undefined && this.#transcripts.size < MAX_TRANSCRIPTS) this.#transcripts.set(name, event.transcript.trim());
         return;
+      }
       case 'response.created':
         this.#begun(event.response.id);
         return;

@@ -72,6 +72,31 @@ describe('a speech-to-speech assistant', () => {
     ]);
   });
 
+  it('hears all that its caller said while it was waiting for a tool', async () => {
+    let done: () => void = () => undefined;
+    const book = tool({
+      description: 'Books',
+      input: z.object({ slot: z.string() }),
+      run: () => new Promise<string>((resolve) => (done = () => resolve('done'))),
+    });
+    const { call, held } = await called({ heard: ['book it', 'wait', 'and now?'], rules: RULES }, { tools: { book } });
+    const first = call.speak();
+    await until(
+      () => 'the tool runs',
+      () => held().includes('tool: book'),
+    );
+    await call.interrupt();
+    await first;
+    const second = call.speak();
+    await call.interrupt();
+    await second;
+    done();
+    await call.speak();
+    await call.press('1');
+    const words = held().filter((entry) => entry.startsWith('caller: '));
+    expect(words).toEqual(['caller: book it', 'caller: wait', 'caller: and now?', 'caller: [keys pressed: 1]']);
+  });
+
   it('transfers where its author says, and ends', async () => {
     const transfer = { to: (given: { reason: string }) => ({ ...given, routingHint: 'front-desk' }) };
     const first = await called({ heard: ['a person'], rules: RULES }, { transfer });
