@@ -159,7 +159,7 @@ class CallerStream {
     const located = (found: Located): void => {
       if (this.rpc.isOver) return;
       if (found.kind === 'here') this.#openHere(opening, found.restored);
-      else if (found.kind === 'ended') this.rpc.completeEmpty();
+      else if (found.kind === 'ended') this.#completeEnded(opening);
       // One hop: a forwarded turn is not forwarded again.
       else if (this.rpc.giveBack()) return;
       else if (found.kind === 'at_peer') this.#forward(opening, found);
@@ -168,6 +168,12 @@ class CallerStream {
     settle(locate, located, (thrown) => {
       this.#unopened(opening, thrown);
     });
+  }
+
+  /** The call is over. A turn without an input of its own has nothing to be answered (G-61), and a FINAL would need input settings (G-80). */
+  #completeEnded({ input }: Opening): void {
+    if (input === undefined || input.kind === 'audio' || input.kind === 'dtmf_start') this.rpc.complete();
+    else this.rpc.completeEmpty();
   }
 
   /** Synchronous for a further turn of a call: nothing may happen between the lookup of the session and the turn. */

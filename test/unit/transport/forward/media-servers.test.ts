@@ -114,6 +114,15 @@ describe('a turn that opens where its call does not live', () => {
     expect(ending.code).toBe(status.OK);
     expect(responses.map(({ prompts = [] }) => prompts.length)).toEqual([0]);
   });
+
+  it('G-80 completes without a response when it has no input and its call is over everywhere', async () => {
+    const { near } = await servers();
+    near.homes.answers = [{ kind: 'ended' }];
+    for (const input of [quiet(200), [event('START_OF_DTMF')]]) {
+      const { ending, responses } = await near.platform().call().turn(...input);
+      expect({ code: ending.code, responses }).toEqual({ code: status.OK, responses: [] });
+    }
+  });
 });
 
 describe('a forwarded turn that ends in the middle of its reply', () => {
