@@ -36,7 +36,7 @@ export interface AssistantStep<D extends JsonObject = JsonObject> {
 /** Longest wait for a tool that an earlier turn started, ms. */
 const RUNNING_TOOL_MS = 1500;
 /** The caller is transferred after this many model failures in a row, or this many turns in a row without a recognizer. */
-const MOST_FAILURES = 2;
+export const MOST_FAILURES = 2;
 /** The call ends after this many silences in a row. */
 const MOST_SILENCES = 3;
 
@@ -211,5 +211,6 @@ async function* rounds<D extends JsonObject, S>(draft: Draft<D>, at: At<D, S>, a
 function excuse<D extends JsonObject>(draft: Draft<D>): AssistantTurn<D> {
   const failures = draft.state.failures + 1;
   draft.change({ failures });
-  return failures < MOST_FAILURES ? draft.ask(draft.phrases.lost) : giveUp(draft, 'the model failed');
+  if (failures < MOST_FAILURES || draft.rules.hasFallback === true) return draft.ask(draft.phrases.lost);
+  return giveUp(draft, 'the model failed');
 }

@@ -115,6 +115,8 @@ export interface AssistantState<D extends JsonObject = JsonObject> {
   readonly unheard: number;
   /** The language that the model has chosen. */
   readonly language?: string;
+  /** Set when the `fallback` of a speech-to-speech model has taken the call over. */
+  readonly isTakenOver?: true;
   /** Set while the caller is asked for digits. */
   readonly keying?: { readonly use: string; readonly tool: string; readonly tries: number };
 }

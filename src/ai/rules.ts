@@ -27,6 +27,8 @@ export interface AssistantRules<D extends JsonObject> extends AssistantManners<D
   readonly usable: ReadonlyMap<string, Usable<D>>;
   /** The same tools as the model gets them. */
   readonly shown: readonly ModelTool[];
+  /** Another step goes on when the model has failed for good. */
+  readonly hasFallback?: boolean;
 }
 
 const LIMITS: AssistantLimits = {

@@ -4,10 +4,10 @@ import type { JsonObject } from '../../base/json.ts';
 import { isSocketAddress } from '../../base/service-socket.ts';
 import type { Live } from '../../bot/live.ts';
 import type { CallFacts } from '../../dialog/call.ts';
-import { stepOf, type AssistantStep, type NamedEvent } from '../assistant-step.ts';
+import { MOST_FAILURES, stepOf, type AssistantStep, type NamedEvent } from '../assistant-step.ts';
 import type { AnyContext } from '../draft.ts';
 import { soundsCut, type Message } from '../history.ts';
-import type { AssistantManners } from '../options.ts';
+import type { AssistantManners, AssistantState } from '../options.ts';
 import { rulesOf, type AssistantRules } from '../rules.ts';
 import { SPEECH, spokenAnswering } from './answer.ts';
 import { RealtimeSession, type RealtimeAddress } from './session.ts';
@@ -21,11 +21,16 @@ export interface RealtimeOptions<D extends JsonObject = JsonObject> extends Omit
    * and `onEnd` know only that the caller spoke.
    */
   readonly transcribe?: string;
+  /**
+   * Goes on with the call when the model has failed twice in a row, instead of a transfer; an {@link assistantStep}. Its server needs a
+   * recognizer, which then hears all calls. It reads what `transcribe` has written down.
+   */
+  readonly fallback?: AssistantStep<D>;
 }
 
 /** See {@link realtimeStep}. */
 export interface RealtimeStep<D extends JsonObject = JsonObject> extends AssistantStep<D> {
-  /** The connection of each call. The surrounding bot must set this as its `live`, and `recognition: 'none'`. */
+  /** The connection of each call. The surrounding bot must set this as its `live`, and `recognition: 'none'` unless there is a `fallback`. */
   readonly live: Live<unknown, RealtimeSession>;
 }
 
@@ -41,9 +46,9 @@ export interface RealtimeStep<D extends JsonObject = JsonObject> extends Assista
 export function realtimeStep<D extends JsonObject = JsonObject>(options: RealtimeOptions<D>): RealtimeStep<D> {
   if (!isSocketAddress(options.url)) throw new TypeError(`the model's address "${options.url}" is no wss or ws address`);
   // `redact` is applied below: transcripts arrive later than the speech.
-  const { redact, ...others } = options;
+  const { redact, fallback, ...others } = options;
   const { url, model, key } = others;
-  const rules = rulesOf<D>(others);
+  const rules = { ...rulesOf<D>(others), hasFallback: fallback !== undefined };
   const sessions = new WeakMap<CallFacts, RealtimeSession>();
   const sessionOf = ({ call }: AnyContext): RealtimeSession => {
     const session = sessions.get(call);
@@ -53,8 +58,8 @@ export function realtimeStep<D extends JsonObject = JsonObject>(options: Realtim
   const step = stepOf(rules, (context) => spokenAnswering(sessionOf(context), model));
   return {
     ...step,
-    // Its model hears the caller itself.
-    prepare: () => undefined,
+    // Its own model hears the caller itself.
+    prepare: (state, event, context) => (isTakenOver(state) ? fallback?.prepare(state, event, context) : undefined),
     live: {
       open({ call, clock, log }) {
         const address = { url, model, ...(key !== undefined && { key }) };
@@ -67,21 +72,27 @@ export function realtimeStep<D extends JsonObject = JsonObject>(options: Realtim
       },
     },
     turn(state, event, context, at) {
+      if (fallback !== undefined && isTakenOver(state)) {
+        // It has not failed yet.
+        const taken = state.isTakenOver === true ? state : { ...state, isTakenOver: true as const, failures: 0 };
+        return fallback.turn(taken, event, context, at);
+      }
       const session = sessionOf(context);
       for (const [item, heardMs] of soundsCut(state.messages, event.heard)) session.truncate(item, heardMs);
       const known = { ...state, messages: state.messages.map((message) => withTranscript(message, session, redact)) };
       if (event.type !== 'speech_input') return step.turn(known, event, context, at);
       // No recognizer ran, but the model hears the speech itself.
-      const heard: NamedEvent<undefined> = {
-        ...event,
-        text: SPEECH,
-        understood: 'words',
-        prepared: undefined,
-        item: session.said(event.utterance.mulaw),
-      };
+      const item = session.said(event.utterance.mulaw);
+      const heard: NamedEvent<(typeof event)['prepared']> = { ...event, text: SPEECH, understood: 'words', item };
       return step.turn(known, heard, context, at);
     },
+    resume: (state, outcome, context, at) =>
+      (fallback !== undefined && isTakenOver(state) ? fallback : step).resume(state, outcome, context, at),
   };
+}
+
+function isTakenOver({ isTakenOver: isTaken, failures }: AssistantState): boolean {
+  return isTaken === true || failures >= MOST_FAILURES;
 }
 
 function withTranscript(message: Message, session: RealtimeSession, redact: AssistantManners['redact']): Message {

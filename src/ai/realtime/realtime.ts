@@ -23,5 +23,5 @@ export interface RealtimeBotOptions<D extends JsonObject = JsonObject>
  */
 export function realtime<D extends JsonObject = JsonObject>(options: RealtimeBotOptions<D>): Bot {
   const step = realtimeStep(options);
-  return botOf({ ...options, step, connection: step.live, recognition: 'none' });
+  return botOf({ ...options, step, connection: step.live, recognition: options.fallback === undefined ? 'none' : 'engine' });
 }

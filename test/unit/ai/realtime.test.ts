@@ -1,7 +1,7 @@
 // Speech-to-speech assistants over real sockets: what the caller hears, what the model holds, and what happens when a service misbehaves.
 import { WebSocketServer, type WebSocket } from 'ws';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { keyed, realtime, tool, z, type AssistantLimits, type RealtimeBotOptions } from '../../../src/ai/index.ts';
+import { assistantStep, keyed, realtime, scripted, tool, z, type AssistantLimits, type RealtimeBotOptions } from '../../../src/ai/index.ts';
 import { TestCall } from '../../../src/bot/testing.ts';
 import type { ModelScript } from '../../../src/fake-platform/models/script.ts';
 import { fakeModels } from '../../../src/fake-platform/models/start-models.ts';
@@ -151,6 +151,18 @@ describe('a speech-to-speech assistant', () => {
     const call = await begun('ws://127.0.0.1:1/v1/realtime', more);
     (await call.speak()).hears(LOST);
     (await call.speak()).transferred({ reason: 'the model failed' });
+  });
+
+  it('lets another assistant go on when its model has failed twice, also on a new server', async () => {
+    const model = scripted('From the second.', 'Still here.');
+    const fallback = assistantStep({ model, instructions: 'You book.', greeting: 'Hello.' });
+    const call = await begun('ws://127.0.0.1:1/v1/realtime', { fallback });
+    (await call.speak('one')).hears(LOST);
+    (await call.speak('two')).hears(LOST);
+    (await call.speak('three')).hears('From the second.');
+    await call.move();
+    (await call.speak('four')).hears('Still here.');
+    expect(JSON.stringify(model.asked[1]?.prompt)).toMatch(/Hello\..*three.*From the second\..*four/u);
   });
 
   it('rejects invalid options when it is loaded', () => {
