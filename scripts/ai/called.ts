@@ -1,23 +1,35 @@
 // Calls one after the other, so many at once, and what came of them.
 import type { Message, ToolMessage } from '../../src/ai/index.ts';
 import type { CallResult } from '../../src/cli/platform.ts';
+import type { FakeItem } from '../../src/fake-platform/models/fake-item.ts';
 import type { Step } from '../../src/fake-platform/caller/script.ts';
 import { timelineText } from '../../src/fake-platform/caller/timeline-text.ts';
 import { progress } from '../command-line.ts';
 import type { Ledger } from './ledger.ts';
-import { cutErrors, faultsOf, isWrongCut, script } from './talk.ts';
+import { Recording } from './recording.ts';
+import { Stalls } from './stalls.ts';
+import { cutErrors, cutsOf, faultsOf, isWrongCut, script, wordErrors, type Manner } from './talk.ts';
+
+/** A call that is over. */
+type Result = Omit<CallResult, 'heard' | 'said'> & {
+  readonly conversationId: string;
+  readonly recording: Recording;
+  readonly beganAtMs: number;
+};
 
 /** How calls are placed. */
 export interface Plan {
   readonly name: string;
   readonly calls: number;
   readonly atOnce: number;
-  readonly interrupts: number;
+  readonly manner: Manner;
   /** Whether servers die meanwhile, and take along what their tools were about to return. */
   readonly mayDie: boolean;
   readonly random: () => number;
   readonly ledger: Ledger;
   readonly place: (steps: readonly Step[]) => Promise<CallResult & { readonly conversationId: string }>;
+  /** What a model that speaks itself holds of a call; undefined unless it has held all of it. */
+  readonly heldOf?: (conversationId: string) => readonly FakeItem[] | undefined;
 }
 
 /** What came of calls. */
@@ -32,6 +44,10 @@ export interface Found {
   silent: number;
   rulesBroken: number;
   cutsCompared: number;
+  /** Because this process stood still when they were made. */
+  cutsLeftOut: number;
+  /** For each interruption of a model that speaks itself: how many words more than its caller heard it and the history hold. */
+  readonly speechCuts: number[];
   readonly latenciesMs: number[];
   readonly gapsMs: number[];
   readonly described: string[];
@@ -44,30 +60,35 @@ const TOO_LONG_MS = 10_000;
 /** For the last words of an assistant whose call has ended, ms. */
 const END_MS = 3000;
 const MAX_DESCRIBED = 30;
+/** How far from the recording a model that speaks itself may be cut, words. */
+export const MOST_WORDS = 1;
 
 /** Places all of them. */
 export async function called(plan: Plan): Promise<Found> {
   const found: Found = {
     ...{ calls: 0, interruptions: 0, toolsRun: 0, toolsRunTwice: 0, resultsLost: 0, historyWrong: 0, silent: 0, rulesBroken: 0 },
-    ...{ cutsCompared: 0, latenciesMs: [], gapsMs: [], described: [] },
+    ...{ cutsCompared: 0, cutsLeftOut: 0, speechCuts: [], latenciesMs: [], gapsMs: [], described: [] },
   };
-  const results: (CallResult & { readonly conversationId: string })[] = [];
+  const results: Result[] = [];
+  const stalls = new Stalls();
   let left = plan.calls;
   const oneAfterTheOther = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      results.push(await plan.place(script(plan.random, plan.interrupts)));
+      const { heard, said: _, ...result } = await plan.place(script(plan.random, plan.manner));
+      results.push({ ...result, recording: new Recording(heard), beganAtMs: performance.now() - result.durationMs });
       if (results.length % 50 === 0) progress(`${plan.name}: ${String(results.length)} of ${String(plan.calls)} calls`);
     }
   };
   await Promise.all(Array.from({ length: Math.min(plan.atOnce, plan.calls) }, oneAfterTheOther));
   await new Promise((resolve) => setTimeout(resolve, END_MS));
-  for (const result of results) judge(found, plan, result);
+  stalls.close();
+  for (const result of results) judge(found, plan, result, stalls);
   return found;
 }
 
-function judge(found: Found, { ledger, mayDie }: Plan, result: CallResult & { readonly conversationId: string }): void {
-  const { conversationId, replies, steps, findings, outcome, timeline } = result;
+function judge(found: Found, { ledger, mayDie, heldOf }: Plan, result: Result, stalls: Stalls): void {
+  const { conversationId, replies, steps, findings, outcome, timeline, beganAtMs } = result;
   const describe = (what: string): void => {
     if (found.described.length < MAX_DESCRIBED) found.described.push(`${conversationId} (${outcome}): ${what}`);
   };
@@ -93,12 +114,19 @@ function judge(found: Found, { ledger, mayDie }: Plan, result: CallResult & { re
   const lost = done.filter((useId) => !known.has(useId));
   found.resultsLost += lost.length;
   if (lost.length > 0) describe(`nothing is known of ${lost.join(', ')}`);
-  const errors = cutErrors(history, result);
+  const all = cutsOf(result, result.recording);
+  const cuts = all.filter(({ atMs }) => atMs.every((ms) => !stalls.isAround(beganAtMs + ms)));
+  found.cutsLeftOut += all.length - cuts.length;
+  const errors = cutErrors(history, cuts, steps.length);
   found.cutsCompared += errors.length;
   const wrong = [
     ...faultsOf(history, mayDie),
     ...errors.filter(isWrongCut).map((chars) => `a cut is ${String(Math.round(chars))} characters off`),
   ];
+  const held = heldOf?.(conversationId);
+  const words = held === undefined ? [] : wordErrors(held, history, cuts, steps.length);
+  found.speechCuts.push(...words);
+  wrong.push(...words.filter((count) => count > MOST_WORDS).map((count) => `a cut is ${String(count)} words off at the model`));
   found.historyWrong += wrong.length;
   for (const what of wrong) describe(what);
 }

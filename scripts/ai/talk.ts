@@ -3,7 +3,10 @@ import type { Message } from '../../src/ai/index.ts';
 import type { CallResult, ModelScript } from '../../src/cli/platform.ts';
 import { keysOf } from '../../src/fake-platform/caller/key.ts';
 import type { Step } from '../../src/fake-platform/caller/script.ts';
+import type { FakeItem } from '../../src/fake-platform/models/fake-item.ts';
 import { SPOKEN_MS } from '../../src/fake-platform/models/tone.ts';
+import { recorded } from '../../test/support/line-signals.ts';
+import type { Recording } from './recording.ts';
 
 /** A word, and the moment until the cut reaches the one who counts. */
 const WORD_CHARS = 14;
@@ -48,12 +51,26 @@ function pick<const T>(random: () => number, choices: readonly T[]): T {
   return choices[Math.floor(random() * choices.length)] ?? first;
 }
 
-/** A call of a few keys. @param interrupts - how many of ten are pressed while the assistant speaks or thinks. */
-export function script(random: () => number, interrupts: number): readonly Step[] {
+/** How a call goes. */
+export interface Manner {
+  /** How many of ten inputs come while the assistant speaks or thinks. */
+  readonly interrupts: number;
+  /** How many of ten inputs are spoken, the others keys. */
+  readonly spoken: number;
+  /** Fewest inputs; up to two more. */
+  readonly inputs: number;
+  /** Nobody interrupts the greeting. */
+  readonly hearsGreeting: boolean;
+}
+
+/** A call of a few inputs. */
+export function script(random: () => number, { interrupts, spoken, inputs, hearsGreeting }: Manner): readonly Step[] {
   const press = (keys: string): Step => ({ kind: 'press', keys: keysOf(keys) ?? [] });
-  const steps = Array.from({ length: 3 + Math.floor(random() * 3) }, (): Step => {
-    const step = press(pick(random, ['1', '2', '2', '3']));
-    return random() * 10 < interrupts ? { ...step, interruptMs: Math.floor(random() * 3000) } : step;
+  const steps = Array.from({ length: inputs + Math.floor(random() * 3) }, (_, index): Step => {
+    const isSpoken = spoken > 0 && random() * 10 < spoken;
+    const step: Step = isSpoken ? { kind: 'say', label: 'yes', mulaw: recorded('yes') } : press(pick(random, ['1', '2', '2', '3']));
+    const isInterrupting = random() * 10 < interrupts && !(hearsGreeting && index === 0);
+    return isInterrupting ? { ...step, interruptMs: Math.floor(random() * 3000) } : step;
   });
   return [...steps, press('9')];
 }
@@ -70,6 +87,9 @@ const SAID = [
   ],
 ];
 
+/** How a model that speaks itself greets. */
+const GREETING = /^Hello, s\d+\.$/u;
+
 /** What a history says that cannot be. @param mayDie - a server that dies takes along what its tools were about to return. */
 export function faultsOf(messages: readonly Message[], mayDie: boolean): readonly string[] {
   const wrong: string[] = [];
@@ -77,7 +97,7 @@ export function faultsOf(messages: readonly Message[], mayDie: boolean): readonl
     if (message.by === 'tool' && message.outcome === undefined && !mayDie) wrong.push(`${message.tool} has no outcome`);
     if (message.by !== 'assistant') continue;
     const words = message.text.replace(/ —$/u, '');
-    if (!partsOf(words)) wrong.push(`"${message.text}" was never said`);
+    if (!partsOf(words) && !GREETING.test(words)) wrong.push(`"${message.text}" was never said`);
   }
   return wrong;
 }
@@ -88,20 +108,72 @@ function partsOf(words: string): boolean {
   return SAID.some((saying) => words.startsWith(`${saying} `) && partsOf(words.slice(saying.length + 1)));
 }
 
-/** How far the history is from the cut that the caller made, in characters, for each interruption that can be told. */
-export function cutErrors(messages: readonly Message[], { timeline, steps, replies }: CallResult): readonly number[] {
-  const inputs = messages.flatMap(({ by }, index) => (by === 'caller' ? [index] : []));
-  if (inputs.length !== steps.length) return [];
-  return steps.flatMap(({ atMs, isInterruption }, index) => {
-    const cut = timeline.find(({ what, atMs: at }) => what === 'cuts_prompts' && Math.abs(at - atMs) < 20);
-    const unheardMs = Number(/^\d+/u.exec(cut?.detail ?? '')?.[0]);
-    const before = steps[index - 1];
-    const reply = replies.findLast((each) => each.atMs < atMs && each.atMs >= (before?.atMs ?? 0) && each.prompts > 0);
-    if (!isInterruption || !Number.isFinite(unheardMs) || before === undefined || reply === undefined) return [];
-    const between = messages.slice(inputs[index - 1], inputs[index]);
-    const text = between.flatMap((message) => (message.by === 'assistant' ? [message.text.replace(/ —$/u, '')] : [])).join(' ');
-    return [text.length - (reply.audioMs - unheardMs) / SPOKEN_MS];
+/** An interruption that cut what was being said. */
+export interface Cut {
+  /** Which input it was, from 0. */
+  readonly input: number;
+  /** When the reply began to sound, and when it was cut, ms since the call began. */
+  readonly atMs: readonly [number, number];
+  /** How long the caller had heard the reply until then, by the recording of the call, ms. */
+  readonly heardMs: number;
+}
+
+/** All of a call. */
+export function cutsOf({ timeline, steps }: Pick<CallResult, 'timeline' | 'steps'>, recording: Recording): readonly Cut[] {
+  const cuts = timeline.filter(({ what }) => what === 'cuts_prompts');
+  const cutAtMs = steps.map(({ atMs, isInterruption }, index) => {
+    const untilMs = steps[index + 1]?.atMs ?? Infinity;
+    return isInterruption ? cuts.find((cut) => cut.atMs > atMs - 20 && cut.atMs < untilMs - 20)?.atMs : undefined;
   });
+  return cutAtMs.flatMap((toMs, input) => {
+    const fromMs = input === 0 ? 0 : (cutAtMs[input - 1] ?? steps[input - 1]?.atMs ?? 0);
+    return toMs === undefined ? [] : [{ input, atMs: [recording.nextSoundMs(fromMs), toMs], heardMs: recording.soundMs(fromMs, toMs) }];
+  });
+}
+
+/** What an assistant said before each input; undefined when the history does not have each of them. */
+function saidBefore(entries: readonly { readonly by: string; readonly text?: string }[], inputs: number): readonly string[] | undefined {
+  const callers = entries.flatMap(({ by }, index) => (by === 'caller' ? [index] : []));
+  if (callers.length !== inputs) return undefined;
+  return callers.map((at, index) =>
+    entries
+      .slice((callers[index - 1] ?? -1) + 1, at)
+      .flatMap(({ by, text = '' }) => (by === 'assistant' ? [text.replace(/ —$/u, '').trim()] : []))
+      .join(' '),
+  );
+}
+
+/** How far a history is from what callers heard, in characters. */
+export function cutErrors(messages: readonly Message[], cuts: readonly Cut[], inputs: number): readonly number[] {
+  const said = saidBefore(messages, inputs);
+  return said === undefined ? [] : cuts.map(({ input, heardMs }) => (said[input] ?? '').length - heardMs / SPOKEN_MS);
+}
+
+/** How many words from the recording a model that speaks itself, or the history, is cut: the greater of both for each cut. */
+export function wordErrors(
+  held: readonly FakeItem[],
+  messages: readonly Message[],
+  cuts: readonly Cut[],
+  inputs: number,
+): readonly number[] {
+  const [atModel, inHistory] = [saidBefore(held, inputs), saidBefore(messages, inputs)];
+  const asked = held.filter(({ by }) => by === 'caller');
+  if (atModel === undefined || inHistory === undefined) return [];
+  return cuts.map(({ input, heardMs }) => {
+    const whole = answerTo(asked[input - 1]?.text ?? '');
+    const heard = wordsIn(whole.slice(0, Math.ceil(heardMs / SPOKEN_MS)));
+    return Math.max(...[atModel, inHistory].map((said) => Math.abs(wordsIn(said[input] ?? '') - heard)));
+  });
+}
+
+/** The last words to an input. */
+function answerTo(input: string): string {
+  if (input.endsWith('1]')) return LOOKED;
+  return input.endsWith('2]') ? BOOKED : LONG;
+}
+
+function wordsIn(text: string): number {
+  return text.match(/\S+/gu)?.length ?? 0;
 }
 
 /** Whether a cut is more than a word from where it was. */

@@ -141,9 +141,9 @@ export class FakeConversation {
       this.#refuse('invalid_truncate', 'there is no such speech, or it is shorter');
       return;
     }
-    // Includes the word that was interrupted.
-    const chars = Math.ceil(endMs / SPOKEN_MS);
-    item.text = item.text.slice(0, chars) + (/^\S*/u.exec(item.text.slice(chars))?.[0] ?? '');
+    // Includes the word that was interrupted; the pause before a word is no part of it.
+    const said = item.text.slice(0, Math.ceil(endMs / SPOKEN_MS));
+    item.text = (/\S$/u.test(said) ? said + (/^\S*/u.exec(item.text.slice(said.length))?.[0] ?? '') : said).trimEnd();
     this.#send({ type: 'conversation.item.truncated', item_id: id, content_index: 0, audio_end_ms: endMs });
   }
 
