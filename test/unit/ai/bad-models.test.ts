@@ -1,6 +1,6 @@
 // What models, tools and callers do to an assistant beyond one failed answer: too much, too late, never, and on purpose.
 import { describe, expect, it } from 'vitest';
-import { assistant, scripted, tool, z, type LanguageModel } from '../../../src/ai/index.ts';
+import { assistant, scripted, tool, z, type LanguageModel, type ScriptedAnswer } from '../../../src/ai/index.ts';
 import { TestCall } from '../../../src/bot/testing.ts';
 
 const DESK = { id: 'desk', name: 'Desk', instructions: 'You book.', greeting: 'Hello.' };
@@ -82,7 +82,7 @@ describe('a caller who talks a model into obeying', () => {
     readOnly: true,
     run: (_input, { data, call }) => `${call.conversationId}: ${data.note}`,
   });
-  const called = async (conversationId: string, ...answers: Parameters<typeof scripted>) => {
+  const called = async (conversationId: string, ...answers: readonly ScriptedAnswer[]) => {
     const model = scripted(...answers);
     const bot = assistant<{ note: string }>({
       ...{ ...DESK, model, tools: { notes }, data: { note: '' } },

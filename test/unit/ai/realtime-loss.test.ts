@@ -6,11 +6,7 @@ import { realtime, tool, z } from '../../../src/ai/index.ts';
 import { TestCall } from '../../../src/bot/testing.ts';
 import { fakeModels } from '../../../src/fake-platform/models/start-models.ts';
 
-const RULES = [
-  { when: 'book', use: 'book', input: { slot: 'nine' } },
-  { after: 'book', say: 'It is booked.' },
-  { say: 'One two three.' },
-];
+const RULES = [{ when: 'book', use: 'book', input: { slot: 'nine' } }, { after: 'book', say: 'It is booked.' }, { say: 'One two three.' }];
 
 /** Longest time that a caller waits, ms. */
 const PATIENCE_MS = 10_000;
@@ -54,22 +50,25 @@ async function breaking(nth: number) {
 }
 
 // Created, updated, instructed, committed, written down, the response with the tool (2), and the one with the words (8).
-it.each(Array.from({ length: 15 }, (_, index) => index + 1))('goes on when message %i of its service is lost with its connection', async (nth) => {
-  const { url, hasBroken } = await breaking(nth);
-  const booked: string[] = [];
-  const book = tool({ description: 'Books', input: z.object({ slot: z.string() }), run: ({ slot }) => (booked.push(slot), 'done') });
-  const bot = realtime({
-    ...{ id: 'desk', name: 'Desk', url, model: 'fake', transcribe: 'fake', instructions: 'You book.', greeting: 'Hello.' },
-    ...{ tools: { book }, limits: { firstTokenMs: 2000, stallMs: 2000 } },
-  });
-  const call = await new TestCall(bot).start();
-  onTestFinished(async () => {
-    await call.hangUp();
-  });
-  const beganAtMs = performance.now();
-  (await call.speak()).hears(/\[audio\]|I lost my thread/u);
-  expect(performance.now() - beganAtMs).toBeLessThan(PATIENCE_MS);
-  expect(booked).toEqual(['nine']);
-  (await call.press('1')).hears('[audio]');
-  expect({ booked, hasBroken: hasBroken() }).toEqual({ booked: ['nine'], hasBroken: true });
-});
+it.each(Array.from({ length: 15 }, (_, index) => index + 1))(
+  'goes on when message %i of its service is lost with its connection',
+  async (nth) => {
+    const { url, hasBroken } = await breaking(nth);
+    const booked: string[] = [];
+    const book = tool({ description: 'Books', input: z.object({ slot: z.string() }), run: ({ slot }) => (booked.push(slot), 'done') });
+    const bot = realtime({
+      ...{ id: 'desk', name: 'Desk', url, model: 'fake', transcribe: 'fake', instructions: 'You book.', greeting: 'Hello.' },
+      ...{ tools: { book }, limits: { firstTokenMs: 2000, stallMs: 2000 } },
+    });
+    const call = await new TestCall(bot).start();
+    onTestFinished(async () => {
+      await call.hangUp();
+    });
+    const beganAtMs = performance.now();
+    (await call.speak()).hears(/\[audio\]|I lost my thread/u);
+    expect(performance.now() - beganAtMs).toBeLessThan(PATIENCE_MS);
+    expect(booked).toEqual(['nine']);
+    (await call.press('1')).hears('[audio]');
+    expect({ booked, hasBroken: hasBroken() }).toEqual({ booked: ['nine'], hasBroken: true });
+  },
+);

@@ -77,7 +77,12 @@ describe('a speech-to-speech assistant', () => {
     const book = tool({
       description: 'Books',
       input: z.object({ slot: z.string() }),
-      run: () => new Promise<string>((resolve) => (done = () => resolve('done'))),
+      run: () =>
+        new Promise<string>((resolve) => {
+          done = () => {
+            resolve('done');
+          };
+        }),
     });
     const { call, held } = await called({ heard: ['book it', 'wait', 'and now?'], rules: RULES }, { tools: { book } });
     const first = call.speak();
@@ -128,6 +133,15 @@ describe('a speech-to-speech assistant', () => {
       ...['assistant: Hello.', 'caller: HELLO', 'assistant: One two three four five six.', 'caller: [keys pressed: 1]'],
       ...['assistant: One two three four five six.', 'caller: again', 'assistant: One two three four five six.'],
     ]);
+  });
+
+  it.each([
+    ['waits for sound that comes more slowly than it is played', 2000, /^\[audio\]( \[audio\])+$/u],
+    ['gives sound up that stops for too long', 50, LOST],
+  ] as const)('%s', async (_what, stallMs, heard) => {
+    // A word lasts 240 ms.
+    const { call } = await called({ heard: ['hello'], rules: [{ say: 'one two six' }], delays: { token: [400, 401] } }, {}, { stallMs });
+    (await call.speak()).hears(heard);
   });
 
   it.each(['error', 'empty', 'hang'] as const)('asks again when the service fails before its first sound: %s', async (kind) => {

@@ -119,7 +119,10 @@ describe('a turn that opens where its call does not live', () => {
     const { near } = await servers();
     near.homes.answers = [{ kind: 'ended' }];
     for (const input of [quiet(200), [event('START_OF_DTMF')]]) {
-      const { ending, responses } = await near.platform().call().turn(...input);
+      const { ending, responses } = await near
+        .platform()
+        .call()
+        .turn(...input);
       expect({ code: ending.code, responses }).toEqual({ code: status.OK, responses: [] });
     }
   });
