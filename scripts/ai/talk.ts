@@ -119,15 +119,21 @@ export interface Cut {
 }
 
 /** All of a call. */
-export function cutsOf({ timeline, steps }: Pick<CallResult, 'timeline' | 'steps'>, recording: Recording): readonly Cut[] {
+export function cutsOf(
+  { timeline, steps, replies }: Pick<CallResult, 'timeline' | 'steps' | 'replies'>,
+  recording: Recording,
+): readonly Cut[] {
   const cuts = timeline.filter(({ what }) => what === 'cuts_prompts');
   const cutAtMs = steps.map(({ atMs, isInterruption }, index) => {
     const untilMs = steps[index + 1]?.atMs ?? Infinity;
     return isInterruption ? cuts.find((cut) => cut.atMs > atMs - 20 && cut.atMs < untilMs - 20)?.atMs : undefined;
   });
   return cutAtMs.flatMap((toMs, input) => {
-    const fromMs = input === 0 ? 0 : (cutAtMs[input - 1] ?? steps[input - 1]?.atMs ?? 0);
-    return toMs === undefined ? [] : [{ input, atMs: [recording.nextSoundMs(fromMs), toMs], heardMs: recording.soundMs(fromMs, toMs) }];
+    if (toMs === undefined) return [];
+    // What played when the input before began may have gone on for a moment.
+    const askedAtMs = steps[input - 1]?.atMs ?? -1;
+    const fromMs = Math.min(toMs, replies.find(({ atMs, prompts }) => atMs > askedAtMs && prompts > 0)?.atMs ?? toMs);
+    return [{ input, atMs: [recording.nextSoundMs(fromMs), toMs], heardMs: recording.soundMs(fromMs, toMs) }];
   });
 }
 
