@@ -64,7 +64,7 @@ export async function answered({ isStreamed, calls, recognitionMs }: AnsweredOpt
       left -= 1;
       const steps = [...QUESTIONS.map((say) => ({ say })), { hang_up: true as const }];
       const { replies, failures } = await platform.call(server.address.grpc, { agent: 'desk', steps });
-      if (failures.length > 0) throw new Error(`a call failed: ${failures.join('; ')}`);
+      if (failures.length > 0) throw new Error(`a call failed: ${JSON.stringify(failures)}`);
       // The greeting answers nobody.
       waits.push(...replies.slice(1).flatMap(({ latencyMs }) => latencyMs ?? []));
     }
