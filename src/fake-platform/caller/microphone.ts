@@ -1,13 +1,13 @@
 // The caller's microphone: a frame of 160 bytes every 20 ms while the platform listens, silence unless the caller speaks
 // (G-30, G-35). Speech continues whether or not anybody listens, as people do. Knows no RPC.
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
-import { MULAW_SILENCE, MULAW_TO_LINEAR, decodeMulaw } from '../../speech/g711.ts';
+import { MULAW_SILENCE, MULAW_TO_LINEAR, decodeMulaw, encodeMulaw } from '../../speech/g711.ts';
 import type { CallClock } from './call-clock.ts';
 import { FramePace } from './frame-pace.ts';
 
 /** One frame of the microphone. */
 export interface Frame {
-  /** 160 bytes of µ-law; shared when it is silence, so never change it. */
+  /** 160 bytes of µ-law; shared when it is silence, so never change it. It includes background noise. */
   readonly audio: Uint8Array;
   /** True up to the last voiced frame of an utterance: trailing silence does not count as speech. */
   readonly isSpeech: boolean;
@@ -37,6 +37,9 @@ export class Microphone {
   readonly #said: { readonly startMs: number; readonly mulaw: Uint8Array; endMs: number }[] = [];
   #utterance: Utterance | undefined;
   #wanted = false;
+  #noiseAt = 0;
+  /** Background noise, repeated: 16 bit, 8 kHz. */
+  noise: Int16Array | undefined;
 
   /** @param onFrame - called for every frame while frames are wanted or the caller speaks. */
   constructor(clock: CallClock, onFrame: (frame: Frame) => void) {
@@ -106,7 +109,7 @@ export class Microphone {
   #emit(): void {
     const utterance = this.#utterance;
     if (utterance === undefined) {
-      this.#onFrame(SILENCE);
+      this.#onFrame(this.noise === undefined ? SILENCE : { audio: this.#withNoise(SILENT_FRAME, this.noise), isSpeech: false });
       return;
     }
     const from = utterance.frame * FRAME_SAMPLES;
@@ -114,8 +117,17 @@ export class Microphone {
     utterance.frame += 1;
     const isLast = from + FRAME_SAMPLES >= utterance.mulaw.length;
     if (isLast) this.#utterance = undefined;
-    this.#onFrame({ audio: frameAt(utterance.mulaw, from), isSpeech });
+    const audio = frameAt(utterance.mulaw, from);
+    this.#onFrame({ audio: this.noise === undefined ? audio : this.#withNoise(audio, this.noise), isSpeech });
     if (isLast) utterance.onEnd();
+  }
+
+  #withNoise(audio: Uint8Array, noise: Int16Array): Uint8Array {
+    const from = this.#noiseAt;
+    this.#noiseAt = (from + audio.length) % noise.length;
+    return encodeMulaw(
+      decodeMulaw(audio).map((sample, index) => Math.max(-32_768, Math.min(32_767, sample + (noise[(from + index) % noise.length] ?? 0)))),
+    );
   }
 }
 

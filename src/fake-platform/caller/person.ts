@@ -5,7 +5,7 @@ import { FRAME_MS } from '../../speech/audio-format.ts';
 import type { CallClock } from './call-clock.ts';
 import type { Key } from './key.ts';
 import type { Playing } from './playback.ts';
-import { KEY_INTERVAL_MS, type Step, type StepMark } from './script.ts';
+import { KEY_INTERVAL_MS, type Improvise, type Step, type StepMark } from './script.ts';
 import type { Timeline } from './timeline.ts';
 import type { TurnGrammar } from './turn-grammar.ts';
 import { wordMoment } from './word-moment.ts';
@@ -16,6 +16,8 @@ const REACTION_MS = 200;
 /** What a person needs from a call. */
 export interface PersonOptions {
   readonly script: readonly Step[];
+  /** Chooses the steps after the script; undefined: the caller hangs up. */
+  readonly improvise: Improvise | undefined;
   readonly clock: CallClock;
   readonly timeline: Timeline;
   readonly grammar: TurnGrammar;
@@ -29,8 +31,10 @@ type OpenMark = Omit<StepMark, 'isTaken'> & { isTaken: boolean };
 /** The caller of one call. `stop` must be called at the end. */
 export class Person {
   readonly #options: PersonOptions;
+  readonly #script: Step[];
   readonly #marks: OpenMark[] = [];
   #next = 0;
+  #isThinking = false;
   /** A step has begun and not ended. */
   #isBusy = false;
   /** The RPC from which on a reply answers the last step; undefined when none is due. */
@@ -42,6 +46,7 @@ export class Person {
 
   constructor(options: PersonOptions) {
     this.#options = options;
+    this.#script = [...options.script];
   }
 
   /** The steps that began, in order. */
@@ -59,11 +64,15 @@ export class Person {
   /** Something changed: begins the next step if its time has come. */
   goOn(): void {
     if (this.#isBusy || this.#dueFrom !== undefined) return;
-    const { script, clock, grammar } = this.#options;
+    const { improvise, clock, grammar } = this.#options;
     const number = this.#next;
-    const step = script[number];
+    const step = this.#script[number];
     const { playing } = grammar;
     this.#cancelTimer();
+    if (step === undefined && improvise !== undefined) {
+      this.#think(improvise, playing);
+      return;
+    }
     const interruptMs = step === undefined || playing === undefined ? undefined : this.#interruption(step, playing);
     if (step !== undefined && interruptMs !== undefined) {
       const leftMs = interruptMs - clock.nowMs();
@@ -79,6 +88,19 @@ export class Person {
         this.#begin(step ?? { kind: 'hang_up' }, number);
       });
     }
+  }
+
+  /** Asks for the next step once the server has sent its whole reply, which may still play. */
+  #think(improvise: Improvise, playing: Playing | undefined): void {
+    const { book, isCallersTurn } = this.#options.grammar;
+    const isWhole = playing === undefined ? isCallersTurn : book.all[playing.turn - 1]?.phase === 'over';
+    if (this.#isThinking || !isWhole) return;
+    this.#isThinking = true;
+    void improvise({ replies: book.replies, steps: this.#marks, mayInterrupt: playing?.bargeIn === true }).then((step) => {
+      this.#isThinking = false;
+      this.#script.push(step);
+      this.goOn();
+    });
   }
 
   /** When the step begins, whatever plays then, ms since the call began; undefined when it waits for its turn. */
@@ -106,7 +128,7 @@ export class Person {
     if (this.#isBusy || number !== this.#next) return;
     // The server ended the call when the caller was about to act: only its farewell is left (G-76).
     if (grammar.terminal !== undefined) return;
-    if (this.#next < this.#options.script.length) {
+    if (this.#next < this.#script.length) {
       const fromTurn = step.kind === 'press' || step.kind === 'send_event' ? book.nextId : inputTurn;
       const missed = this.#missedWord === undefined ? {} : { missedWord: this.#missedWord };
       this.#marks.push({ atMs: Math.round(clock.nowMs()), fromTurn, isInterruption: playing !== undefined, isTaken: true, ...missed });

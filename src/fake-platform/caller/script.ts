@@ -1,6 +1,7 @@
 // What the person on the phone will do, step by step: ready audio and keys, nothing to be prepared any more.
 import type { JsonObject } from '../../base/json.ts';
 import type { Key } from './key.ts';
+import type { Reply } from './turn.ts';
 
 /**
  * One step. It begins when it is the caller's turn (the prompts are over and the server listens), or in the middle of the
@@ -25,6 +26,22 @@ export type Step = (
   | { readonly kind: 'send_event'; readonly name: string; readonly parameters: JsonObject }
   | { readonly kind: 'hang_up' }
 ) & { readonly interruptMs?: number; readonly interruptWord?: string };
+
+/** The call so far, from which the next step is chosen. */
+export interface CallSoFar {
+  /** All replies in order; the last one is complete. */
+  readonly replies: readonly Reply[];
+  /** The steps that began, in order. */
+  readonly steps: readonly StepMark[];
+  /** Whether the last reply still plays and may be interrupted. */
+  readonly mayInterrupt: boolean;
+}
+
+/**
+ * Chooses the next step. Called once per step, as soon as the server has sent the whole reply. Must not reject. A step with
+ * `interruptMs` interrupts that reply if it still plays then; every other step begins when it is the caller's turn.
+ */
+export type Improvise = (call: CallSoFar) => Promise<Step>;
 
 /** The begin of a step, and the RPC that answers it. */
 export interface StepMark {

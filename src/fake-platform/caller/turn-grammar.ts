@@ -234,11 +234,12 @@ export class TurnGrammar {
 
   /** The caller interrupted: prompts of older turns not yet heard are dropped (G-52). */
   #cutBefore(id: number): void {
-    const heardTurn = this.playing?.turn;
+    const heard = this.playing;
     const droppedMs = this.playback.cutBefore(id);
     for (const turn of this.book.all) {
       if (turn.id >= id || turn.phase === 'listening') continue;
-      if (turn.id === heardTurn || turn.phase === 'awaiting') turn.isInterrupted = true;
+      if (turn.id === heard?.turn) turn.heardMs = this.#options.clock.nowMs() - heard.turnStartMs;
+      if (turn.id === heard?.turn || turn.phase === 'awaiting') turn.isInterrupted = true;
       if (turn.phase === 'awaiting') this.book.setAside(turn);
     }
     this.#timeline.add('platform', 'cuts_prompts', { detail: `${String(Math.round(droppedMs))} ms unheard` });

@@ -33,6 +33,8 @@ export interface Reply {
   readonly texts: readonly string[];
   /** Whether the caller interrupted it. */
   readonly isInterrupted: boolean;
+  /** How long it had been heard when it was interrupted, ms; undefined when it was not, or had not begun. */
+  readonly heardMs?: number;
   /** Whether any of its sound was heard; without sound, whether it came before the caller interrupted. */
   readonly wasHeard: boolean;
   /** The server says that its bot failed, and that this reply was its own apology. */
@@ -65,6 +67,8 @@ export class Turn {
   hasHeardSpeech = false;
   /** Whether the caller interrupted its prompts: what still comes is dropped (G-52). */
   isInterrupted = false;
+  /** As {@link Reply.heardMs}. */
+  heardMs: number | undefined;
   /** Whether any of its sound was heard. */
   hasSounded = false;
   /** How its RPCs were lost, each way once. */
@@ -119,6 +123,7 @@ export class Turn {
     this.#graceUntilMs = this.#clock.nowMs() + againMs;
     this.hasHeardSpeech = false;
     this.hasSounded = false;
+    this.heardMs = undefined;
     this.isApology = false;
     this.prompts = 0;
     this.audioMs = 0;
@@ -214,6 +219,7 @@ export class Turn {
       ...(this.#maxGapAtMs === undefined ? {} : { maxGapAtMs: this.#maxGapAtMs }),
       texts: [...this.#texts],
       isInterrupted: this.isInterrupted,
+      ...(this.heardMs === undefined ? {} : { heardMs: this.heardMs }),
       wasHeard: this.wasHeard,
       ...(this.isApology && { isApology: true }),
       ...(this.#sound === undefined ? {} : { sound: { facts: this.#sound.meter.facts, pieces: this.#sound.pieces } }),

@@ -29,10 +29,14 @@ export type Access = Pick<
 export const TARGET_FORMS =
   'gRPC: host:port or grpcs://host:port with TLS, grpc://host:port without; WebSocket: wss://host:port with TLS, ws://host:port without';
 
-/** Adds the options to a command. The target is the command's own: an argument or an option. */
-export function withAccessOptions(command: Command): Command {
-  return command
-    .requiredOption('--org <id>', 'organization the call belongs to')
+/**
+ * Adds the options to a command. The target is the command's own: an argument or an option.
+ *
+ * @param organizationId - of the calls when `--org` is missing; default: it must be given.
+ */
+export function withAccessOptions(command: Command, organizationId?: string): Command {
+  const about = 'organization the call belongs to';
+  return (organizationId === undefined ? command.requiredOption('--org <id>', about) : command.option('--org <id>', about, organizationId))
     .option('--profile <name>', 'platform profile: a shipped name or a file', 'fake')
     .option('--token-file <file>', 'data-source token to present')
     .option('--token <token>', 'the token itself; others on this machine can read it in the process list')

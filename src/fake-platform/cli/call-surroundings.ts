@@ -4,8 +4,8 @@ import type { ChangeRate } from '../caller/prompt-sound.ts';
 
 /** The voice of the caller, and its resampling. Whoever opened it closes it. */
 export interface CallerVoice {
-  /** µ-law, 8 kHz. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
-  speak(text: string): Promise<Uint8Array>;
+  /** µ-law, 8 kHz, in the usual voice or another one. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
+  speak(text: string, voice?: string): Promise<Uint8Array>;
   readonly changeRate: ChangeRate;
   close(): Promise<void>;
 }

@@ -26,6 +26,8 @@ const REQUEST = z.looseObject({
 
 /** What a request asks: the last message, the offered tools, and the size of the conversation. */
 export interface Asked {
+  /** The name of the model; undefined for a speech-to-speech model. */
+  readonly model?: string;
   /** The caller's words, or the result of the tool. */
   readonly text: string;
   /** The tool that has just run; undefined: the caller has just spoken. */
@@ -45,10 +47,11 @@ export interface ChatEvent {
 export function askedOf(body: unknown): Asked {
   const parsed = REQUEST.safeParse(body);
   if (!parsed.success) throw new RangeError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
-  const { messages, tools = [] } = parsed.data;
+  const { model, messages, tools = [] } = parsed.data;
   const last = messages.at(-1);
   const uses = messages.flatMap(({ tool_calls: calls = [] }) => calls);
   return {
+    model,
     text: last?.content ?? '',
     after: last?.role === 'tool' ? (uses.findLast(({ id }) => id === last.tool_call_id)?.function.name ?? '') : undefined,
     tools: tools.map((tool) => tool.function.name),
@@ -57,9 +60,15 @@ export function askedOf(body: unknown): Asked {
 }
 
 /** The first matching rule; undefined without one. */
-export function answerTo({ text, after }: Pick<Asked, 'text' | 'after'>, rules: readonly ModelRule[]): ModelRule | undefined {
+export function answerTo(
+  { model, text, after }: Pick<Asked, 'model' | 'text' | 'after'>,
+  rules: readonly ModelRule[],
+): ModelRule | undefined {
   return rules.find(
-    (rule) => (rule.after === undefined ? after === undefined || isOpen(rule) : rule.after === after) && isIn(text, rule.when),
+    (rule) =>
+      (rule.model === undefined || rule.model === model) &&
+      (rule.after === undefined ? after === undefined || isOpen(rule) : rule.after === after) &&
+      isIn(text, rule.when),
   );
 }
 

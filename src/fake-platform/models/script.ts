@@ -14,6 +14,8 @@ const RULE = z
      * everything.
      */
     when: z.string().min(1).optional(),
+    /** The requested model name, so that one script can play the bot, its callers and their judge. Absent: any. */
+    model: z.string().min(1).optional(),
     /** The tool that must have run last. Absent: the caller has spoken last. */
     after: z.string().min(1).optional(),
     say: z.string().min(1).optional(),

@@ -6,7 +6,8 @@ import { fields, milliseconds, oneOf, words } from './fields.ts';
 
 const PATTERN_FORM = 'Words that must stand in one prompt, in any case, or a regular expression such as `/nine to (five|six)/i`.';
 
-function checkPattern(written: unknown, context: z.RefinementCtx): void {
+/** Reports a text between slashes that is no pattern. */
+export function checkPattern(written: unknown, context: z.RefinementCtx): void {
   if (typeof written !== 'string') return;
   try {
     textPattern(written);
@@ -15,7 +16,8 @@ function checkPattern(written: unknown, context: z.RefinementCtx): void {
   }
 }
 
-const PATTERN = words(PATTERN_FORM).superRefine(checkPattern);
+/** Words or a pattern between slashes. */
+export const PATTERN = words(PATTERN_FORM).superRefine(checkPattern);
 
 /** A text, or several in the order in which they are heard. */
 function heard(description: string) {
@@ -27,7 +29,8 @@ function heard(description: string) {
 
 const RECORDING = words('A WAV file of any rate; its path starts at the folder of this file.');
 
-const COUNT = z.number({ error: 'give a whole number' }).int({ error: 'give a whole number' }).min(0).max(1000);
+/** How often something happens. */
+export const COUNT = z.number({ error: 'give a whole number' }).int({ error: 'give a whole number' }).min(0).max(1000);
 
 /** Fields that the whole call and a step share. */
 const SHARED = {

@@ -1,26 +1,52 @@
-// The results of tests as JUnit XML, for build servers: a suite for each file, a case for each run of a test.
+// Results as JUnit XML, for build servers: of tests of scenarios, and of others in the same form.
 import library, { type Builder } from 'junit-report-builder';
 import { failureLines, testPlace, testTitle } from './report-text.ts';
 import type { TestResult } from './run.ts';
 
-/** The XML. A server's own words are escaped. */
+/** One test of a report. */
+export interface JunitCase {
+  readonly file: string;
+  readonly title: string;
+  readonly tookMs: number;
+  readonly isSkipped?: boolean;
+  /** Why it did not come to its end. */
+  readonly error?: string | undefined;
+  readonly failure?:
+    | { readonly message: string; /** Where the test stands. */ readonly place: string; readonly details: string }
+    | undefined;
+}
+
+/** The results of `parley test`. */
 export function junitReport(results: readonly TestResult[]): string {
-  const report = newBuilder().name('parley test');
-  for (const file of new Set(results.map(({ test }) => test.file))) {
+  return junitXml(
+    'parley test',
+    results.map((result) => ({
+      ...{ file: result.test.file, title: testTitle(result), tookMs: result.tookMs, isSkipped: result.status === 'skipped' },
+      error: result.status === 'interrupted' ? 'the run was interrupted' : undefined,
+      failure: result.status === 'failed' ? failureOf(result) : undefined,
+    })),
+  );
+}
+
+function failureOf(result: TestResult): JunitCase['failure'] {
+  const message = result.failures.map(({ place, expected, found }) => `${place}: expected ${expected}; ${found}`).join('\n');
+  return { message, place: testPlace(result), details: failureLines(result, false).join('\n') };
+}
+
+/** The XML: a suite for each file. A server's own words are escaped. */
+export function junitXml(name: string, cases: readonly JunitCase[]): string {
+  const report = newBuilder().name(name);
+  for (const file of new Set(cases.map((one) => one.file))) {
     const suite = report.testSuite().name(xmlText(file));
-    for (const result of results.filter(({ test }) => test.file === file)) {
-      const { status, failures, tookMs } = result;
+    for (const { title, tookMs, isSkipped, error, failure } of cases.filter((one) => one.file === file)) {
       const one = suite
         .testCase()
         .className(xmlText(file))
-        .name(xmlText(testTitle(result)))
+        .name(xmlText(title))
         .time(tookMs / 1000);
-      if (status === 'skipped') one.skipped();
-      if (status === 'interrupted') one.error('the run was interrupted');
-      if (status === 'failed') {
-        const message = failures.map(({ place, expected, found }) => `${place}: expected ${expected}; ${found}`).join('\n');
-        one.failure(xmlText(message), testPlace(result)).standardOutput(cdataText(failureLines(result, false).join('\n')));
-      }
+      if (isSkipped === true) one.skipped();
+      if (error !== undefined) one.error(error);
+      if (failure !== undefined) one.failure(xmlText(failure.message), failure.place).standardOutput(cdataText(failure.details));
     }
   }
   return report.build();

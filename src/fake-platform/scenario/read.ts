@@ -1,4 +1,5 @@
-// Reads the text of a scenario file: tests, or what is wrong with it and where. Never throws. Knows no folders.
+// Reads the text of a file of tests, scenarios or others: what it holds, or what is wrong with it and where. Never throws. Knows no
+// folders.
 import { LineCounter, isAlias, isNode, isPair, parseDocument, visit, type Document } from 'yaml';
 import type { z } from 'zod';
 import { SCENARIO_FILE, type ScenarioFile, type ScenarioTest } from './schema.ts';
@@ -22,16 +23,21 @@ export interface ScenarioProblem {
 }
 
 /** A valid file with the place of each part; or its errors. */
-export type ReadScenarios =
-  | { readonly file: ScenarioFile; readonly placeOf: PlaceOf }
+export type ReadFile<T> =
+  | { readonly file: T; readonly placeOf: PlaceOf }
   | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
 
 /** Most errors reported at once. */
 const MAX_PROBLEMS = 50;
 const START: Place = { line: 1, column: 1 };
 
-/** Reads a file, YAML or JSON. */
-export function readScenarios(text: string): ReadScenarios {
+/** Reads a file of scenarios, YAML or JSON. */
+export function readScenarios(text: string): ReadFile<ScenarioFile> {
+  return readTests(text, SCENARIO_FILE);
+}
+
+/** Reads a file of this shape, YAML or JSON. */
+export function readTests<T>(text: string, shape: z.ZodType<T>): ReadFile<T> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
   const [error] = document.errors;
@@ -42,14 +48,14 @@ export function readScenarios(text: string): ReadScenarios {
   if (data === undefined) {
     return { problems: [{ at: START, field: '', message: 'an alias points nowhere, into itself, or multiplies too often: write it out' }] };
   }
-  const parsed = SCENARIO_FILE.safeParse(data.value);
+  const parsed = shape.safeParse(data.value);
   const placeOf: PlaceOf = (path) => placeAt(lines, offsetOf(document, path));
   if (parsed.success) return { file: parsed.data, placeOf };
   const [first, ...rest] = parsed.error.issues
     .flatMap(flattened)
     .slice(0, MAX_PROBLEMS)
     .map((issue) => problemOf(issue, placeOf));
-  return { problems: [first ?? { at: START, field: '', message: 'this is no file of scenarios' }, ...rest] };
+  return { problems: [first ?? { at: START, field: '', message: 'this is no file of tests' }, ...rest] };
 }
 
 /**

@@ -50,7 +50,8 @@ export class Recordings {
   }
 }
 
-function slug(text: string): string {
+/** A name as a part of a file's name. */
+export function slug(text: string): string {
   return (
     text
       .toLowerCase()

@@ -5,7 +5,7 @@ import type { Expectation } from '../../caller/expectation.ts';
 import { recordingReader, type ReadRecording } from '../../caller/recorded-sound.ts';
 import { prepareScript, type ScriptTools } from '../../caller/script-draft.ts';
 import { planTests, type PlannedTest } from '../../scenario/plan.ts';
-import { readScenarios } from '../../scenario/read.ts';
+import { readScenarios, type PlaceOf, type ReadFile } from '../../scenario/read.ts';
 import type { ReadyTest } from '../../scenario/run.ts';
 import { decodeMulaw } from '../../../speech/g711.ts';
 import { isFileError, readBounded } from '../../../base/terminal/surroundings.ts';
@@ -27,21 +27,33 @@ export interface FoundTests {
  * @throws RangeError with a sentence for the user when something cannot be read or there are no tests.
  */
 export async function findTests(places: readonly string[]): Promise<FoundTests> {
-  const files = [...new Set((await Promise.all(places.map(filesAt))).flat())];
-  if (files.length === 0) throw new RangeError('there is no file of scenarios: they end in .yaml, .yml or .json');
-  if (files.length > MAX_FILES) throw new RangeError(`at most ${String(MAX_FILES)} files at once`);
-  const tests: PlannedTest[] = [];
+  const { files, problems } = await readFiles(places, readScenarios);
+  return { tests: files.flatMap(({ name, file, placeOf }) => planTests(file, name, placeOf)), problems };
+}
+
+/** Files of one kind: what they hold, and lines about what is wrong. */
+export interface FoundFiles<T> {
+  readonly files: readonly { readonly name: string; readonly file: T; readonly placeOf: PlaceOf }[];
+  readonly problems: readonly string[];
+}
+
+/** Reads files of any kind, as {@link findTests} does. */
+export async function readFiles<T>(places: readonly string[], readText: (text: string) => ReadFile<T>): Promise<FoundFiles<T>> {
+  const names = [...new Set((await Promise.all(places.map(filesAt))).flat())];
+  if (names.length === 0) throw new RangeError('there is no file of tests: they end in .yaml, .yml or .json');
+  if (names.length > MAX_FILES) throw new RangeError(`at most ${String(MAX_FILES)} files at once`);
+  const files: FoundFiles<T>['files'][number][] = [];
   const problems: string[] = [];
-  for (const file of files) {
-    const bytes = await readBounded(file);
-    if (bytes.length > MAX_FILE_BYTES) throw new RangeError(`${file} is larger than ${String(MAX_FILE_BYTES)} bytes`);
-    const read = readScenarios(new TextDecoder().decode(bytes));
-    if ('file' in read) tests.push(...planTests(read.file, file, read.placeOf));
+  for (const name of names) {
+    const bytes = await readBounded(name);
+    if (bytes.length > MAX_FILE_BYTES) throw new RangeError(`${name} is larger than ${String(MAX_FILE_BYTES)} bytes`);
+    const read = readText(new TextDecoder().decode(bytes));
+    if ('file' in read) files.push({ name, ...read });
     else
       for (const { at, field, message } of read.problems)
-        problems.push(`${file}:${String(at.line)}:${String(at.column)}  ${field === '' ? '' : `${field}: `}${message}`);
+        problems.push(`${name}:${String(at.line)}:${String(at.column)}  ${field === '' ? '' : `${field}: `}${message}`);
   }
-  return { tests, problems };
+  return { files, problems };
 }
 
 async function filesAt(place: string): Promise<readonly string[]> {

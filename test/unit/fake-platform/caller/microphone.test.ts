@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../../src/base/clock.ts';
 import { CallClock } from '../../../../src/fake-platform/caller/call-clock.ts';
 import { Microphone, type Frame } from '../../../../src/fake-platform/caller/microphone.ts';
-import { decodeMulaw } from '../../../../src/speech/g711.ts';
+import { decodeMulaw, encodeMulaw } from '../../../../src/speech/g711.ts';
 import { tone } from '../../../support/call-lab.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { joined, silence } from '../../../support/line-signals.ts';
@@ -25,6 +25,23 @@ describe('the microphone', () => {
     expect(frames.every(({ audio, isSpeech }) => audio.length === 160 && !isSpeech && audio.every((code) => code === 0xff))).toBe(true);
     microphone.stop();
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('adds noise to silence and to speech, again and again', () => {
+    const clock = new FakeClock();
+    const { microphone, frames } = lab(clock);
+    microphone.noise = Int16Array.from({ length: 240 }, (_, index) => (index < 120 ? 1000 : -1000));
+    microphone.wanted = true;
+    clock.advance(59);
+    const heard = decodeMulaw(joined(...frames.map(({ audio }) => audio)));
+    expect([heard.length, heard[0], heard[119], heard[120], heard[240], frames.some(({ isSpeech }) => isSpeech)]).toEqual([
+      ...[480, 988, 988, -988, 988, false],
+    ]);
+    frames.length = 0;
+    microphone.speak(encodeMulaw(Int16Array.from({ length: 160 }, () => 32_000)), () => undefined);
+    clock.advance(20);
+    expect(frames[0]).toMatchObject({ isSpeech: true });
+    expect(new Set(decodeMulaw(frames[0]?.audio ?? new Uint8Array()))).toEqual(new Set([32_124, 31_100]));
   });
 
   it('keeps the pace although every timer is 7 ms late', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CancelTimer } from '../../../../src/base/clock.ts';
+import type { CallSoFar, Step } from '../../../../src/fake-platform/caller/script.ts';
 import type { TimelineEvent } from '../../../../src/fake-platform/caller/timeline.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { FakeCall, config, event, piece, press, prompt, REACTION_MS, say, welcomed } from '../../../support/fake-line.ts';
+import { FakeCall, config, event, finished, piece, press, prompt, REACTION_MS, say, welcomed } from '../../../support/fake-line.ts';
 import { wordMoment } from '../../../../src/fake-platform/caller/word-moment.ts';
 
 /** Every timer is late. */
@@ -24,6 +25,56 @@ describe('the moment of a word', () => {
   it('is not known before the reply is whole, and never when nobody says the word', () => {
     expect(wordMoment({ ...whole, isWhole: false }, 'Press')).toBe('unknown');
     expect(wordMoment(whole, 'goodbye')).toBe('never');
+  });
+});
+
+/** What the caller knew each time, and does then. */
+function improvised(...steps: readonly Step[]) {
+  const known: CallSoFar[] = [];
+  return { known, improvise: (call: CallSoFar): Promise<Step> => Promise.resolve(steps[known.push(call) - 1] ?? { kind: 'hang_up' }) };
+}
+
+describe('a caller who improvises', () => {
+  it('decides while the reply still plays, and begins when it is the own turn', async () => {
+    const { known, improvise } = improvised(press('1'));
+    const call = welcomed({ improvise }, {}, true);
+    expect(known).toMatchObject([{ replies: [{ turn: 1, prompts: 1 }], steps: [], mayInterrupt: true }]);
+    await call.clock.advanceAsync(1000 + REACTION_MS - 10);
+    expect(call.turns.flatMap(({ kinds }) => kinds)).not.toContain('dtmf_start');
+    await call.clock.advanceAsync(20);
+    expect(call.turns.flatMap(({ kinds }) => kinds)).toContain('dtmf_start');
+    expect(known).toHaveLength(1);
+  });
+
+  it('interrupts at the moment that was decided, and the reply says how much of it was heard', async () => {
+    const { known, improvise } = improvised(press('1', 400));
+    const call = welcomed({ improvise }, {}, true);
+    await call.clock.advanceAsync(400);
+    call.turn(2).complete();
+    await call.clock.advanceAsync(3000);
+    call.turn(3).answer({ prompts: [prompt(100)] });
+    call.turn(3).complete();
+    await call.clock.advanceAsync(0);
+    expect(known[1]).toMatchObject({
+      replies: [{ turn: 1, isInterrupted: true, heardMs: 400 }, { turn: 3 }],
+      steps: [{ isInterruption: true }],
+    });
+    expect((await finished(call)).outcome).toBe('hung_up');
+  });
+
+  it('waits for the whole reply, and takes all the time that it needs', async () => {
+    let decide: (step: Step) => void = () => undefined;
+    const call = new FakeCall({ improvise: () => new Promise((resolve) => (decide = resolve)) });
+    call.turn(1).answer({ type: 'chunk', prompts: [piece(100, true)] });
+    await call.clock.advanceAsync(50);
+    decide({ kind: 'hang_up' });
+    await call.clock.advanceAsync(5000);
+    expect(call.turns.flatMap(({ kinds }) => kinds)).not.toContain('session_end');
+    call.turn(1).answer({});
+    call.turn(1).complete();
+    await call.clock.advanceAsync(20_000);
+    decide({ kind: 'hang_up' });
+    expect((await finished(call)).outcome).toBe('hung_up');
   });
 });
 

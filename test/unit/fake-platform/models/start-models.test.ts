@@ -19,14 +19,14 @@ async function started(script: ModelScript): Promise<FakeModels> {
   return models;
 }
 
-async function asked({ url }: FakeModels, words: string, firstTokenMs = 10_000): Promise<readonly ModelPart[]> {
+async function asked({ url }: FakeModels, words: string, firstTokenMs = 10_000, name = 'fake'): Promise<readonly ModelPart[]> {
   const tools = [
     { type: 'function' as const, name: 'book', description: 'Books', inputSchema: { type: 'object' as const, properties: {} } },
   ];
   const request: ModelRequest = { prompt: [{ role: 'user', content: [{ type: 'text', text: words }] }], tools, settings: {} };
   const parts: ModelPart[] = [];
   const patience = { firstTokenMs, stallMs: 10_000 };
-  const model = chatModel({ url, model: 'fake' });
+  const model = chatModel({ url, model: name });
   for await (const part of askModel(model, request, patience, systemClock, new AbortController().signal)) parts.push(part);
   return parts;
 }
@@ -84,6 +84,13 @@ describe('fake models', () => {
     await asked(running, 'first');
     expect(await recognized(running, second(1))).toBe('second');
     expect(await recognized(running, second(3))).toBe('');
+  });
+
+  it('play several models by their names', async () => {
+    const rules = [{ model: 'caller', say: 'Tuesday.' }, { say: 'Which day?' }];
+    const running = await started({ rules });
+    expect(await asked(running, 'hello', 10_000, 'caller')).toContainEqual({ kind: 'text', text: 'Tuesday.' });
+    expect(await asked(running, 'hello', 10_000, 'desk')).toContainEqual({ kind: 'text', text: 'Which ' });
   });
 
   it('fail to hear where the script says so', async () => {
