@@ -20,7 +20,12 @@ it('books once, although its callers interrupt', async () => {
   const evaluated = await evaluate(appointments(assistant), {
     persona: { model: caller, brief: 'In a hurry.', goal: 'An appointment on Friday.', interrupts: 0.4 },
     runs: 5,
-    expect: { ends: 'hung_up', tools: { book_slot: { slot: 'friday at three' } }, toolsNot: ['transfer'], saysNot: [/as an ai/i] },
+    expect: {
+      ends: 'hung_up',
+      tools: { book_slot: { times: 1, with: { slot: 'friday at three' } } },
+      toolsNot: ['transfer'],
+      saysNot: [/as an ai/i],
+    },
   });
   expect(evaluated.rate, String(evaluated)).toBeGreaterThanOrEqual(0.9);
 });

@@ -94,7 +94,7 @@ export interface ModelPatience {
 }
 
 /** @throws TypeError unless `model` is a model object of a supported provider version; a model's name alone is not enough. */
-export function demandModel(model: unknown): void {
+export function demandModel(model: unknown): asserts model is LanguageModel {
   const version = isRecord(model) && typeof model['doStream'] === 'function' ? model['specificationVersion'] : undefined;
   if (version === 'v3' || version === 'v4') return;
   const found = typeof version === 'string' ? `a model of specification ${version}` : typeof model;

@@ -6,11 +6,13 @@ import { EXIT } from '../base/terminal/failure.ts';
 import { processSurroundings } from '../base/terminal/surroundings.ts';
 import type { CallSurroundings } from '../fake-platform/cli/call-surroundings.ts';
 
-type LoadCommand = () => Promise<Command>;
+/** `leaveSoon` ends the process, although a loaded bot may keep it busy. */
+type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
 
 const LOADERS: Readonly<Record<string, LoadCommand>> = {
   call: async () => (await import('../fake-platform/cli/call.ts')).callCommand(callSurroundings()),
   test: async () => (await import('../fake-platform/cli/test.ts')).testCommand(callSurroundings()),
+  eval: async (leaveSoon) => (await import('./eval.ts')).evalCommand(callSurroundings(), leaveSoon),
   conformance: async () => (await import('../fake-platform/cli/conformance.ts')).conformanceCommand(callSurroundings()),
   load: loadCommand,
   platform: async () => (await import('../fake-platform/cli/platform.ts')).platformCommand(),
@@ -20,7 +22,10 @@ const LOADERS: Readonly<Record<string, LoadCommand>> = {
 
 /** All of them by name, in the order of the help. */
 export const BENCH_COMMANDS: ReadonlyMap<string, LoadCommand> = new Map(
-  Object.entries(LOADERS).map(([name, load]) => [name, () => load().catch((thrown: unknown) => leftOut(name, thrown))]),
+  Object.entries(LOADERS).map(([name, load]) => [
+    name,
+    (leaveSoon: () => void) => load(leaveSoon).catch((thrown: unknown) => leftOut(name, thrown)),
+  ]),
 );
 
 async function loadCommand(): Promise<Command> {

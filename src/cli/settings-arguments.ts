@@ -15,10 +15,11 @@ export function acceptSettings(command: Command): Command {
     );
 }
 
-/** The operands of such a command, which come before all flags of settings; an optional one may be missing. */
+/** The operands of such a command, which come before all flags of settings; an optional one may be missing, a variadic one be many. */
 export function operandsOf({ args, registeredArguments }: Command): readonly string[] {
   const firstFlag = args.findIndex((argument) => argument.startsWith('-'));
-  return args.slice(0, Math.min(registeredArguments.length, firstFlag === -1 ? args.length : firstFlag));
+  const most = registeredArguments.at(-1)?.variadic === true ? args.length : registeredArguments.length;
+  return args.slice(0, Math.min(most, firstFlag === -1 ? args.length : firstFlag));
 }
 
 /**

@@ -19,6 +19,11 @@ export function projectFile(): string | undefined {
   return process.env['PARLEY_CONFIG'] === undefined && existsSync(resolve(process.cwd(), 'parley.yaml')) ? 'parley.yaml' : undefined;
 }
 
+/** A secret that is no setting, for a command whose file names the variable that holds it. */
+export function environmentValue(variable: string): string | undefined {
+  return process.env[variable];
+}
+
 export interface Given {
   readonly key: string;
   readonly raw: unknown;

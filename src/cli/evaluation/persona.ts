@@ -2,6 +2,9 @@
 import { systemClock } from '../../base/clock.ts';
 import { askModel, type LanguageModel, type ModelMessage } from '../../ai/model.ts';
 
+/** Told what a model has used. */
+export type OnTokens = (model: LanguageModel, tokensIn: number, tokensOut: number) => void;
+
 /** Who calls. */
 export interface Persona {
   /** Plays the caller. Another model than the bot's finds more. */
@@ -35,13 +38,13 @@ export async function wordsOf(
   model: LanguageModel,
   prompt: readonly ModelMessage[],
   signal: AbortSignal,
-  onTokens: (tokens: number) => void,
+  onTokens: OnTokens,
 ): Promise<string | undefined> {
   let words = '';
   for await (const part of askModel(model, { prompt, tools: [], settings: {} }, PATIENCE, systemClock, signal)) {
     if (part.kind === 'failed') return undefined;
     if (part.kind === 'text') words += part.text;
-    if (part.kind === 'end') onTokens(part.tokensIn + part.tokensOut);
+    if (part.kind === 'end') onTokens(model, part.tokensIn, part.tokensOut);
   }
   return words.trim().slice(0, MAX_WORDS_CHARS);
 }
@@ -51,7 +54,7 @@ export async function nextAct(
   { model, brief, goal }: Persona,
   lines: readonly SpokenLine[],
   signal: AbortSignal,
-  onTokens: (tokens: number) => void,
+  onTokens: OnTokens,
 ): Promise<CallerAct | undefined> {
   const instructions = [
     `You play somebody who calls a company on the telephone. ${brief}`,

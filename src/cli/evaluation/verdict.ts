@@ -1,23 +1,41 @@
 // Whether a run was good: what can be checked for certain comes first; a judge sees only what passed, and can only make it worse.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { LanguageModel } from '../../ai/model.ts';
-import type { UsedTool } from '../../bot/testing.ts';
-import { wordsOf, type SpokenLine } from './persona.ts';
+import { isExpectedValue } from '../../fake-platform/caller/text-pattern.ts';
+import { wordsOf, type OnTokens, type SpokenLine } from './persona.ts';
 
 /** What must be true of every run. */
 export interface RunExpectations {
   /** How it ends. `hung_up`: the caller ends it; `too_long`: nobody does. */
   readonly ends?: RunEnd;
-  /** Tools by name: how often each is used, exactly, or with which input at least once. */
-  readonly tools?: Readonly<Record<string, number | JsonObject>>;
+  /** Tools by name: how often each is used, exactly, or what is demanded of its uses. */
+  readonly tools?: Readonly<Record<string, number | ToolExpectation>>;
   /** Tools that must not be used. */
   readonly toolsNot?: readonly string[];
   /** Found in what the bot says, all of it joined; texts in any case. */
   readonly says?: readonly (string | RegExp)[];
   readonly saysNot?: readonly (string | RegExp)[];
+  /** 95 of 100 answers of a run come sooner, ms. */
+  readonly answerP95BelowMs?: number;
+  /** No silence between two sounds of one reply is as long, ms; for calls by voice. */
+  readonly gapBelowMs?: number;
+}
+
+/** What the uses of a tool must be. */
+export interface ToolExpectation {
+  /** How often it is used, exactly. Default: at least once. */
+  readonly times?: number | undefined;
+  /** Stands in the input of at least one use; a text between slashes is a pattern. */
+  readonly with?: JsonObject | undefined;
 }
 
 export type RunEnd = 'ended' | 'transferred' | 'hung_up' | 'too_long';
+
+/** A use of a tool. */
+export interface UsedTool {
+  readonly tool: string;
+  readonly input: JsonValue;
+}
 
 /** A model that may veto a run, and never rescue one. */
 export interface Judge {
@@ -31,29 +49,56 @@ export interface Judge {
 /** What a run is held against. */
 export interface RunFacts {
   readonly end: RunEnd;
-  readonly tools: readonly UsedTool[];
   readonly lines: readonly SpokenLine[];
+  readonly tools: readonly UsedTool[];
+  /** How long the bot let the caller wait after each input, ms. */
+  readonly answerMs: readonly number[];
+  /** The longest silence between two sounds of one reply, ms; undefined without sound. */
+  readonly gapMs?: number;
 }
 
 /** What was not as expected; empty when all was. */
 export function complaints(
-  { ends, tools = {}, toolsNot = [], says = [], saysNot = [] }: RunExpectations,
+  { ends, tools = {}, toolsNot = [], says = [], saysNot = [], answerP95BelowMs, gapBelowMs = Infinity }: RunExpectations,
   run: RunFacts,
 ): readonly string[] {
   const said = run.lines.flatMap(({ by, text }) => (by === 'bot' ? [text] : [])).join('\n');
   const used = (name: string): readonly UsedTool[] => run.tools.filter(({ tool }) => tool === name);
+  const p95 = percentile(run.answerMs, 0.95);
+  const { gapMs = 0 } = run;
   return [
     ...(ends === undefined || ends === run.end ? [] : [`it should be ${ends} and was ${run.end}`]),
-    ...Object.entries(tools).flatMap(([name, wanted]) => {
-      const uses = used(name);
-      if (typeof wanted === 'number')
-        return uses.length === wanted ? [] : [`${name} should be used ${times(wanted)} and was used ${times(uses.length)}`];
-      return uses.some(({ input }) => holds(input, wanted)) ? [] : [`${name} should be used with ${JSON.stringify(wanted)} and was not`];
-    }),
+    ...Object.entries(tools).flatMap(([name, wanted]) =>
+      toolComplaints(name, used(name), typeof wanted === 'number' ? { times: wanted } : wanted),
+    ),
     ...toolsNot.filter((name) => used(name).length > 0).map((name) => `${name} should not be used`),
     ...says.filter((pattern) => !isIn(said, pattern)).map((pattern) => `the bot should say ${String(pattern)}`),
     ...saysNot.filter((pattern) => isIn(said, pattern)).map((pattern) => `the bot should not say ${String(pattern)}`),
+    ...(answerP95BelowMs === undefined || (run.answerMs.length > 0 && p95 < answerP95BelowMs)
+      ? []
+      : [`95 of 100 answers should come within ${String(answerP95BelowMs)} ms and take ${String(p95)} ms`]),
+    ...(gapMs < gapBelowMs
+      ? []
+      : [`no reply should be silent for ${String(gapBelowMs)} ms in the middle, and one was for ${String(gapMs)} ms`]),
   ];
+}
+
+function toolComplaints(name: string, uses: readonly UsedTool[], { times: count, with: wanted }: ToolExpectation): readonly string[] {
+  const isOften = count === undefined ? uses.length > 0 : uses.length === count;
+  if (!isOften)
+    return [
+      `${name} should be used${count === undefined ? '' : ` ${times(count)}`} and was ${uses.length === 0 ? 'not' : `used ${times(uses.length)}`}`,
+    ];
+  if (wanted === undefined || uses.some(({ input }) => holds(input, wanted))) return [];
+  return [
+    `${name} should be used with ${JSON.stringify(wanted)} and was used with ${uses.map(({ input }) => JSON.stringify(input)).join(', ')}`,
+  ];
+}
+
+/** What a part of the numbers stays within, whole; 0 without any. */
+export function percentile(numbers: readonly number[], part: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
 }
 
 function times(count: number): string {
@@ -62,7 +107,8 @@ function times(count: number): string {
 
 function holds(input: JsonValue, wanted: JsonObject): boolean {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return false;
-  return Object.entries(wanted).every(([name, value]) => JSON.stringify(Reflect.get(input, name)) === JSON.stringify(value));
+  const given = input as JsonObject;
+  return Object.entries(wanted).every(([name, value]) => isExpectedValue(value, given[name]));
 }
 
 function isIn(text: string, pattern: string | RegExp): boolean {
@@ -76,9 +122,9 @@ const DEFAULT_VOTES = 1;
 /** @returns why the judge vetoes; empty when it does not; undefined when it failed, and then the run has not passed. */
 export async function vetoes(
   { model, veto, votes = DEFAULT_VOTES }: Judge,
-  { lines, tools }: RunFacts,
+  { lines, tools }: Pick<RunFacts, 'lines' | 'tools'>,
   signal: AbortSignal,
-  onTokens: (tokens: number) => void,
+  onTokens: OnTokens,
 ): Promise<readonly string[] | undefined> {
   const call = [
     ...lines.map(({ by, text }) => `${by}: ${text}`),

@@ -53,17 +53,32 @@ describe('an evaluation', () => {
   });
 
   it('says of each run what was not as expected, with its transcript', async () => {
-    const expectations = { ends: 'transferred', tools: { book: 2, look: { day: 'x' } }, toolsNot: ['book'], says: ['goodbye'] } as const;
+    const expectations = {
+      ends: 'transferred',
+      tools: { book: 2, look: { with: { day: 'x' } } },
+      toolsNot: ['book'],
+      says: ['goodbye'],
+    } as const;
     const evaluated = await evaluate(desk(GOOD), { persona, runs: 1, expect: expectations });
     expect(evaluated.runs[0]?.why).toEqual([
       'it should be transferred and was hung_up',
       'book should be used 2 times and was used once',
-      'look should be used with {"day":"x"} and was not',
+      'look should be used and was not',
       'book should not be used',
       'the bot should say goodbye',
     ]);
     expect(String(evaluated)).toContain('run 1 failed: it should be transferred');
     expect(String(evaluated)).toContain('  caller  Tuesday, please.');
+  });
+
+  it.each([
+    [{ tools: { book: { times: 1, with: { day: '/^TUES/i' } } } }, []],
+    [{ tools: { book: { with: { day: 'friday' } } } }, ['book should be used with {"day":"friday"} and was used with {"day":"tuesday"}']],
+    [{ tools: { book: {} }, answerP95BelowMs: 60_000, gapBelowMs: 1 }, []],
+    [{ answerP95BelowMs: 0.001 }, [expect.stringMatching(/^95 of 100 answers should come within 0.001 ms and take \d+ ms$/u)]],
+  ])('holds a run against %j', async (expectations, why) => {
+    const { runs } = await evaluate(desk(GOOD), { persona, runs: 1, expect: expectations });
+    expect(runs[0]?.why).toEqual(why);
   });
 
   it('ends a caller who never has enough', async () => {
