@@ -72,8 +72,8 @@ describe('scenarios against the real server', () => {
       const scenarios = path.join(packageRoot(), 'bots/scenarios');
       const { code, out } = await run(server, scenarios, '--jobs', '7', '--pace', String(PACE), '--junit', junit);
       expect(code, out).toBe(0);
-      expect(out).toMatch(/^14 passed, 0 failed in /mu);
-      expect(await readFile(junit, 'utf8')).toContain('tests="14" failures="0" errors="0" skipped="0"');
+      expect(out).toMatch(/^17 passed, 0 failed in /mu);
+      expect(await readFile(junit, 'utf8')).toContain('tests="17" failures="0" errors="0" skipped="0"');
     } finally {
       await server.close();
     }

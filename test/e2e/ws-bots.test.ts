@@ -97,7 +97,7 @@ describe('the bundled bots over WebSocket', () => {
       const scenarios = path.join(packageRoot(), 'bots/scenarios');
       const { code, out } = await run(fast, testCommand, scenarios, '--target', targetOf(fast), '--jobs', '7', '--pace', String(PACE));
       expect(code, out.join('\n')).toBe(0);
-      expect(out.join('\n')).toMatch(/^14 passed, 0 failed in /mu);
+      expect(out.join('\n')).toMatch(/^17 passed, 0 failed in /mu);
     } finally {
       await fast.close();
     }

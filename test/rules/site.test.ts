@@ -8,6 +8,7 @@ import { PAGES } from '../../scripts/site/doors.mjs';
 import { readPage } from '../../scripts/site/page.mjs';
 import { buildSite } from '../../scripts/site/site.mjs';
 import { checkSettings } from '../../src/app/config/load-settings.ts';
+import { readEvals } from '../../src/cli/evaluation/eval-file.ts';
 import { readScenarios } from '../../src/fake-platform/scenario/read.ts';
 import { filesUnder, ROOT } from '../support/source-tree.ts';
 
@@ -115,7 +116,7 @@ describe('blocks of code in the documents', () => {
   );
 
   // The script in docs/assistants.md is a file that models.test.ts runs.
-  it.each(blocksOf('yaml').filter(({ page }) => !['docs/scenarios.md', 'docs/assistants.md'].includes(page)))(
+  it.each(blocksOf('yaml').filter(({ page }) => !['docs/scenarios.md', 'docs/assistants.md', 'docs/evaluating.md'].includes(page)))(
     '$page has a configuration that the server knows',
     ({ code }) => {
       const file = path.join(folder, 'block.yaml');
@@ -129,6 +130,10 @@ describe('blocks of code in the documents', () => {
 
   it.each(blocksOf('yaml').filter(({ page }) => page === 'docs/scenarios.md'))('$page has scenarios that can be read', ({ code }) => {
     expect(readScenarios(code)).not.toHaveProperty('problems');
+  });
+
+  it.each(blocksOf('yaml').filter(({ page }) => page === 'docs/evaluating.md'))('$page has evaluations that can be read', ({ code }) => {
+    expect(readEvals(code)).not.toHaveProperty('problems');
   });
 
   it.each(blocksOf('sh'))('$page has commands that are there', ({ code }) => {
