@@ -2,4 +2,5 @@
 export { evaluate, type EvaluationOptions } from './evaluate.ts';
 export type { Evaluated, EvaluatedRun } from './evaluated.ts';
 export type { Persona, SpokenLine } from './persona.ts';
-export type { Judge, RunEnd, RunExpectations, ToolExpectation, UsedTool } from './verdict.ts';
+export type { Judge, RunEnd, RunExpectations, ToolExpectation } from './verdict.ts';
+export type { UsedTool } from '../../bot/test-tools.ts';

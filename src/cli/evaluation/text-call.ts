@@ -3,23 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../base/clock.ts';
 import type { Bot } from '../../bot/bot.ts';
 import { TestCall } from '../../bot/testing.ts';
-import { collectTools } from './assistant-state.ts';
 import { nextAct, type SpokenLine } from './persona.ts';
 import type { Run, Talked } from './run.ts';
-import type { RunEnd, UsedTool } from './verdict.ts';
+import type { RunEnd } from './verdict.ts';
 
 export async function textCall(bot: Bot, { persona, maxTurns, signal, random, onTokens }: Run): Promise<Talked> {
   const call = new TestCall(bot, { conversationId: randomUUID() });
   const lines: SpokenLine[] = [];
-  const tools = new Map<string, UsedTool>();
   const answerMs: number[] = [];
-  const over = (end: RunEnd, broken?: string): Talked => ({ facts: { end, lines, tools: [...tools.values()], answerMs }, broken });
+  const over = (end: RunEnd, broken?: string): Talked => ({ facts: { end, lines, tools: call.used, answerMs }, broken });
   const answered = async (work: () => Promise<unknown>): Promise<void> => {
     const beganAtMs = systemClock.monotonicMs();
     await work();
     answerMs.push(systemClock.monotonicMs() - beganAtMs);
     lines.push({ by: 'bot', text: call.heard });
-    collectTools(call.state, tools);
   };
   try {
     await answered(() => call.start());

@@ -1,6 +1,7 @@
 // Whether a run was good: what can be checked for certain comes first; a judge sees only what passed, and can only make it worse.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { LanguageModel } from '../../ai/model.ts';
+import type { UsedTool } from '../../bot/test-tools.ts';
 import { isExpectedValue } from '../../fake-platform/caller/text-pattern.ts';
 import { wordsOf, type OnTokens, type SpokenLine } from './persona.ts';
 
@@ -30,12 +31,6 @@ export interface ToolExpectation {
 }
 
 export type RunEnd = 'ended' | 'transferred' | 'hung_up' | 'too_long';
-
-/** A use of a tool. */
-export interface UsedTool {
-  readonly tool: string;
-  readonly input: JsonValue;
-}
 
 /** A model that may veto a run, and never rescue one. */
 export interface Judge {

@@ -5,8 +5,7 @@ import { systemClock } from '../../base/clock.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Bot, Handled } from '../../bot/bot.ts';
 import type { Answer, Keep, Saying } from '../../bot/saying.ts';
-import { collectTools, lastSaid } from './assistant-state.ts';
-import type { UsedTool } from './verdict.ts';
+import { collectUses, lastSaid, type UsedTool } from '../../bot/test-tools.ts';
 
 /** Longest wait for session_end, which the bot gets after the caller has left, ms. */
 const END_MS = 3000;
@@ -20,7 +19,7 @@ export class WatchedCall {
   lastSaid = '';
 
   see(state: JsonValue): void {
-    collectTools(state, this.#tools);
+    collectUses(state, this.#tools);
     this.lastSaid = lastSaid(state);
   }
 

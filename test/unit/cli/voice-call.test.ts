@@ -157,7 +157,7 @@ describe('watched bots', () => {
     (await call.speak('Friday?')).hears('At nine.');
     expect(seen.lastSaid).toBe('At nine.');
     await call.hangUp();
-    expect(await seen.tools()).toEqual([{ tool: 'look', input: { day: 'friday' } }]);
+    expect(await seen.tools()).toEqual([{ tool: 'look', input: { day: 'friday' }, output: 'nine' }]);
     expect(other.lastSaid).toBe('');
   });
 });
