@@ -71,9 +71,9 @@ function endsOn(engines: SignalEngines, line: Line, { patience, words }: Way): r
     ms += FRAME_MS;
     listener.push(line.mulaw.subarray(from, from + FRAME_SAMPLES), MULAW);
     if (words === undefined || ms < wordsAtMs) continue;
-    const silenceMs = silenceAfter(textBy(line.said, wordsAtMs - words.recognitionMs, words.isCareless), listenOf(line), 'en', words);
+    const bounds = silenceAfter(textBy(line.said, wordsAtMs - words.recognitionMs, words.isCareless), listenOf(line), 'en', words);
     wordsAtMs = Infinity;
-    if (silenceMs !== undefined) listener.endAfter(silenceMs);
+    if (bounds !== undefined) listener.endWithin(...bounds);
   }
   listener.close();
   return ends;

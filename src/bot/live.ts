@@ -31,9 +31,8 @@ export interface LiveContext<S> {
   readonly log: Logger;
   /**
    * Something came from outside: `woken` is told of it at the next chance that the platform gives. That is its next report of no input,
-   * so after `wakeMs` at the latest once the caller is silent, or a custom event for which the bot has no handler. Never interrupts
-   * anybody. One of each name waits, with the newest data, and 8 in all, also when the call moves; what is too many is dropped and logged.
-   * One whose handler is interrupted before it answers is told again. Has no effect after the call.
+   * so after `wakeMs` at the latest once the caller is silent. Never interrupts anybody. One of each name waits, with the newest data, and
+   * 8 in all, also when the call moves; what is too many is dropped and logged. One whose handler is interrupted before it answers is told again. Has no effect after the call.
    *
    * @param name - 1 to 100 characters, not `timer`.
    * @param data - 2,000 characters of JSON at most.

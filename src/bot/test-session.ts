@@ -286,12 +286,12 @@ export class TestSession {
   }
 
   #report(afterMs: number): Promise<void> {
-    return this.turn(this.woken(afterMs, true) ?? { type: 'no_input', count: this.#misses + 1, heard: this.takeHeard() });
+    return this.turn(this.#woken(afterMs) ?? { type: 'no_input', count: this.#misses + 1, heard: this.takeHeard() });
   }
 
-  woken(sinceReplyMs: number, isReport: boolean): Woken | undefined {
+  #woken(sinceReplyMs: number): Woken | undefined {
     if (this.#bot.woken === undefined) return undefined;
-    const isDue = isReport && isTimer(this.#silence, sinceReplyMs);
+    const isDue = isTimer(this.#silence, sinceReplyMs);
     const wake = this.#wakes.next() ?? (isDue ? { name: TIMER, data: null } : undefined);
     return wake && { type: 'woken', ...wake, heard: this.takeHeard(), silentMs: this.#silentMs + sinceReplyMs };
   }

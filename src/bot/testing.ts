@@ -84,8 +84,7 @@ export class TestCall {
 
   /** The platform's flow sends a custom event. */
   custom(name: string, parameters: JsonObject = {}): Promise<this> {
-    const woken = this.#bot.handlers.includes('custom_event') ? undefined : this.#session.woken(0, false);
-    return this.#then(this.#session.turn(woken ?? { type: 'custom_event', name, parameters, heard: this.#session.takeHeard() }));
+    return this.#then(this.#session.turn({ type: 'custom_event', name, parameters, heard: this.#session.takeHeard() }));
   }
 
   /**

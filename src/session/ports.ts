@@ -105,6 +105,10 @@ export interface RecognitionStream {
    * @throws AppError `recognition_failed` when the text is not whole or does not come in time.
    */
   text(signal: AbortSignal): Promise<string | undefined>;
+  /** Nobody wants the utterance. */
+  drop(): void;
+  /** Whether the text of this utterance cannot become whole. */
+  readonly isLost: boolean;
   close(): void;
 }
 

@@ -35,7 +35,7 @@ export class Endpointer {
   #interruptWindow = 0;
   #suspectFrames = 0;
   #endFrames = 0;
-  /** Frames of silence that end the present pause; {@link #endFrames} unless {@link Endpointer.endAfter} has set another number. */
+  /** Frames of silence that end the present pause; {@link #endFrames} unless {@link Endpointer.endWithin} has set another number. */
   #pauseFrames = 0;
   #maxFrames = 0;
   /** The last decisions while nobody speaks. The newest stands before {@link #position}. */
@@ -103,11 +103,11 @@ export class Endpointer {
   }
 
   /**
-   * The pause that the caller makes now ends the utterance after so much silence, counted from its first frame; the next one after
-   * what was expected. Nothing happens while nobody pauses.
+   * The pause that the caller makes now ends the utterance after the expected silence, but within these bounds, ms. Does not change the
+   * next pause; does nothing while nobody pauses.
    */
-  endAfter(silenceMs: number): void {
-    if (this.#paused) this.#pauseFrames = inFrames(silenceMs);
+  endWithin(leastMs: number, mostMs: number): void {
+    if (this.#paused) this.#pauseFrames = Math.max(inFrames(leastMs), Math.min(inFrames(mostMs), this.#endFrames));
   }
 
   /** Takes the decision on the next frame and says what it brought about. */

@@ -122,9 +122,9 @@ export class Listener {
     if (this.#endpointer.finish() !== undefined) this.#end();
   }
 
-  /** See {@link Endpointer.endAfter}. */
-  endAfter(silenceMs: number): void {
-    this.#endpointer.endAfter(silenceMs);
+  /** See {@link Endpointer.endWithin}. */
+  endWithin(leastMs: number, mostMs: number): void {
+    this.#endpointer.endWithin(leastMs, mostMs);
   }
 
   /** No more audio comes on this turn (half-close): ends an utterance that is going on. Later pushes start a new stream. */

@@ -72,14 +72,14 @@ export function realtimeStep<D extends JsonObject = JsonObject>(options: Realtim
       },
     },
     turn(state, event, context, at) {
+      const session = sessionOf(context);
+      const known = { ...state, messages: state.messages.map((message) => withTranscript(message, session, redact)) };
       if (fallback !== undefined && isTakenOver(state)) {
         // It has not failed yet.
-        const taken = state.isTakenOver === true ? state : { ...state, isTakenOver: true as const, failures: 0 };
+        const taken = state.isTakenOver === true ? known : { ...known, isTakenOver: true as const, failures: 0 };
         return fallback.turn(taken, event, context, at);
       }
-      const session = sessionOf(context);
       for (const [item, heardMs] of soundsCut(state.messages, event.heard)) session.truncate(item, heardMs);
-      const known = { ...state, messages: state.messages.map((message) => withTranscript(message, session, redact)) };
       if (event.type !== 'speech_input') return step.turn(known, event, context, at);
       // No recognizer ran, but the model hears the speech itself.
       const item = session.said(event.utterance.mulaw);

@@ -273,7 +273,8 @@ export class RealtimeSession {
         return;
       case 'error':
         this.#options.log.warn({ code: event.error.code ?? 'unknown' }, 'the speech-to-speech model reports an error');
-        this.#refused(event.error.event_id ?? undefined);
+        if (event.error.code === 'input_audio_buffer_commit_empty') this.#unnamed.shift();
+        else this.#refused(event.error.event_id ?? undefined);
     }
   }
 

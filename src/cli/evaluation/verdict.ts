@@ -139,7 +139,8 @@ export async function vetoes(
         { role: 'user' as const, content: [{ type: 'text' as const, text: call }] },
       ];
       const answer = await wordsOf(model, prompt, signal, onTokens);
-      if (answer === undefined || !/^\W*(?:yes|no)\b/iu.test(answer)) return undefined;
+      // A veto names what it is about.
+      if (answer === undefined || !/^\W*(?:no\b|yes\b\W*\w)/iu.test(answer)) return undefined;
       answers.push(answer);
     }
     const against = answers.filter((answer) => /^\W*yes\b/iu.test(answer));

@@ -56,6 +56,7 @@ export class WatchedBots {
 
   #watched(bot: Bot): Bot {
     const callOf = ({ call }: { readonly call: { readonly conversationId: string } }) => this.#calls.get(call.conversationId);
+    const { woken } = bot;
     return {
       ...bot,
       notes: new Set([...bot.notes, 'session_end']),
@@ -64,6 +65,7 @@ export class WatchedBots {
         callOf(context)?.see(state);
         return seen(bot.reply(state, event, context), callOf(context));
       },
+      woken: woken && ((state, event, context) => seen(woken(state, event, context), callOf(context))),
       note: (state, event, context) => {
         callOf(context)?.see(state);
         if (event.type === 'session_end') callOf(context)?.end();

@@ -30,9 +30,6 @@ export const DE: Language = {
     ['zweimal', 2],
     ['dreimal', 3],
   ],
-  unfinished:
-    'und oder aber weil wenn dass damit ah ahm also der die das den dem ein eine einen einem mein meine meinen zu von fur mit bei in im am auf um ist sind war ich wir es nach'.split(
-      ' ',
-    ),
+  unfinished: 'und oder aber weil wenn dass damit ah ahm also einen einem einer mein meine meinen von fur bei im am um'.split(' '),
   answers: ['ja', 'nein', 'ja bitte', 'nein danke', 'danke', 'okay', 'ok', 'genau', 'richtig', 'stimmt', 'auf wiederhoren', 'tschuss'],
 };

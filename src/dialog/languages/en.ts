@@ -25,10 +25,7 @@ export const EN: Language = {
     ['double', 2],
     ['triple', 3],
   ],
-  unfinished:
-    'and or but so because if that which when um uh er the a an my your our his her their to of for from with at in on by is are was i we it like about than'.split(
-      ' ',
-    ),
+  unfinished: 'and or but so because if which when um uh er the a an my your our his her their to of for from'.split(' '),
   answers: [
     'yes',
     'no',

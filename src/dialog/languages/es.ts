@@ -30,6 +30,6 @@ export const ES: Language = {
     ['doble', 2],
     ['triple', 3],
   ],
-  unfinished: 'y o pero porque si que cuando eh este pues el la los las un una mi mis su a de del para por con en es son era yo'.split(' '),
-  answers: ['no', 'vale', 'si por favor', 'no gracias', 'gracias', 'de acuerdo', 'correcto', 'exacto', 'adios'],
+  unfinished: 'y o pero porque cuando eh pues la los las un una mis su sus a de del para por con en'.split(' '),
+  answers: ['si', 'no', 'vale', 'si por favor', 'no gracias', 'gracias', 'de acuerdo', 'correcto', 'exacto', 'adios'],
 };

@@ -39,9 +39,6 @@ export const FR: Language = {
     ['double', 2],
     ['triple', 3],
   ],
-  unfinished:
-    'et ou mais parce si que quand euh alors le la les un une des mon ma mes votre a de du pour par avec chez en dans est sont je c'.split(
-      ' ',
-    ),
-  answers: ['oui', 'non', 'oui merci', 'non merci', 'merci', "d'accord", 'exact', "c'est ca", 'au revoir'],
+  unfinished: 'et ou mais parce quand euh alors le les un une des mon ma mes votre a de du pour par avec chez dans je'.split(' '),
+  answers: ['oui', 'si', 'non', 'oui merci', 'non merci', 'merci', "d'accord", 'exact', "c'est ca", 'au revoir'],
 };

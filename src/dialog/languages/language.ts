@@ -22,7 +22,7 @@ export interface Language {
   readonly signs: Readonly<Record<'*' | '#', readonly string[]>>;
   /** Words that repeat the next digit, with the number of times. */
   readonly repeats: readonly (readonly [word: string, times: number])[];
-  /** Words that nobody ends with, accents left out: who pauses after one goes on. */
+  /** Words that ask for more, accents left out: who pauses after one goes on. None that is another word with an accent. */
   readonly unfinished: readonly string[];
   /** Whole answers that recognizers may write without a mark, accents left out. */
   readonly answers: readonly string[];

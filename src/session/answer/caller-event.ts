@@ -74,7 +74,10 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
       );
     case 'speech': {
       const recognized = await recognize(act.utterance, input.recognition, context);
-      if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;
+      if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) {
+        input.prepared?.stop();
+        return undefined;
+      }
       const { text } = recognized;
       const digits =
         text !== undefined && mayBeSpoken(snapshot.listen)
@@ -83,6 +86,7 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
       const prepared = digits === undefined ? input.prepared?.valueFor(text ?? '', heard, snapshot, context.signal) : undefined;
       const event: SpeechInput<unknown> = { type: 'speech_input', utterance: act.utterance, ...recognized, heard, prepared };
       if (parts.settings.logsWords) logWords(event, context);
+      if (digits !== undefined) input.prepared?.stop();
       if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
       return event;
     }

@@ -37,8 +37,9 @@ export class Preparation {
     const { bot, snapshot, isOver, playout } = this.#conversation;
     const words = wordsOf(text);
     if (bot.prepare === undefined || words === '' || words === this.#prepared?.words) return;
-    if (!snapshot.started || snapshot.bot.version !== bot.version || isOver || this.#beginnings >= MAX_BEGINNINGS) return;
+    if (!snapshot.started || snapshot.bot.version !== bot.version || isOver) return;
     this.drop();
+    if (this.#beginnings >= MAX_BEGINNINGS) return;
     this.#beginnings += 1;
     const heard = playout.heardWhenComplete(this.#parts.clock.monotonicMs());
     const work = linkForeignAbort(turn.wanted.signal);

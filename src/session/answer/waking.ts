@@ -18,26 +18,24 @@ export function timedListen(
     : { ...listen, noInputMs: reportAfterMs({ noInputMs: defaults.noInputMs, ...listen, wakeMs, silentMs }) };
 }
 
-/** The event of a report of no input, or of a custom event, that wakes the bot; undefined: it does not. */
+/** The event of a report of no input that wakes the bot; undefined: it does not. */
 export function wokenBy(
   { act, completeAtMs, heard }: { readonly act: TurnInput; readonly completeAtMs: number; readonly heard: Heard },
   conversation: Conversation,
   defaults: ListenSettings,
 ): Woken | undefined {
   const { bot, snapshot, wakes } = conversation;
-  // A custom event says something: it is no mere chance to a bot that has a handler for it.
-  if (bot.woken === undefined || (act.kind === 'custom_event' && bot.handlers.includes('custom_event'))) return undefined;
-  const isReport = act.kind === 'no_input';
-  const sinceReplyMs = silenceMs(conversation, isReport, completeAtMs);
+  if (bot.woken === undefined || act.kind !== 'no_input') return undefined;
+  const sinceReplyMs = silenceMs(conversation, completeAtMs);
   const { silentMs = 0, listen } = snapshot;
-  const isDue = isReport && isTimer({ noInputMs: defaults.noInputMs, ...listen, silentMs }, sinceReplyMs);
+  const isDue = isTimer({ noInputMs: defaults.noInputMs, ...listen, silentMs }, sinceReplyMs);
   const wake = wakes.next() ?? (isDue ? { name: TIMER, data: null } : undefined);
   return wake === undefined ? undefined : { type: 'woken', ...wake, heard, silentMs: silentMs + sinceReplyMs };
 }
 
 /** How long the caller has been silent since the last reply, ms. A socket's platform takes its own time to report it; others take ours. */
-function silenceMs({ isTied, asked, playout, listeningSinceMs }: Conversation, isReport: boolean, nowMs: number): number {
-  if (isReport && !isTied && asked.noInputMs > 0) return asked.noInputMs;
+function silenceMs({ isTied, asked, playout, listeningSinceMs }: Conversation, nowMs: number): number {
+  if (!isTied && asked.noInputMs > 0) return asked.noInputMs;
   const ms = Math.min(nowMs - listeningSinceMs, playout.silentMs(nowMs));
   return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : 0;
 }

@@ -8,22 +8,32 @@ const QUESTION_END = /[?？]["'»”)\]]*$/u;
 /** A mark behind the words: recognizers of sentences write it. */
 const SENTENCE_END = /[.!?。！？]["'»”)\]]*$/u;
 
+/** The least and the longest silence that ends an utterance, ms. */
+export type SilenceBounds = readonly [leastMs: number, mostMs: number];
+
 /**
- * Silence that ends an utterance after these words, ms; undefined: what ends any.
+ * Bounds of the silence that ends an utterance after these words; undefined: the words say nothing.
  *
  * @param text - all that was understood up to the pause.
  * @param tag - the caller's language, BCP 47.
  */
-export function silenceAfter(text: string, listen: Listen, tag: string, { finishedMs, unfinishedMs }: WordSilences): number | undefined {
+export function silenceAfter(
+  text: string,
+  listen: Listen,
+  tag: string,
+  { finishedMs, unfinishedMs }: WordSilences,
+): SilenceBounds | undefined {
+  const finished: SilenceBounds = [0, finishedMs];
   const words = plainWords(text);
   const wanted = listen.accept === 'keys' ? undefined : listen.digits;
   const digits = spokenDigits(text, tag);
-  if (wanted !== undefined && digits !== undefined && digits.length >= wanted) return finishedMs;
+  if (wanted !== undefined && digits !== undefined && digits.length >= wanted) return finished;
   // Numbers are read out in groups, and recognizers write a full stop behind each.
   if (spokenDigits(words.at(-1) ?? '', tag) !== undefined) return undefined;
   const language = inLanguage(LANGUAGES, tag);
-  if (QUESTION_END.test(text.trim())) return finishedMs;
-  if (language?.unfinished.includes(words.at(-1) ?? '') === true) return unfinishedMs;
-  const isFinished = SENTENCE_END.test(text.trim()) || language?.answers.includes(words.join(' ')) === true;
-  return isFinished ? finishedMs : undefined;
+  const isMarked = SENTENCE_END.test(text.trim());
+  // Some recognizers write a full stop behind whatever they hear: with a question mark they mean it.
+  if (QUESTION_END.test(text.trim())) return finished;
+  if (language?.unfinished.includes(words.at(-1) ?? '') === true) return isMarked ? undefined : [unfinishedMs, Infinity];
+  return isMarked || language?.answers.includes(words.join(' ')) === true ? finished : undefined;
 }

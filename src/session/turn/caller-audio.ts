@@ -84,9 +84,9 @@ export class CallerAudio {
     this.#listener?.endNow();
   }
 
-  /** See {@link Listener.endAfter}. */
-  endAfter(silenceMs: number): void {
-    this.#listener?.endAfter(silenceMs);
+  /** See {@link Listener.endWithin}. */
+  endWithin(leastMs: number, mostMs: number): void {
+    this.#listener?.endWithin(leastMs, mostMs);
   }
 
   /** The input of the turn ended; its speech ends with it. */
@@ -133,6 +133,10 @@ export function listeningPatience(listen: Listen, bot: Bot, { digitSilenceMs, pa
   // A caller who reads out digits pauses between groups.
   const isReading = listen.accept !== 'keys' && (listen.digits ?? 0) > 1;
   const given = { ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, { ...patience, ...bot.speech }) : {}), ...listen.speech };
-  const isWeighed = words !== undefined && bot.recognition !== 'none';
-  return isWeighed ? { ...given, ...pausingAfter(words.pauseMs, { ...patience, ...given }) } : given;
+  return words !== undefined && isWeighed(listen, bot) ? { ...given, ...pausingAfter(words.pauseMs, { ...patience, ...given }) } : given;
+}
+
+/** Whether words decide about pauses: they are recognized, and neither the bot nor its reply asks for a silence of its own. */
+export function isWeighed({ speech }: Listen, bot: Bot): boolean {
+  return bot.recognition !== 'none' && (speech?.endSilenceMs ?? bot.speech.endSilenceMs) === undefined;
 }

@@ -1,5 +1,6 @@
 // The caller's words while they are spoken: recognizes them early, notifies the bot, and decides from them how long a pause may be.
 import { toAppError } from '../../base/errors.ts';
+import type { Bot } from '../../bot/bot.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import { botContext } from '../answer/bot-question.ts';
 import type { Prepared } from '../answer/caller-event.ts';
@@ -8,7 +9,7 @@ import { silenceAfter } from '../answer/word-patience.ts';
 import type { Conversation } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import type { HeardWords, Recognizer } from '../ports.ts';
-import type { CallerAudio } from './caller-audio.ts';
+import { isWeighed, type CallerAudio } from './caller-audio.ts';
 import { earlyRecognition, type EarlyRecognition, type RunningRecognition } from './early-recognition.ts';
 import type { Turn } from './turn.ts';
 
@@ -32,7 +33,7 @@ export class CallerWords {
   /** The turn of the utterance that goes on. */
   #turn: Turn | undefined;
   #isPaused = false;
-  /** Understood since the last pause. */
+  /** Understood since the last pause; late words of the piece before it among them. */
   #words: HeardWords | undefined;
   #heardAtMs = -Infinity;
 
@@ -64,7 +65,8 @@ export class CallerWords {
     const { callerAudio, conversation } = this.#options;
     this.#isPaused = true;
     this.#recognition.pause(() => callerAudio.utteranceSoFar(), conversation.expected);
-    this.#weigh();
+    // Services that write while the caller speaks may know all words by now; they have those of the newest piece, which may change.
+    if (this.#words !== undefined && this.#words.text !== this.#words.stable) this.#weigh(this.#words);
   }
 
   /** The caller goes on. */
@@ -98,31 +100,39 @@ export class CallerWords {
     if (this.#turn === undefined) return;
     this.#words = words;
     this.#tell(words, this.#turn);
-    if (this.#isPaused) this.#weigh();
+    // Some services write the words of a pause one by one.
+    if (this.#isPaused && words.isWhole) this.#weigh(words);
   }
 
-  #tell({ text, stable }: HeardWords, turn: Turn): void {
+  #tell({ text, stable, isWhole }: HeardWords, turn: Turn): void {
     const { parts, conversation } = this.#options;
     const { bot, call } = conversation;
     const nowMs = parts.clock.monotonicMs();
-    if (bot.hearing === undefined || nowMs - this.#heardAtMs < HEARING_MS) return;
+    // The last words of a pause come always.
+    if (bot.hearing === undefined || (!isWhole && nowMs - this.#heardAtMs < HEARING_MS)) return;
     this.#heardAtMs = nowMs;
-    try {
-      bot.hearing({ text, stable }, botContext(parts, conversation, turn, turn.wanted.signal));
-    } catch (thrown) {
+    const failed = (thrown: unknown): void => {
       parts.observer.botFailed?.(call, turn.id, toAppError(thrown, 'bot_failed', 'hearing of the bot threw'));
+    };
+    // An async function also fits the type `void`; its rejection must be handled.
+    const hearing: (...heard: Parameters<NonNullable<Bot['hearing']>>) => unknown = bot.hearing;
+    try {
+      const returned = hearing({ text, stable }, botContext(parts, conversation, turn, turn.wanted.signal));
+      if (returned instanceof Promise) returned.catch(failed);
+    } catch (thrown) {
+      failed(thrown);
     }
   }
 
-  /** What these words say about the pause. */
-  #weigh(): void {
+  /** What these words say about the pause: how long it may be, and whether they may be all. */
+  #weigh({ text, isWhole }: HeardWords): void {
     const { parts, conversation, callerAudio, isBotIdle } = this.#options;
     const { words, language } = parts.settings;
-    if (this.#words === undefined || this.#turn === undefined) return;
-    if (isBotIdle()) this.#preparation.begin(this.#words.text, this.#turn);
-    if (!this.#words.isWhole || words === undefined) return;
-    const tag = conversation.callerLanguage ?? language;
-    const silenceMs = silenceAfter(this.#words.text, conversation.snapshot.listen, tag, words);
-    if (silenceMs !== undefined) callerAudio.endAfter(silenceMs);
+    const { bot, snapshot, callerLanguage } = conversation;
+    if (words === undefined || this.#turn === undefined) return;
+    const bounds = silenceAfter(text, snapshot.listen, callerLanguage ?? language, words);
+    const isUnfinished = bounds !== undefined && bounds[0] > 0;
+    if (isBotIdle() && !isUnfinished) this.#preparation.begin(text, this.#turn);
+    if (bounds !== undefined && isWhole && isWeighed(snapshot.listen, bot)) callerAudio.endWithin(...bounds);
   }
 }

@@ -86,6 +86,8 @@ class SuspectedRecognition implements EarlyRecognition {
 class StreamedRecognition implements EarlyRecognition {
   readonly #recognizer: Recognizer;
   readonly #stream: RecognitionStream;
+  /** Begins at pauses once the stream has lost the utterance. */
+  readonly #whole: SuspectedRecognition;
   #isOpen = true;
   /** The utterance was begun and not taken. */
   #isHearing = false;
@@ -93,10 +95,12 @@ class StreamedRecognition implements EarlyRecognition {
   constructor(recognizer: Recognizer, stream: RecognitionStream) {
     this.#recognizer = recognizer;
     this.#stream = stream;
+    this.#whole = new SuspectedRecognition(recognizer);
   }
 
   begin(expected: Expected): void {
     this.#isHearing = this.#isOpen;
+    this.#whole.begin();
     if (this.#isHearing) this.#stream.begin(expected);
   }
 
@@ -104,28 +108,34 @@ class StreamedRecognition implements EarlyRecognition {
     if (this.#isHearing) this.#stream.push(mulaw);
   }
 
-  pause(): void {
-    if (this.#isHearing) this.#stream.pause();
+  pause(utterance: () => Utterance, expected: Expected): void {
+    if (!this.#isHearing) return;
+    this.#stream.pause();
+    if (this.#stream.isLost) this.#whole.pause(utterance, expected);
   }
 
   resume(): void {
     if (this.#isHearing) this.#stream.resume();
+    this.#whole.resume();
   }
 
   take(utterance: Utterance, expected: Expected): RunningRecognition | undefined {
     if (!this.#isHearing) return undefined;
     this.#isHearing = false;
+    const whole = this.#whole.take();
     return running(async (signal) => {
       try {
         return await this.#stream.text(signal);
       } catch {
-        return this.#recognizer.recognize(utterance, signal, expected);
+        return whole?.text(signal) ?? this.#recognizer.recognize(utterance, signal, expected);
       }
     });
   }
 
   drop(): void {
+    if (this.#isHearing) this.#stream.drop();
     this.#isHearing = false;
+    this.#whole.drop();
   }
 
   close(): void {

@@ -99,6 +99,17 @@ export class TranscriptionStream implements RecognitionStream {
 
   resume(): void {
     this.#utterance.goOn();
+    // It broke in the pause, when nothing was missing.
+    if (this.#socket === undefined) this.#utterance.fail('unreachable');
+  }
+
+  drop(): void {
+    // Otherwise a circuit that is tried would wait for this caller.
+    this.#pass?.abandoned();
+  }
+
+  get isLost(): boolean {
+    return this.#utterance.failure !== undefined;
   }
 
   async text(signal: AbortSignal): Promise<string | undefined> {
@@ -111,7 +122,10 @@ export class TranscriptionStream implements RecognitionStream {
     if (waited.kind === 'timeout') this.#fail('timeout');
     const outcome = signal.aborted ? 'cancelled' : (utterance.failure ?? 'ok');
     observer.requestEnded?.(outcome, clock.monotonicMs() - askedAtMs);
-    if (outcome === 'cancelled') return undefined;
+    if (outcome === 'cancelled') {
+      if (utterance === this.#utterance) this.drop();
+      return undefined;
+    }
     if (outcome !== 'ok') throw new AppError('recognition_failed', `the stream gave no words: ${outcome}`, { details: { outcome } });
     if (utterance === this.#utterance) this.#pass?.succeeded();
     const { text } = utterance.words;

@@ -120,7 +120,7 @@ describe('an evaluation', () => {
 
   it('counts the votes of a judge', async () => {
     let asked = 0;
-    const unsure = judge(() => ((asked += 1) % 3 === 0 ? 'YES' : 'NO'));
+    const unsure = judge(() => ((asked += 1) % 3 === 0 ? 'YES: "It is booked."' : 'NO'));
     expect(await verdictsOf(GOOD, { judge: { ...unsure, votes: 3 } })).toEqual([['passed']]);
     expect(asked).toBe(6);
   });
@@ -128,6 +128,7 @@ describe('an evaluation', () => {
   it.each([
     ['unjudged', { judge: judge(() => undefined) }, 'the judge failed'],
     ['unjudged', { judge: judge(() => 'I think that') }, 'the judge failed'],
+    ['unjudged', { judge: judge(() => 'YES.') }, 'the judge failed'],
     ['broken', { persona: { ...persona, model: answering(() => undefined) } }, 'the model of the caller failed'],
   ] as const)('lets no run pass that is %s', async (verdict, options, why) => {
     expect(await verdictsOf(GOOD, options)).toEqual([[verdict, why]]);

@@ -19,20 +19,29 @@ class ScriptedStream implements Recognizer {
   readonly spoken: number[] = [];
   /** What the utterance is in the end. */
   text: string | Error | undefined = 'I see.';
+  isLost = false;
+  /** Times that a whole utterance was recognized. */
+  wholes = 0;
   #onWords: (words: HeardWords) => void = () => undefined;
 
   recognize(): Promise<string> {
+    this.wholes += 1;
     return Promise.resolve('the whole');
   }
 
   open(onWords: (words: HeardWords) => void): RecognitionStream {
     this.#onWords = onWords;
+    const isLost = (): boolean => this.isLost;
     return {
       begin: () => this.did.push('begin'),
       push: (mulaw) => this.spoken.push(mulaw.length),
       pause: () => this.did.push('pause'),
       resume: () => this.did.push('resume'),
       text: () => (this.text instanceof Error ? Promise.reject(this.text) : Promise.resolve(this.text)),
+      drop: () => this.did.push('drop'),
+      get isLost() {
+        return isLost();
+      },
       close: () => this.did.push('close'),
     };
   }
@@ -44,9 +53,11 @@ class ScriptedStream implements Recognizer {
 }
 
 /** The sentence again, without the silence before it. */
-const MORE = SENTENCE.kind === 'audio' ? ({ kind: 'audio', audio: SENTENCE.audio.subarray(300 * 8) } as const) : SENTENCE;
+const MORE = { kind: 'audio', audio: SENTENCE.kind === 'audio' ? SENTENCE.audio.subarray(300 * 8) : new Uint8Array(0) } as const;
 
-type Definition = Partial<Pick<BotDefinition<number, undefined, string>, 'hearing' | 'prepare' | 'speech_input'>>;
+type Definition = Partial<
+  Pick<BotDefinition<number, undefined, string>, 'hearing' | 'prepare' | 'speech_input' | 'speech' | 'session_start'>
+>;
 
 async function listening(definition: Definition = {}) {
   const stream = new ScriptedStream();
@@ -120,14 +131,36 @@ describe('words that are known while the caller speaks', () => {
     expect(sink.texts).toEqual(['the whole -']);
   });
 
-  it('reach the bot at most five times a second', async () => {
+  it('are asked of the whole utterance at a pause when the stream has lost it already', async () => {
+    const { stream, turn, sink } = await listening();
+    stream.isLost = true;
+    stream.text = new Error('lost');
+    turn.push(MORE);
+    const atPause = stream.wholes;
+    expect(atPause).toBeGreaterThan(0);
+    turn.push(pause(1000));
+    await sink.ended();
+    // The end asks no more.
+    expect([sink.texts, stream.wholes]).toEqual([['the whole -'], atPause]);
+  });
+
+  it('reach the bot at most five times a second, and always when the caller pauses', async () => {
     const heard: string[] = [];
     const { stream, clock } = await listening({ hearing: ({ text }) => void heard.push(text) });
     stream.hears('one', false);
     stream.hears('one two', false);
     clock.advance(200);
     stream.hears('one two three', false);
-    expect(heard).toEqual(['one', 'one two three']);
+    stream.hears('one two three.');
+    expect(heard).toEqual(['one', 'one two three', 'one two three.']);
+  });
+
+  it('do not shorten a silence that the bot has asked for itself', async () => {
+    const { stream, turn, sink } = await listening({ speech: { endSilenceMs: 1000 } });
+    turn.push(pause(800));
+    stream.hears('That is all.');
+    turn.push(pause(100));
+    expect(sink.kinds).not.toContain('input_ended');
   });
 
   it('do no harm when the bot fails on them', async () => {
@@ -196,6 +229,42 @@ describe('an answer that is prepared while the caller pauses', () => {
     await sink.ended();
     expect(sink.texts).toEqual(['I see. -']);
     expect(made[0]?.signal.aborted).toBe(true);
+  });
+
+  it('is not made word by word while a service writes what was said before a pause', async () => {
+    const { made, prepare } = preparing();
+    const { stream } = await listening({ prepare });
+    for (const text of ['I', 'I would', 'I would like']) stream.hears(text, false);
+    stream.hears('I would like two.');
+    expect(made.map(({ text }) => text)).toEqual(['I would like two.']);
+  });
+
+  it('is made at the pause itself where a service writes while the caller speaks', async () => {
+    const { made, prepare } = preparing();
+    const { stream, turn } = await listening({ prepare });
+    turn.push({ ...MORE, audio: MORE.audio.subarray(0, 8000) });
+    stream.hears('I would like two.', false);
+    expect(made).toHaveLength(0);
+    turn.push(pause(400));
+    expect(made.map(({ text }) => text)).toEqual(['I would like two.']);
+  });
+
+  it('is not made after a word that asks for more', async () => {
+    const { made, prepare } = preparing();
+    const { stream } = await listening({ prepare });
+    stream.hears('I would like two and');
+    expect(made).toHaveLength(0);
+  });
+
+  it('is stopped when the words are digits that were asked for', async () => {
+    const { made, prepare } = preparing();
+    const { stream, turn, sink } = await listening({ prepare, session_start: () => go(1, say('Two digits?').listen({ digits: 2 })) });
+    stream.text = 'four two';
+    stream.hears('four two');
+    turn.push(pause(2000));
+    await sink.ended();
+    expect(sink.texts).toEqual(['What?']);
+    expect(made.map(({ signal }) => signal.aborted)).toEqual([true]);
   });
 
   it('is made three times for one utterance at most', async () => {

@@ -142,18 +142,13 @@ describe('what comes from outside', () => {
     expect(finals.map(noInputMs)).toEqual([100, 100, 10_000]);
   });
 
-  it('is told with a custom event that the bot has no handler for', async () => {
-    const without = waking({});
-    const { call } = await calling(without.bot);
-    without.wake('say', 'News.');
+  it.each([true, false])('waits behind a custom event, whether the bot has a handler for it: %s', async (hasCustom) => {
+    const { bot: subject, wake } = waking({}, { hasCustom });
+    const { call } = await calling(subject);
+    wake('say', 'News.');
     const event = { kind: 'custom_event', name: 'tick', parameters: {} } as const;
-    expect((await call.turn(event)).texts).toEqual(['News.']);
-    expect((await call.turn(event)).texts).toEqual(['Hello?']);
-    const having = waking({}, { hasCustom: true });
-    const { call: other } = await calling(having.bot);
-    having.wake('say', 'News.');
-    expect((await other.turn(event)).texts).toEqual(['An event.']);
-    expect((await other.turn(NO_INPUT)).texts).toEqual(['News.']);
+    expect((await call.turn(event)).texts).toEqual([hasCustom ? 'An event.' : 'Hello?']);
+    expect((await call.turn(NO_INPUT)).texts).toEqual(['News.']);
   });
 
   it('is never told in place of what the caller does', async () => {

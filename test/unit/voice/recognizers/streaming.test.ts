@@ -143,6 +143,34 @@ describe('a recognizer that hears while the caller speaks', () => {
     expect(outcomes).toEqual(['cancelled']);
   });
 
+  it('says at once that an utterance is lost when the connection broke in a pause and the caller goes on', async () => {
+    const { stream, words, models } = await open({ heard: ['One … two'] });
+    stream.begin({});
+    stream.push(SPEECH);
+    stream.pause();
+    await vi.waitFor(() => {
+      expect(words).toHaveLength(1);
+    });
+    await models.close();
+    await vi.waitFor(() => {
+      stream.resume();
+      expect(stream.isLost).toBe(true);
+    });
+    await expect(stream.text(linkAbort().signal)).rejects.toThrow('unreachable');
+  });
+
+  it('lets another call try when the one that tried falls silent', async () => {
+    const { recognizer, stream, clock, models, said } = await open({ heard: ['Back.'] }, { url: 'ws://127.0.0.1:9/' });
+    for (let time = 0; time < 5; time += 1) await expect(said()).rejects.toThrow('unreachable');
+    clock.advance(2000);
+    stream.begin({});
+    stream.drop();
+    const other = recognizer.open(() => undefined);
+    other.begin({});
+    expect(other.isLost).toBe(false);
+    await models.close();
+  });
+
   it('gives whole utterances to the engine beside it', async () => {
     const { recognizer, whole } = await open({});
     expect(await recognizer.recognize(UTTERANCE, linkAbort().signal)).toBe('the whole');
