@@ -17,7 +17,7 @@ const config: KnipConfig = {
     'test/support/*.mjs',
     // Run in projects of their own.
     'scripts/package/{create,program}.mjs',
-    // Loaded by the servers that `npm run bench -- engine` and `npm run soak` measure.
+    // Loaded by the servers that `npm run bench -- engine` and `npm run check -- soak` measure.
     'scripts/bench/**/*.mjs',
     'test/**/*.test.ts',
     'bots/**/*.test.ts',

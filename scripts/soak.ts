@@ -1,4 +1,4 @@
-// `npm run soak`: mixed random calls against the built server for as long as is asked, by the fake platform's caller and by one
+// `npm run check -- soak`: mixed random calls against the built server for as long as is asked, by the fake platform's caller and by one
 // without manners. Demands no breach of the contract, flat memory, nothing left behind, and a clean stop.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -14,7 +14,7 @@ import { AGENTS, PHRASES, planCall, planText } from './soak-plans.ts';
 import { gauge, handlesOf, LogWatch, MemoryWatch, moreHandles } from './soak-watch.ts';
 import { prepareSurroundings, startBuilt, type BuiltServer, type Surroundings } from './surroundings.ts';
 
-const help = `usage: npm run soak -- [options]
+const help = `usage: npm run check -- soak [options]
 
 Holds mixed random calls against the build (run \`npm run build\` first). Progress is on stderr every 30 s; the last line of
 stdout is JSON, and the exit code is 0 only when nothing was wrong. The calls that went wrong are written to coverage/soak.
@@ -25,7 +25,7 @@ stdout is JSON, and the exit code is 0 only when nothing was wrong. The calls th
   --only N      places call number N of the seed alone and prints its timeline
   --help
 
-example: npm run build && npm run soak -- --minutes 5 --calls 10 --seed 7`;
+example: npm run build && npm run check -- soak --minutes 5 --calls 10 --seed 7`;
 
 /** Sessions of callers who vanished are ended after half a minute, ended ones forgotten after a minute. */
 const CLEAN_LIMIT_MS = 150_000;
