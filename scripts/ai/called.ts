@@ -87,10 +87,10 @@ export async function called(plan: Plan): Promise<Found> {
   return found;
 }
 
-function judge(found: Found, { ledger, mayDie, heldOf }: Plan, result: Result, stalls: Stalls): void {
+function judge(found: Found, { name, ledger, mayDie, heldOf }: Plan, result: Result, stalls: Stalls): void {
   const { conversationId, replies, steps, findings, outcome, timeline, beganAtMs } = result;
   const describe = (what: string): void => {
-    if (found.described.length < MAX_DESCRIBED) found.described.push(`${conversationId} (${outcome}): ${what}`);
+    if (found.described.length < MAX_DESCRIBED) found.described.push(`${name} ${conversationId} (${outcome}): ${what}`);
   };
   found.calls += 1;
   found.interruptions += steps.filter(({ isInterruption }) => isInterruption).length;
