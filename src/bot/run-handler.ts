@@ -7,6 +7,9 @@ import type { Bot, BotContext, Handled, NotifyingEvent, ReplyingEvent } from './
 import { checkAnswer, checkKeep, checkSaying, checkState } from './reply-check.ts';
 import type { Answer, Keep } from './saying.ts';
 
+/** Time for an interrupted handler to finish its state, ms; the next input waits for it. */
+export const INTERRUPTED_GRACE_MS = 300;
+
 /**
  * Takes prompts that a generator wants to speak at once. The generator continues when the promise resolves, which is the only bound on
  * how often it yields. False: nobody waits for this handler any more, so the generator is ended.

@@ -9,7 +9,7 @@ import type { Prompt, Reply } from '../dialog/reply.ts';
 import type { Bot, BotContext, ReplyingEvent } from './bot.ts';
 import { separated } from './conditional-sayings.ts';
 import type { BotEar, LiveEnd } from './live.ts';
-import { runHandler, runNote } from './run-handler.ts';
+import { INTERRUPTED_GRACE_MS, runHandler, runNote } from './run-handler.ts';
 import type { Keep } from './saying.ts';
 import { newAnswering, type Answering } from './test-answering.ts';
 import { TestClock, tick } from './test-clock.ts';
@@ -24,8 +24,6 @@ import { isTimer, reportAfterMs, TIMER, Wakes, type Silence, type Woken } from '
 /** About how long a voice takes for one character, ms. */
 const MS_PER_CHARACTER = 65;
 
-/** As on a server: time for an interrupted handler to finish its state, ms. */
-const INTERRUPTED_GRACE_MS = 300;
 const STEP_MS = 20;
 
 /** As the default of a server's settings (`listen.no_input_ms`). */

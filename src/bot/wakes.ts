@@ -41,7 +41,7 @@ export function isTimer({ wakeMs = Infinity, noInputMs, silentMs = 0 }: Silence,
   return sinceReplyMs >= wakeMs && (noInputMs === 0 || silentMs + sinceReplyMs < noInputMs);
 }
 
-/** Something that waits to be told. */
+/** Something that waits for the bot. */
 export type Wake = Pick<Woken, 'name' | 'data'>;
 
 /** Most that wait at once. */
@@ -52,7 +52,7 @@ const MAX_DATA_CHARS = 2000;
 /** What waits in one call, in the order in which it came; one of each name. */
 export class Wakes {
   #waiting: ReadonlyMap<string, Wake>;
-  #told: Wake | undefined;
+  #asked: Wake | undefined;
 
   /** @param waiting - at the home before. */
   constructor(waiting: readonly Wake[] = []) {
@@ -78,15 +78,15 @@ export class Wakes {
     return true;
   }
 
-  /** What is told next; it waits until it is answered. */
+  /** The wake that the bot is asked about next; it waits until it is answered. */
   next(): Wake | undefined {
-    [this.#told] = this.#waiting.values();
-    return this.#told;
+    [this.#asked] = this.#waiting.values();
+    return this.#asked;
   }
 
-  /** What was told last is answered, unless it has come again since. */
+  /** The wake that was asked about last is answered, unless it has come again since. */
   answered(): void {
-    this.#waiting = byName(this.waiting.filter((wake) => wake !== this.#told));
+    this.#waiting = byName(this.waiting.filter((wake) => wake !== this.#asked));
   }
 
   /** The answer was lost: what waited before it waits again. */

@@ -47,7 +47,7 @@ export class Conversation {
   readonly isTied: boolean;
   readonly playout = new Playout();
   readonly open = new OpenTurns(this.playout);
-  /** What came from outside and waits to be told to the bot. */
+  /** What came from outside and waits for the bot. */
   readonly wakes: Wakes;
   /** Replaced with every answer. */
   snapshot: Snapshot;
@@ -61,7 +61,7 @@ export class Conversation {
   isEnded = false;
   /** Since when the caller waits for an answer, monotonic ms; undefined once an answer is audible. */
   waitingSinceMs: number | undefined;
-  /** When the platform was last told to listen, monotonic ms. */
+  /** When the platform last got its listen settings, monotonic ms. */
   listeningSinceMs = -Infinity;
   /** Why the server ends the call: the current answer or the next turn transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;

@@ -1,10 +1,10 @@
 // The service side of the realtime protocol: one conversation with answers from the script, spoken as tones as long as the words.
 // Validates events as a service does, and keeps the items of the conversation.
-import type { RawData, WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import { parseJson } from '../../base/json.ts';
 import { answerTo } from './chat.ts';
 import type { FakeItem } from './fake-item.ts';
+import { FakeSocket } from './fake-socket.ts';
 import type { PlayedScript } from './playing.ts';
 import type { ModelFault, ModelRule } from './script.ts';
 import { lineTone, SPOKEN_MS } from './tone.ts';
@@ -40,9 +40,8 @@ const MAX_HEARD_BYTES = 960_000;
 /** One socket. */
 export class FakeConversation {
   readonly items: FakeItem[] = [];
-  readonly #socket: WebSocket;
+  readonly #client: FakeSocket<typeof EVENT>;
   readonly #played: PlayedScript;
-  readonly #gone = new AbortController();
   readonly #callNames = new Map<string, string>();
   #tools: readonly string[] = [];
   #isTranscribing = false;
@@ -52,18 +51,15 @@ export class FakeConversation {
   #cancelResponse: (() => void) | undefined;
 
   constructor(socket: WebSocket, played: PlayedScript) {
-    this.#socket = socket;
     this.#played = played;
-    socket.on('message', (data: RawData) => {
-      const parsed = EVENT.safeParse(parseJson(Buffer.isBuffer(data) ? data.toString() : ''));
-      if (parsed.success) this.#on(parsed.data);
-      else this.#refuse('invalid_event', parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
+    this.#client = new FakeSocket({
+      socket,
+      schema: EVENT,
+      onEvent: (event) => {
+        this.#on(event);
+      },
+      completed: (event) => ({ event_id: this.#name('event'), ...event }),
     });
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      this.#gone.abort('hang_up');
-    });
-    this.#send({ type: 'session.created', session: {} });
   }
 
   #on(event: Sent): void {
@@ -71,7 +67,7 @@ export class FakeConversation {
       case 'session.update':
         this.#tools = event.session.tools?.map(({ name }) => name) ?? this.#tools;
         this.#isTranscribing ||= event.session.audio?.input.transcription !== undefined;
-        this.#send({ type: 'session.updated', session: event.session });
+        this.#client.send({ type: 'session.updated', session: event.session });
         return;
       case 'input_audio_buffer.append':
         this.#hear(Buffer.from(event.audio, 'base64'));
@@ -89,12 +85,12 @@ export class FakeConversation {
         this.#delete(event.item_id);
         return;
       case 'response.cancel':
-        if (this.#cancelResponse === undefined) this.#refuse('response_cancel_not_active', 'nothing is being said');
+        if (this.#cancelResponse === undefined) this.#client.refuse('response_cancel_not_active', 'nothing is being said');
         else this.#cancelResponse();
         return;
       case 'response.create':
         if (this.#cancelResponse === undefined) void this.#respond(event.event_id);
-        else this.#refuse('conversation_already_has_active_response', 'one response at a time', event.event_id);
+        else this.#client.refuse('conversation_already_has_active_response', 'one response at a time', event.event_id);
     }
   }
 
@@ -105,7 +101,7 @@ export class FakeConversation {
 
   #commit(): void {
     if (this.#heardBytes === 0) {
-      this.#refuse('input_audio_buffer_commit_empty', 'there is no audio');
+      this.#client.refuse('input_audio_buffer_commit_empty', 'there is no audio');
       return;
     }
     const id = this.#name('item');
@@ -113,14 +109,14 @@ export class FakeConversation {
     this.#heard = [];
     this.#heardBytes = 0;
     this.items.push({ id, by: 'caller', text });
-    this.#send({ type: 'input_audio_buffer.committed', item_id: id });
+    this.#client.send({ type: 'input_audio_buffer.committed', item_id: id });
     if (this.#isTranscribing)
-      this.#send({ type: 'conversation.item.input_audio_transcription.completed', item_id: id, content_index: 0, transcript: text });
+      this.#client.send({ type: 'conversation.item.input_audio_transcription.completed', item_id: id, content_index: 0, transcript: text });
   }
 
   #create(item: z.infer<typeof ITEM>): void {
     if (this.items.some(({ id }) => id === item.id)) {
-      this.#refuse('item_create_invalid_item_id', 'there is an item of that name');
+      this.#client.refuse('item_create_invalid_item_id', 'there is an item of that name');
       return;
     }
     if (item.type === 'function_call') {
@@ -128,7 +124,7 @@ export class FakeConversation {
       this.items.push({ id: item.id, by: 'tool', text: item.name });
     } else if (item.type === 'function_call_output') {
       if (this.#callNames.has(item.call_id)) this.items.push({ id: item.id, by: 'outcome', text: item.output });
-      else this.#refuse('item_create_invalid_call_id', 'no tool was used under that name');
+      else this.#client.refuse('item_create_invalid_call_id', 'no tool was used under that name');
     } else {
       const text = item.content.map((part) => part.text ?? '').join('');
       this.items.push({ id: item.id, by: item.role === 'user' ? 'caller' : 'assistant', text });
@@ -138,18 +134,18 @@ export class FakeConversation {
   #truncate(id: string, endMs: number): void {
     const item = this.items.find((entry) => entry.id === id && entry.ms !== undefined);
     if (item?.ms === undefined || endMs > item.ms) {
-      this.#refuse('invalid_truncate', 'there is no such speech, or it is shorter');
+      this.#client.refuse('invalid_truncate', 'there is no such speech, or it is shorter');
       return;
     }
     // Includes the word that was interrupted; the pause before a word is no part of it.
     const said = item.text.slice(0, Math.ceil(endMs / SPOKEN_MS));
     item.text = (/\S$/u.test(said) ? said + (/^\S*/u.exec(item.text.slice(said.length))?.[0] ?? '') : said).trimEnd();
-    this.#send({ type: 'conversation.item.truncated', item_id: id, content_index: 0, audio_end_ms: endMs });
+    this.#client.send({ type: 'conversation.item.truncated', item_id: id, content_index: 0, audio_end_ms: endMs });
   }
 
   #delete(id: string): void {
     const at = this.items.findIndex((item) => item.id === id);
-    if (at < 0) this.#refuse('item_delete_invalid_item_id', 'there is no such item');
+    if (at < 0) this.#client.refuse('item_delete_invalid_item_id', 'there is no such item');
     else this.items.splice(at, 1);
   }
 
@@ -168,7 +164,7 @@ export class FakeConversation {
       ...(fault !== undefined && { fault: fault.kind }),
     });
     if (rule === undefined || (use !== undefined && !this.#tools.includes(use))) {
-      this.#refuse('no_rule', `no rule of the script answers "${asked.text}", or the session has no such tool`, eventId);
+      this.#client.refuse('no_rule', `no rule of the script answers "${asked.text}", or the session has no such tool`, eventId);
       return;
     }
     const cancelled = new AbortController();
@@ -176,20 +172,20 @@ export class FakeConversation {
       cancelled.abort('barge_in');
     };
     const id = this.#name('resp');
-    const gone = AbortSignal.any([this.#gone.signal, cancelled.signal]);
-    this.#send({ type: 'response.created', response: { id, status: 'in_progress' } });
+    const gone = AbortSignal.any([this.#client.gone, cancelled.signal]);
+    this.#client.send({ type: 'response.created', response: { id, status: 'in_progress' } });
     const { delays } = this.#played.script;
     const begins = await this.#played.takes(fault?.kind === 'hang' ? 'for ever' : delays?.first_token, entry, gone);
     const isWhole = begins && (await this.#speak(id, fault === undefined ? rule : faulty(rule, fault), entry, gone));
     if (fault?.kind === 'cut') {
-      this.#socket.terminate();
+      this.#client.terminate();
       return;
     }
     this.#cancelResponse = undefined;
     const status = cancelled.signal.aborted || !isWhole ? 'cancelled' : fault?.kind === 'error' ? 'failed' : 'completed';
     const output = status === 'completed' && fault?.kind !== 'empty' ? this.#used(rule) : [];
     const usage = { total_tokens: 30, input_tokens: 20, output_tokens: 10 };
-    this.#send({ type: 'response.done', response: { id, status, output, usage } }, fault?.kind === 'torn');
+    this.#client.send({ type: 'response.done', response: { id, status, output, usage } }, fault?.kind === 'torn');
   }
 
   /** @returns whether everything was said. */
@@ -210,8 +206,8 @@ export class FakeConversation {
       spoken.text += word;
       spoken.ms += word.length * SPOKEN_MS;
       const about = { response_id: responseId, item_id: id, output_index: 0, content_index: 0 };
-      this.#send({ type: 'response.output_audio_transcript.delta', ...about, delta: word });
-      this.#send({
+      this.#client.send({ type: 'response.output_audio_transcript.delta', ...about, delta: word });
+      this.#client.send({
         type: 'response.output_audio.delta',
         ...about,
         delta: Buffer.from(lineTone(word.length * SPOKEN_MS)).toString('base64'),
@@ -235,15 +231,6 @@ export class FakeConversation {
   #name(kind: string): string {
     this.#names += 1;
     return `${kind}_${String(this.#names)}`;
-  }
-
-  #refuse(code: string, message: string, eventId?: string): void {
-    this.#send({ type: 'error', error: { type: 'invalid_request_error', code, message, event_id: eventId ?? null } });
-  }
-
-  #send(event: object, isTorn = false): void {
-    const text = JSON.stringify({ event_id: this.#name('event'), ...event });
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(isTorn ? text.slice(0, -2) : text);
   }
 }
 

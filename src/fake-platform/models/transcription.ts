@@ -1,7 +1,7 @@
 // The service side of the realtime protocol's transcription: sends the texts of the script. Validates events as a service does.
-import type { RawData, WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import { parseJson } from '../../base/json.ts';
+import { FakeSocket } from './fake-socket.ts';
 import type { ModelRequestEntry, PlayedScript } from './playing.ts';
 
 const EVENT = z.discriminatedUnion('type', [
@@ -39,9 +39,8 @@ const PAUSE = /\s*…\s*/u;
 
 /** One socket. */
 export class FakeTranscription {
-  readonly #socket: WebSocket;
+  readonly #client: FakeSocket<typeof EVENT>;
   readonly #played: PlayedScript;
-  readonly #gone = new AbortController();
   /** The rest of this utterance's texts, split at pauses; undefined until the text is chosen. */
   #left: string[] | undefined;
   #heard: Buffer[] = [];
@@ -53,24 +52,20 @@ export class FakeTranscription {
   #names = 0;
 
   constructor(socket: WebSocket, played: PlayedScript) {
-    this.#socket = socket;
     this.#played = played;
-    socket.on('message', (data: RawData) => {
-      const parsed = EVENT.safeParse(parseJson(Buffer.isBuffer(data) ? data.toString() : ''));
-      if (parsed.success) this.#on(parsed.data);
-      else this.#refuse('invalid_event', parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
+    this.#client = new FakeSocket({
+      socket,
+      schema: EVENT,
+      onEvent: (event) => {
+        this.#on(event);
+      },
     });
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      this.#gone.abort('hang_up');
-    });
-    this.#send({ type: 'session.created', session: {} });
   }
 
   #on(event: z.infer<typeof EVENT>): void {
     switch (event.type) {
       case 'session.update':
-        this.#send({ type: 'session.updated', session: event.session });
+        this.#client.send({ type: 'session.updated', session: event.session });
         return;
       case 'input_audio_buffer.append':
         this.#hear(Buffer.from(event.audio, 'base64'));
@@ -80,10 +75,10 @@ export class FakeTranscription {
         // Audio that is not committed by the next utterance belonged to none.
         this.#left = undefined;
         this.#forget();
-        this.#send({ type: 'input_audio_buffer.cleared' });
+        this.#client.send({ type: 'input_audio_buffer.cleared' });
         return;
       case 'input_audio_buffer.commit':
-        if (this.#bytes < LEAST_BYTES) this.#refuse('input_audio_buffer_commit_empty', 'there is less than 100 ms of audio');
+        if (this.#bytes < LEAST_BYTES) this.#client.refuse('input_audio_buffer_commit_empty', 'there is less than 100 ms of audio');
         else void this.#commit();
     }
   }
@@ -96,18 +91,25 @@ export class FakeTranscription {
     this.#left?.shift();
     this.#names += 1;
     this.#forget();
-    this.#send({ type: 'input_audio_buffer.committed', item_id: id });
+    this.#client.send({ type: 'input_audio_buffer.committed', item_id: id });
     if (!(await this.#takes(fault?.kind === 'hang', entry))) return;
     const about = { item_id: id, content_index: 0 };
-    if (fault?.kind === 'cut') this.#socket.terminate();
+    if (fault?.kind === 'cut') this.#client.terminate();
     else if (fault?.kind === 'error')
-      this.#send({ type: `${TRANSCRIPTION}.failed`, ...about, error: { type: 'transcription_error', code: 'ordered', message: ORDERED } });
+      this.#client.send({
+        type: `${TRANSCRIPTION}.failed`,
+        ...about,
+        error: { type: 'transcription_error', code: 'ordered', message: ORDERED },
+      });
     else
-      this.#send({ type: `${TRANSCRIPTION}.completed`, ...about, transcript: fault?.kind === 'empty' ? '' : text }, fault?.kind === 'torn');
+      this.#client.send(
+        { type: `${TRANSCRIPTION}.completed`, ...about, transcript: fault?.kind === 'empty' ? '' : text },
+        fault?.kind === 'torn',
+      );
   }
 
   #takes(isForEver: boolean, entry: ModelRequestEntry): Promise<boolean> {
-    return this.#played.takes(isForEver ? 'for ever' : this.#played.script.delays?.recognition, entry, this.#gone.signal);
+    return this.#played.takes(isForEver ? 'for ever' : this.#played.script.delays?.recognition, entry, this.#client.gone);
   }
 
   #hear(piece: Buffer): void {
@@ -148,20 +150,11 @@ export class FakeTranscription {
     const words = text.match(/\s*\S+/gu) ?? [];
     const spoken = Math.min(words.length, Math.floor(most));
     for (; this.#written < spoken; this.#written += 1)
-      this.#send({ type: `${TRANSCRIPTION}.delta`, item_id: this.#name(), content_index: 0, delta: words[this.#written] ?? '' });
+      this.#client.send({ type: `${TRANSCRIPTION}.delta`, item_id: this.#name(), content_index: 0, delta: words[this.#written] ?? '' });
   }
 
   /** The item id of the current piece. */
   #name(): string {
     return `item_${String(this.#names + 1)}`;
-  }
-
-  #refuse(code: string, message: string): void {
-    this.#send({ type: 'error', error: { type: 'invalid_request_error', code, message, event_id: null } });
-  }
-
-  #send(event: object, isTorn = false): void {
-    const text = JSON.stringify(event);
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(isTorn ? text.slice(0, -2) : text);
   }
 }

@@ -5,7 +5,7 @@ import { AppError, toAppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { BotContext, ReplyingEvent } from '../../bot/bot.ts';
 import { ConditionalSayings, separated } from '../../bot/conditional-sayings.ts';
-import { runHandler } from '../../bot/run-handler.ts';
+import { INTERRUPTED_GRACE_MS, runHandler } from '../../bot/run-handler.ts';
 import type { Answer, Keep } from '../../bot/saying.ts';
 import type { Prompt } from '../../dialog/reply.ts';
 import { shownFile } from '../../dialog/shown-file.ts';
@@ -20,9 +20,6 @@ import type { ReplyWriter } from '../playout/reply-writer.ts';
 import type { Sounds } from '../playout/sound.ts';
 import { fillersOf } from '../settings.ts';
 import type { Turn } from '../turn/turn.ts';
-
-/** Time for an interrupted handler to finish its state, ms; the next input waits for it. */
-const INTERRUPTED_GRACE_MS = 300;
 
 /** Most yields of a cancelled handler, which are not played. */
 const MAX_UNHEARD_YIELDS = 100;

@@ -69,9 +69,7 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
     case 'no_input':
       return wokenBy(input, conversation, parts.settings.listen) ?? { type: 'no_input', count: snapshot.misses + 1, heard };
     case 'custom_event':
-      return (
-        wokenBy(input, conversation, parts.settings.listen) ?? { type: 'custom_event', name: act.name, parameters: act.parameters, heard }
-      );
+      return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
     case 'speech': {
       const recognized = await recognize(act.utterance, input.recognition, context);
       if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) {
@@ -86,9 +84,9 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
       const prepared = digits === undefined ? input.prepared?.valueFor(text ?? '', heard, snapshot, context.signal) : undefined;
       const event: SpeechInput<unknown> = { type: 'speech_input', utterance: act.utterance, ...recognized, heard, prepared };
       if (parts.settings.logsWords) logWords(event, context);
-      if (digits !== undefined) input.prepared?.stop();
-      if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
-      return event;
+      if (digits === undefined) return event;
+      input.prepared?.stop();
+      return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
     }
   }
 }

@@ -5,7 +5,6 @@ import type { ListenSettings } from '../../dialog/output.ts';
 import type { Listen } from '../../dialog/reply.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Heard } from '../../dialog/heard.ts';
-import type { TurnInput } from '../turn/turn-facts.ts';
 
 /** A listen whose report of no input comes when the bot is to be woken, or after what is left of its time. */
 export function timedListen(
@@ -20,12 +19,12 @@ export function timedListen(
 
 /** The event of a report of no input that wakes the bot; undefined: it does not. */
 export function wokenBy(
-  { act, completeAtMs, heard }: { readonly act: TurnInput; readonly completeAtMs: number; readonly heard: Heard },
+  { completeAtMs, heard }: { readonly completeAtMs: number; readonly heard: Heard },
   conversation: Conversation,
   defaults: ListenSettings,
 ): Woken | undefined {
   const { bot, snapshot, wakes } = conversation;
-  if (bot.woken === undefined || act.kind !== 'no_input') return undefined;
+  if (bot.woken === undefined) return undefined;
   const sinceReplyMs = silenceMs(conversation, completeAtMs);
   const { silentMs = 0, listen } = snapshot;
   const isDue = isTimer({ noInputMs: defaults.noInputMs, ...listen, silentMs }, sinceReplyMs);

@@ -39,7 +39,7 @@ export interface Snapshot {
   readonly misses: number;
   /** Silence of the caller that goes on although the bot was woken, ms. */
   readonly silentMs?: number;
-  /** What waits to be told: see {@link LiveContext.wake}. */
+  /** What waits for the bot: see {@link LiveContext.wake}. */
   readonly wakes?: readonly Wake[];
   /** True once a sensitive input was requested (G-83). */
   readonly sensitive: boolean;

@@ -108,7 +108,7 @@ export class CallerWords {
     const { parts, conversation } = this.#options;
     const { bot, call } = conversation;
     const nowMs = parts.clock.monotonicMs();
-    // The last words of a pause come always.
+    // All words before a pause are always passed on.
     if (bot.hearing === undefined || (!isWhole && nowMs - this.#heardAtMs < HEARING_MS)) return;
     this.#heardAtMs = nowMs;
     const failed = (thrown: unknown): void => {

@@ -39,7 +39,7 @@ const MESSAGE_BYTES = 100 * MULAW_BYTES_PER_MS;
 /** Most messages that wait for the socket to open: it opens within three seconds, or never. */
 const MAX_WAITING = 100;
 /** Longest wait for the rest of the text after the end of an utterance, ms; the engine of whole utterances needs its time, too. */
-const LAST_WORDS_MS = 1500;
+const REST_LIMIT_MS = 1500;
 
 export class TranscriptionStream implements RecognitionStream {
   readonly #options: TranscriptionStreamOptions;
@@ -118,7 +118,7 @@ export class TranscriptionStream implements RecognitionStream {
     this.pause();
     const utterance = this.#utterance;
     utterance.end();
-    const waited = await waitAtMost(utterance.done, LAST_WORDS_MS, clock, signal);
+    const waited = await waitAtMost(utterance.done, REST_LIMIT_MS, clock, signal);
     if (waited.kind === 'timeout') this.#fail('timeout');
     const outcome = signal.aborted ? 'cancelled' : (utterance.failure ?? 'ok');
     observer.requestEnded?.(outcome, clock.monotonicMs() - askedAtMs);
