@@ -111,7 +111,7 @@ export function ways(recognitionMs: number): readonly Way[] {
     (finishedMs: number): Way => ({
       name: `words, ${String(finishedMs)} ms${isCareless ? ', full stops everywhere' : ''}`,
       patience: DEFAULT_PATIENCE,
-      words: { pauseMs: 160, finishedMs, unfinishedMs: 1500, recognitionMs, isCareless },
+      words: { pauseMs: 140, finishedMs, unfinishedMs: 1500, recognitionMs, isCareless },
     });
   return [...[800, 700, 600, 500, 400].map(alone), ...[700, 600, 500, 400].map(weighed(false)), ...[700, 600, 500, 400].map(weighed(true))];
 }

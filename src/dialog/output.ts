@@ -23,6 +23,8 @@ export interface SpokenPrompt {
   readonly skippedMs?: number;
   /** Said by the engine while the bot takes its time: no part of a reply. */
   readonly isFiller?: true;
+  /** Its synthesis broke off: `audio` has the beginning of `text` only. */
+  readonly breaksOff?: true;
   /** A further piece of the previous prompt, whose text went with the first piece. */
   readonly goesOn?: true;
 }

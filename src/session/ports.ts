@@ -73,8 +73,8 @@ export interface PromptVoice {
 }
 
 /**
- * The audio of a prompt: complete, in pieces that are still being synthesized (they never throw; a failure ends
- * them), or none.
+ * The audio of a prompt: complete, in pieces that are still being synthesized (a failure, reported by the
+ * implementation, is thrown after the pieces so far), or none.
  */
 export type Sound = PromptAudio | AsyncIterable<PromptAudio> | undefined;
 

@@ -17,6 +17,7 @@ import type { VoiceObserver } from './voice-observer.ts';
 
 /** Shortest time between two log lines of one cause, ms. */
 const REPORT_MS = 60_000;
+const OVER = { done: true, value: undefined } as const;
 /** Characters of a silent text that are shown to the operator. */
 const SHOWN_CHARS = 40;
 
@@ -128,9 +129,8 @@ export class CachingPromptVoice implements PromptVoice {
     }
   }
 
-  /** The same pieces; a failure is reported and ends them. A reader may leave at any time, even during a wait. */
+  /** The same pieces; a failure is reported and thrown. A reader may leave at any time, even during a wait. */
   #guardedPieces(sound: AsyncIterable<PromptAudio>, signal: AbortSignal): AsyncIterable<PromptAudio> {
-    const over = { done: true, value: undefined } as const;
     return {
       [Symbol.asyncIterator]: () => {
         const pieces = sound[Symbol.asyncIterator]();
@@ -138,9 +138,9 @@ export class CachingPromptVoice implements PromptVoice {
           next: () =>
             pieces.next().catch((thrown: unknown) => {
               if (!signal.aborted) this.#report('text', thrown);
-              return over;
+              throw thrown;
             }),
-          return: async () => (await pieces.return?.()) ?? over,
+          return: async () => (await pieces.return?.()) ?? OVER,
         };
       },
     };

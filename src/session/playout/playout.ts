@@ -68,10 +68,13 @@ export class Playout {
 
   /** A prompt was sent at `nowMs`; it plays after the earlier ones (G-22). Without audio its length is 0. */
   queued(prompt: SpokenPrompt, nowMs: number): void {
+    // The sound of the previous prompt broke off.
+    this.#isWhole &&= !this.#isStreaming;
     const startMs = Math.max(nowMs, this.#played.at(-1)?.endMs ?? nowMs);
     const { audio } = prompt;
     const pieces = audio === undefined ? [] : [{ audio, startMs }];
     this.#played.push({ prompt, pieces, startMs, endMs: startMs + (audio?.durationMs ?? 0), isUnfinished: false });
+    if (prompt.breaksOff === true) this.unfinished();
   }
 
   /** More pieces of the last queued prompt will follow. */

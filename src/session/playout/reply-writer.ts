@@ -202,12 +202,17 @@ export class ReplyWriter {
     }
     try {
       if (this.#isBehindText(spoken.text)) await this.#say({ ...spoken, audio: undefined }, unwanted);
-      else if (this.#options.conversation.mode === 'wav') await this.#say({ ...spoken, audio: await sound.whole() }, unwanted);
+      else if (this.#options.conversation.mode === 'wav') await this.#sayWhole(spoken, sound, unwanted);
       else await this.#sayPieces(spoken, sound, unwanted);
     } finally {
       sound.close();
       if (sound.isLate) this.#sounds.giveUp(prompt);
     }
+  }
+
+  async #sayWhole(spoken: Pick<SpokenPrompt, 'text' | 'bargeIn'>, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
+    const audio = await pieces.whole();
+    await this.#say({ ...spoken, audio, ...(pieces.breaksOff && audio !== undefined && { breaksOff: true }) }, unwanted);
   }
 
   async #sayPieces(spoken: Pick<SpokenPrompt, 'text' | 'bargeIn'>, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
@@ -227,7 +232,7 @@ export class ReplyWriter {
       if (!turn.write({ kind: 'prompt', prompt: { audio, text: undefined, bargeIn: spoken.bargeIn, goesOn: true } }))
         await this.#drained(unwanted);
     }
-    if (isWanted(unwanted) && !pieces.isLate) playout.finished();
+    if (isWanted(unwanted) && !pieces.breaksOff) playout.finished();
   }
 
   async #say(prompt: SpokenPrompt, unwanted: AbortSignal): Promise<void> {

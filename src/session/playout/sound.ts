@@ -112,6 +112,7 @@ export class Pieces {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   #isLate = false;
+  #hasFailed = false;
 
   constructor(sound: AsyncIterable<PromptAudio>, clock: Clock, signal: AbortSignal) {
     this.#iterator = sound[Symbol.asyncIterator]();
@@ -124,9 +125,18 @@ export class Pieces {
     return this.#isLate;
   }
 
-  /** The next piece; undefined at the end, or when it is late. */
+  /** Whether the pieces ended before the sound was complete. */
+  get breaksOff(): boolean {
+    return this.#isLate || this.#hasFailed;
+  }
+
+  /** The next piece; undefined at the end, or when the sound breaks off. */
   async next(): Promise<PromptAudio | undefined> {
-    const waited = await waitAtMost(this.#iterator.next(), SOUND_LIMIT_MS, this.#clock, this.#signal);
+    const failed = (): IteratorResult<PromptAudio> => {
+      this.#hasFailed = true;
+      return { done: true, value: undefined };
+    };
+    const waited = await waitAtMost(this.#iterator.next().catch(failed), SOUND_LIMIT_MS, this.#clock, this.#signal);
     this.#isLate ||= waited.kind === 'timeout';
     return waited.kind === 'value' && waited.value.done !== true ? waited.value.value : undefined;
   }

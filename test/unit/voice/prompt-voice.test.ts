@@ -139,7 +139,9 @@ describe('CachingPromptVoice', () => {
     const surroundings = open({ promptFailed: (kind, code) => seen.push(`${kind} ${code}`) });
     surroundings.synthesizer.pieces = [160, 320];
     surroundings.synthesizer.isBroken = true;
-    expect(await piecesOf(surroundings.voice.render(text('the canary'), never()))).toEqual([20, 40]);
+    const pieces = iteratorOf(surroundings.voice.render(text('the canary'), never()));
+    expect([await pieces.next(), await pieces.next()]).toMatchObject([{ value: { durationMs: 20 } }, { value: { durationMs: 40 } }]);
+    await expect(pieces.next()).rejects.toMatchObject({ code: 'synthesis_failed' });
     expect(seen).toEqual(['text synthesis_failed']);
     expect(warnings(surroundings)).toEqual(['a prompt has no sound: the fake is broken']);
   });

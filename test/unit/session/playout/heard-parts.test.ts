@@ -164,6 +164,14 @@ describe('what was heard of a prompt that is still being made', () => {
     expect(playout.heard(1650)).toMatchObject({ complete: true, ms: 1650, text: 'aaaaaaaaa Next.' });
   });
 
+  it('stays in part when a later prompt is made whole', () => {
+    const playout = unfinished();
+    playout.queued(prompt(100, 'Next.'), 600);
+    playout.unfinished();
+    playout.finished();
+    expect(playout.heard(5000)).toMatchObject({ complete: false, text: 'aaaaaaaaa Next.' });
+  });
+
   it('is nothing where nothing is played', () => {
     const playout = new Playout();
     playout.unfinished();

@@ -8,16 +8,18 @@ import { MemoryCall } from '../../../support/memory-transport.ts';
 /** Pieces that a test hands out one by one. */
 class MadePieces implements AsyncIterable<PromptAudio>, AsyncIterator<PromptAudio> {
   isClosed = false;
-  readonly #made: (PromptAudio | undefined)[] = [];
-  #wanted: ((step: IteratorResult<PromptAudio>) => void) | undefined;
+  readonly #made: (PromptAudio | 'failure' | undefined)[] = [];
+  #wanted: ((step: IteratorResult<PromptAudio> | Promise<never>) => void) | undefined;
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  /** Undefined ends them. */
-  make(durationMs: number | undefined): void {
-    this.#made.push(durationMs === undefined ? undefined : { mulaw: new Uint8Array(durationMs * 8).fill(durationMs & 0xff), durationMs });
+  /** Undefined ends them, a failure breaks them off. */
+  make(durationMs: number | undefined | 'failure'): void {
+    if (durationMs === 'failure') this.#made.push(durationMs);
+    else
+      this.#made.push(durationMs === undefined ? undefined : { mulaw: new Uint8Array(durationMs * 8).fill(durationMs & 0xff), durationMs });
     this.#deliver();
   }
 
@@ -36,7 +38,8 @@ class MadePieces implements AsyncIterable<PromptAudio>, AsyncIterator<PromptAudi
   #deliver(): void {
     if (this.#wanted === undefined || this.#made.length === 0) return;
     const value = this.#made.shift();
-    this.#wanted(value === undefined ? { done: true, value } : { done: false, value });
+    if (value === 'failure') this.#wanted(Promise.reject(new Error('the service broke off')));
+    else this.#wanted(value === undefined ? { done: true, value } : { done: false, value });
     this.#wanted = undefined;
   }
 }
@@ -159,6 +162,14 @@ describe('a prompt that is still being made', () => {
     const { call, clock, sink, pieces } = await begun();
     pieces.make(200);
     await clock.advanceAsync(5000);
+    await sink.ended();
+    clock.advance(10_000);
+    expect((await call.turn({ kind: 'no_input' })).texts).toEqual(['false 260 This After.']);
+  });
+
+  it.each(['chunk', 'wav'] as const)('is not heard whole when its service breaks off, in %s mode', async (mode) => {
+    const { call, clock, sink, pieces } = await begun({ mode });
+    for (const each of [200, 'failure'] as const) pieces.make(each);
     await sink.ended();
     clock.advance(10_000);
     expect((await call.turn({ kind: 'no_input' })).texts).toEqual(['false 260 This After.']);
