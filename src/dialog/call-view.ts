@@ -1,0 +1,164 @@
+// What is shown of one call: the form in which the console, an exported page and `parley calls` speak of it, whatever it was made from: a
+// recording, or a call that goes on. Plain JSON; types only.
+import type { JsonValue } from '../base/json.ts';
+
+/** One call as it is shown. Times are ms since the session began, unless said otherwise. */
+export interface CallView {
+  readonly form: 1;
+  readonly call: ShownCall;
+  readonly turns: readonly ShownTurn[];
+  /** Everything that happened, in order. */
+  readonly events: readonly ShownEvent[];
+  readonly sound: { readonly caller?: ShownTrack; readonly bot?: ShownTrack };
+  /** The messages between platform and server; only where the platform's side is known. */
+  readonly messages?: readonly ShownMessage[];
+  /** The server's log lines of this call; only during development. */
+  readonly logs?: readonly ShownLog[];
+}
+
+export interface ShownCall {
+  readonly conversationId: string;
+  readonly organizationId: string;
+  readonly agentId: string;
+  /** The bot's state version. */
+  readonly botVersion?: number;
+  /** Version of this package. */
+  readonly version?: string;
+  readonly transport?: 'grpc' | 'websocket';
+  /** ms since the epoch. */
+  readonly startedAtMs: number;
+  /** So far, while the call goes on. */
+  readonly durationMs: number;
+  /** How the session ended; undefined while it goes on. */
+  readonly end?: string;
+}
+
+/** One caller turn. */
+export interface ShownTurn {
+  readonly id: string;
+  /** From 1. */
+  readonly number: number;
+  /** The platform's correlation id. */
+  readonly trackingId?: string;
+  readonly atMs: number;
+  readonly endMs?: number;
+  readonly input?: ShownInput;
+  /** What was understood while the caller spoke. */
+  readonly interim?: readonly { readonly atMs: number; readonly text: string }[];
+  readonly prompts: readonly ShownPrompt[];
+  /** The next step of the reply: `listen`, `transfer`, `end` or `superseded`, with what belongs to it. */
+  readonly next?: { readonly kind: string; readonly detail?: string };
+  /** When the first sound of the reply was sent. */
+  readonly firstSoundMs?: number;
+  /** Undefined when the turn got no sound. */
+  readonly parts?: AnswerParts;
+  readonly bargeIn?: ShownBargeIn;
+  /** The bot's state before and after; undefined where it is sensitive or was not kept. */
+  readonly state?: { readonly before: JsonValue; readonly after: JsonValue };
+  readonly error?: ShownError;
+  readonly end?: string;
+}
+
+export interface ShownInput {
+  readonly kind: 'start' | 'speech' | 'keys' | 'no_input' | 'event';
+  readonly atMs: number;
+  /** When it was complete: for speech, when the engine decided that it had ended. */
+  readonly completeMs: number;
+  /** When the caller's last sound came; speech only. */
+  readonly lastSoundMs?: number;
+  /** The words, keys or name of the event; undefined when it is not known. */
+  readonly text?: string;
+  /** It was sensitive and is not kept. */
+  readonly isWithheld?: boolean;
+}
+
+export interface ShownPrompt {
+  readonly text?: string;
+  readonly isWithheld?: boolean;
+  /** When its first sound was sent; the playout may start later. */
+  readonly atMs: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly mayBeCut: boolean;
+  readonly isFiller?: boolean;
+}
+
+export interface ShownBargeIn {
+  readonly atMs: number;
+  readonly by: string;
+  readonly heardMs: number;
+  readonly heard?: string;
+  readonly unheard?: string;
+}
+
+export interface ShownError {
+  readonly code: string;
+  readonly message: string;
+  /** File and line of the bot. */
+  readonly at?: string;
+}
+
+/** The parts of the time from the caller's last sound, or from the end of any other input, to the first sound of the reply, ms. */
+export interface AnswerParts {
+  /** From the caller's last sound to the decision that the speech has ended; 0 for other inputs. */
+  readonly endpointingMs: number;
+  /** What was waited for the words after that. */
+  readonly recognitionMs: number;
+  /** The bot's own code, without the model and tools it waited for. */
+  readonly botMs: number;
+  readonly modelMs: number;
+  readonly toolsMs: number;
+  readonly synthesisMs: number;
+  /** The rest of the server's time. */
+  readonly engineMs: number;
+  /** From the first byte sent to its arrival at the platform; only where the platform's side is known. */
+  readonly wireMs?: number;
+}
+export const ANSWER_PARTS = [
+  'endpointingMs',
+  'recognitionMs',
+  'botMs',
+  'modelMs',
+  'toolsMs',
+  'synthesisMs',
+  'engineMs',
+  'wireMs',
+] as const satisfies readonly (keyof AnswerParts)[];
+
+/** One thing that happened. */
+export interface ShownEvent {
+  readonly atMs: number;
+  /** {@link ShownTurn.number}; undefined: of the call. */
+  readonly turn?: number;
+  readonly from: 'caller' | 'platform' | 'server' | 'bot' | 'service';
+  /** Its event name, as in the log. */
+  readonly event: string;
+  readonly detail?: string;
+  /** Its duration. */
+  readonly ms?: number;
+}
+
+export interface ShownTrack {
+  /** Loudest sample of each 20 ms, 0 to 255, as base64; from the start of the session. */
+  readonly peaks: string;
+  /** Address of the sound as WAV, mono, 8 kHz: relative, or `data:`. */
+  readonly href: string;
+}
+
+export interface ShownMessage {
+  readonly atMs: number;
+  readonly turn: number;
+  readonly from: 'platform' | 'server';
+  readonly name: string;
+  readonly detail?: string;
+  readonly bytes?: number;
+  /** What the contract check says of it. */
+  readonly findings?: readonly { readonly code: string; readonly rule?: string; readonly message: string }[];
+}
+
+export interface ShownLog {
+  readonly atMs: number;
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly text: string;
+  readonly turn?: number;
+}

@@ -1,0 +1,97 @@
+// A recorded call in memory, whatever file it came from: what the caller did and when, what the bot answered, and the sound of both sides.
+// Sensitive content was cut out before anything became a recording. Types only.
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { CallFacts } from '../dialog/call.ts';
+import type { AudioEncoding, Input, TurnOpening } from '../dialog/input.ts';
+import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
+import type { Prompt } from '../dialog/reply.ts';
+
+/** One recorded call. Times are monotonic ms since the session began, with fractions. */
+export interface Recording {
+  readonly header: RecordingHeader;
+  /** In order of time. */
+  readonly events: readonly RecordedEvent[];
+  /** The caller's frames, one behind the other, as received; silence in place of what is withheld. */
+  readonly callerSound: Uint8Array;
+  /** Sounds of prompts, each once, one behind the other: G.711 µ-law, 8 kHz. */
+  readonly botSound: Uint8Array;
+}
+
+export interface RecordingHeader {
+  readonly form: 1;
+  /** Names the recording in the store; safe in file names. */
+  readonly id: string;
+  /** Version of this package. */
+  readonly version: string;
+  readonly call: CallFacts;
+  /** The bot's state version. */
+  readonly botVersion: number;
+  readonly transport: 'grpc' | 'websocket';
+  readonly mode: DeliveryMode;
+  readonly isTied: boolean;
+  /** Settings of the server that decide how a call goes, by their names in the configuration; never a secret. */
+  readonly settings: JsonObject;
+}
+
+/** A part of one of the sounds, bytes. */
+export interface SoundRange {
+  readonly from: number;
+  readonly bytes: number;
+}
+
+/** Content that was sensitive and is not kept. */
+export interface Withheld {
+  readonly withheld: true;
+}
+
+interface OfTurn {
+  readonly atMs: number;
+  readonly turn: string;
+}
+
+export type RecordedEvent =
+  | (OfTurn & { readonly kind: 'turn_opened'; readonly opensWith: TurnOpening; readonly trackingId?: string })
+  | (OfTurn & { readonly kind: 'input'; readonly input: RecordedInput })
+  | (OfTurn & { readonly kind: 'audio'; readonly encoding?: AudioEncoding; readonly sampleRateHz?: number } & SoundRange)
+  | (OfTurn & { readonly kind: 'half_closed' })
+  | (OfTurn & { readonly kind: 'aborted'; readonly reason: string })
+  /** Words of an utterance that goes on. */
+  | (OfTurn & { readonly kind: 'interim'; readonly text: string; readonly stable: string; readonly isWhole: boolean })
+  /** What was recognized of an utterance; `tookMs` since it was complete. */
+  | (OfTurn & { readonly kind: 'words'; readonly text?: string | Withheld; readonly tookMs: number; readonly failure?: string })
+  | (OfTurn & { readonly kind: 'output'; readonly output: RecordedOutput })
+  /** The bot has answered: its state afterwards. */
+  | (OfTurn & { readonly kind: 'state'; readonly state: JsonValue | Withheld })
+  /** An answer of a model or a tool, in the order in which the bot asked; `key` names the question without its content. */
+  | (OfTurn & {
+      readonly kind: 'service';
+      readonly service: 'model' | 'tool';
+      readonly key: string;
+      readonly tookMs: number;
+      readonly answer: JsonValue | Withheld;
+    })
+  | (OfTurn & { readonly kind: 'turn_closed'; readonly end: string })
+  /** A fact of the engine for people: see the members of `SessionObserver`. */
+  | { readonly atMs: number; readonly turn?: string; readonly kind: 'fact'; readonly event: string; readonly details: JsonObject }
+  | { readonly atMs: number; readonly kind: 'ended'; readonly end: string };
+
+/** An input with everything but its audio. */
+export type RecordedInput = Exclude<Input, { readonly kind: 'audio' }> | ({ readonly kind: 'dtmf'; readonly length: number } & Withheld);
+
+export type RecordedOutput =
+  | { readonly kind: 'input_started' | 'input_ended' }
+  | { readonly kind: 'prompt'; readonly prompt: RecordedPrompt }
+  | { readonly kind: 'final'; readonly prompts: readonly RecordedPrompt[]; readonly next: FinalNext; readonly isApology?: true };
+
+/** A prompt as it was sent. */
+export interface RecordedPrompt {
+  readonly text?: string | Withheld;
+  readonly sound?: SoundRange | Withheld;
+  /** Length of its sound; known of withheld sound, too. */
+  readonly durationMs: number;
+  readonly bargeIn: boolean;
+  readonly isFiller?: true;
+  readonly goesOn?: true;
+  /** What the bot asked for, where it was no text. */
+  readonly prompt?: Exclude<Prompt, { readonly kind: 'text' | 'audio' }>;
+}
