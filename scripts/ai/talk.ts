@@ -87,6 +87,14 @@ const SAID = [
   ],
 ];
 
+/** What was heard of them when the speech service broke off, which it does in the middle. */
+const BROKEN_OFF = SAID.flatMap((saying) => {
+  const words = saying.split(' ');
+  return words
+    .map((_, index) => words.slice(0, index + 1).join(' '))
+    .filter((part) => Math.abs(part.length - saying.length / 2) <= WORD_CHARS / 2);
+});
+
 /** How a model that speaks itself greets. */
 const GREETING = /^Hello, s\d+\.$/u;
 
@@ -102,10 +110,10 @@ export function faultsOf(messages: readonly Message[], mayDie: boolean): readonl
   return wrong;
 }
 
-/** Whether a text is whole sayings one after the other, the last one perhaps cut. */
+/** Whether a text is sayings one after the other, whole or broken off by the speech service, the last one perhaps cut. */
 function partsOf(words: string): boolean {
   if (words === '' || SAID.some((saying) => saying.startsWith(words))) return true;
-  return SAID.some((saying) => words.startsWith(`${saying} `) && partsOf(words.slice(saying.length + 1)));
+  return [...SAID, ...BROKEN_OFF].some((saying) => words.startsWith(`${saying} `) && partsOf(words.slice(saying.length + 1)));
 }
 
 /** An interruption that cut what was being said. */

@@ -197,7 +197,8 @@ export class Playout {
     if (last === undefined) return undefined;
     const soundMs = this.#before.ms + this.#played.reduce((sum, played) => sum + heardOf(played, Infinity), 0);
     return {
-      text: joined([this.#before.text, ...this.#played.map(({ prompt }) => prompt.text ?? '')]),
+      // Of a sound that broke off, the words that were made.
+      text: joined([this.#before.text, ...this.#played.map((played) => textOf(played, Infinity))]),
       // Computed from the end, as if played without a pause.
       beganAtMs: epochMs - (nowMs - last.endMs) - soundMs,
       soundMs,

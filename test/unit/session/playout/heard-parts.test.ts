@@ -154,7 +154,7 @@ describe('what was heard of a prompt that is still being made', () => {
 
   it('is never all of it where another home goes on with it', () => {
     const there = restored(unfinished(), 600);
-    expect(there.heard(5000)).toMatchObject({ complete: false, ms: 650, estimated: true });
+    expect(there.heard(5000)).toMatchObject({ complete: false, ms: 650, text: 'aaaaaaaaa', estimated: true });
   });
 
   it('takes nothing of the reply behind it', () => {
