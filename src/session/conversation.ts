@@ -7,7 +7,7 @@ import type { DeliveryMode, FinalNext, ListenSettings } from '../dialog/output.t
 import type { Prompt } from '../dialog/reply.ts';
 import type { LiveResource } from './live-resource.ts';
 import type { EngineParts } from './parts.ts';
-import type { Expected } from './ports.ts';
+import type { CallRecorder, Expected } from './ports.ts';
 import { Playout } from './playout/playout.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import { OpenTurns } from './turn/open-turns.ts';
@@ -63,6 +63,8 @@ export class Conversation {
   waitingSinceMs: number | undefined;
   /** When the platform last got its listen settings, monotonic ms. */
   listeningSinceMs = -Infinity;
+  /** Undefined: the call is not recorded. */
+  recorder: CallRecorder | undefined;
   /** Why the server ends the call: the current answer or the next turn transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;
   /** The terminal event was written. */

@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { CreateListener } from './turn/caller-audio.ts';
-import type { PromptVoice, Recognizer, SessionObserver, Snapshots } from './ports.ts';
+import type { PromptVoice, Recognizer, Recorder, SessionObserver, Snapshots } from './ports.ts';
 import type { EngineSettings } from './settings.ts';
 
 export interface EngineParts {
@@ -11,6 +11,8 @@ export interface EngineParts {
   readonly voice: PromptVoice;
   readonly recognizer: Recognizer | undefined;
   readonly observer: SessionObserver;
+  /** Default: no call is recorded. */
+  readonly recorder?: Recorder | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly createListener: CreateListener;

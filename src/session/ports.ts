@@ -1,9 +1,11 @@
 // The ports of the engine. `app` connects them to implementations.
 import type { AppError } from '../base/errors.ts';
-import type { BargeIn, ReplyingEvent } from '../bot/bot.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { BargeIn, Bot, ReplyingEvent } from '../bot/bot.ts';
 import type { CallFacts, CallKey } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
-import type { Output, PromptAudio } from '../dialog/output.ts';
+import type { Input } from '../dialog/input.ts';
+import type { DeliveryMode, Output, PromptAudio } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { TurnReport } from '../dialog/turn-report.ts';
 import type { Utterance } from '../dialog/utterance.ts';
@@ -163,4 +165,69 @@ export interface SessionObserver {
   replyRepeated?(call: CallFacts, turnId: string): void;
   /** A bot threw, was too slow or returned an invalid reply; the caller heard the apology or was transferred. */
   botFailed?(call: CallFacts, turnId: string, error: AppError): void;
+}
+
+/** Records calls, or a share of them. */
+export interface Recorder {
+  /** A session begins, here or at another home. Never throws. @returns undefined when it is not recorded. */
+  begin(call: RecordedCall): CallRecorder | undefined;
+}
+
+/** What a recorder may know of a call, beside what happens. */
+export interface RecordedCall {
+  readonly call: CallFacts;
+  readonly bot: Pick<Bot, 'id' | 'version'>;
+  readonly mode: DeliveryMode;
+  readonly isTied: boolean;
+  /** Whether what the caller does now may be, or belong to, a sensitive input (G-83). */
+  isInputSensitive(): boolean;
+  /** Whether a sensitive input was requested, now or earlier: from then on prompts and state may repeat it. */
+  isSensitive(): boolean;
+}
+
+/** A turn as recorders know it. */
+export interface RecordedTurn {
+  readonly id: string;
+  /** See {@link TurnName.number}. */
+  readonly number: number;
+  readonly trackingId?: string | undefined;
+}
+
+/** What was recognized of an utterance; `tookMs` since it was complete. */
+export interface Recognized {
+  readonly text: string | undefined;
+  readonly tookMs: number;
+  /** Code of the failure. */
+  readonly failure?: string | undefined;
+}
+
+/** The answer of a model or a tool; `key` names the question without its content. */
+export interface ServiceAnswer {
+  readonly service: 'model' | 'tool';
+  readonly key: string;
+  readonly tookMs: number;
+  readonly answer: JsonValue;
+}
+
+/**
+ * Records one call. All members are synchronous and return soon, because they stand on the way of every frame and every prompt; none
+ * throws. It keeps nothing that is sensitive: see {@link RecordedCall}.
+ */
+export interface CallRecorder {
+  turnOpened(turn: RecordedTurn): void;
+  /** Audio is copied. */
+  input(turn: RecordedTurn, input: Input): void;
+  halfClosed(turn: RecordedTurn): void;
+  aborted(turn: RecordedTurn, reason: string): void;
+  /** Words of an utterance that goes on. */
+  heard(turn: RecordedTurn, words: HeardWords): void;
+  /** @param isSensitive - this utterance was requested as sensitive, or may be the rest of such a one. */
+  recognized(turn: Pick<RecordedTurn, 'id'>, recognized: Recognized, isSensitive: boolean): void;
+  output(turn: RecordedTurn, output: Output): void;
+  /** The bot has answered, and `state` is what it keeps. The answer already counts in {@link RecordedCall}. */
+  answered(turn: RecordedTurn, state: JsonValue): void;
+  serviceAnswered(turn: Pick<RecordedTurn, 'id'>, answer: ServiceAnswer): void;
+  turnClosed(turn: RecordedTurn, end: TurnEnd): void;
+  /** @param end - `moved`: the call goes on in another process. */
+  ended(end: SessionEnd | 'moved'): void;
 }

@@ -80,6 +80,11 @@ export class Session {
     const conversation: Conversation = new Conversation({ bot, live, snapshot, isTied, pendingEnd, asked, isWithoutWords }, (end) => {
       this.#ended(end);
     });
+    conversation.recorder = parts.recorder?.begin({
+      ...{ call, bot, mode: snapshot.mode, isTied },
+      isInputSensitive: () => conversation.snapshot.listen.sensitive === true || conversation.snapshot.lastWasSensitive === true,
+      isSensitive: () => conversation.snapshot.sensitive,
+    });
     const callerAudio: CallerAudio = new CallerAudio({
       create: parts.createListener,
       onFrame: frameHook({
@@ -189,6 +194,7 @@ export class Session {
     const turn = new Turn(this.names.next(), this.#conversation, this.#inputs, sink);
     this.#conversation.open.add(turn);
     this.#parts.observer.turnStarted?.(this.call, turn.id, turn.trackingId);
+    this.#conversation.recorder?.turnOpened(turn);
     this.#runner.notify({ type: 'turn_started' }, turn);
     return turn;
   }
@@ -265,6 +271,7 @@ export class Session {
     this.#inputs.close();
     this.#parts.onEnded(call);
     this.#parts.observer.sessionEnded?.(call, end);
+    this.#conversation.recorder?.ended(end);
     if (end === 'moved') {
       this.#runner.moved();
       return;

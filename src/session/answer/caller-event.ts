@@ -71,7 +71,10 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
     case 'custom_event':
       return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
     case 'speech': {
-      const recognized = await recognize(act.utterance, input.recognition, context);
+      const { failure, ...recognized } = await recognize(act.utterance, input.recognition, context);
+      const said: SpeechInput<unknown> = { type: 'speech_input', utterance: act.utterance, ...recognized, heard, prepared: undefined };
+      const tookMs = parts.clock.monotonicMs() - input.completeAtMs;
+      conversation.recorder?.recognized(context.turn, { text: recognized.text, tookMs, failure }, isSensitiveInput(snapshot, said));
       if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) {
         input.prepared?.stop();
         return undefined;
@@ -82,7 +85,7 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
           ? spokenDigits(text, conversation.callerLanguage ?? parts.settings.language)
           : undefined;
       const prepared = digits === undefined ? input.prepared?.valueFor(text ?? '', heard, snapshot, context.signal) : undefined;
-      const event: SpeechInput<unknown> = { type: 'speech_input', utterance: act.utterance, ...recognized, heard, prepared };
+      const event = { ...said, prepared };
       if (parts.settings.logsWords) logWords(event, context);
       if (digits === undefined) return event;
       input.prepared?.stop();
@@ -110,7 +113,10 @@ function mayBeItsRest(event: ReplyingEvent | undefined): boolean {
   return event.type !== 'session_start' && event.heard.ms === 0 && !event.heard.complete;
 }
 
-type Recognized = Pick<SpeechInput, 'text' | 'understood'>;
+interface Recognized extends Pick<SpeechInput, 'text' | 'understood'> {
+  /** Code of the failure. */
+  readonly failure?: string;
+}
 
 async function recognize(
   utterance: Utterance,
@@ -127,7 +133,7 @@ async function recognize(
     // Not fatal: the bot still gets the audio and can ask again.
     const error = toAppError(thrown, 'recognition_failed');
     parts.log.warn({ ...turn.logIds, code: error.code, err: error }, 'the utterance goes to the bot without text');
-    return { text: undefined, understood: 'failed' };
+    return { text: undefined, understood: 'failed', failure: error.code };
   }
 }
 

@@ -99,6 +99,7 @@ export class CallerWords {
   #heard(words: HeardWords): void {
     if (this.#turn === undefined) return;
     this.#words = words;
+    this.#options.conversation.recorder?.heard(this.#turn, words);
     this.#tell(words, this.#turn);
     // Some services write the words of a pause one by one.
     if (this.#isPaused && words.isWhole) this.#weigh(words);

@@ -4,6 +4,7 @@ import type { CallFacts } from '../../dialog/call.ts';
 import type { TurnEnd } from '../../dialog/ending.ts';
 import type { DeliveryMode, ListenSettings } from '../../dialog/output.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
+import type { CallRecorder } from '../ports.ts';
 
 export interface TurnCall {
   readonly call: CallFacts;
@@ -12,6 +13,8 @@ export interface TurnCall {
   readonly isWithoutWords: boolean;
   /** The current listen settings. */
   readonly asked: ListenSettings;
+  /** Undefined: the call is not recorded. */
+  readonly recorder?: CallRecorder | undefined;
 }
 
 /** A complete input that needs a reply. */

@@ -99,6 +99,7 @@ export class Turn implements NamedTurn {
   /** Takes one input. @throws AppError `unsupported_audio` for an undecodable format, nothing else. */
   push(input: Input): void {
     this.#listener.touched();
+    this.#call.recorder?.input(this, input);
     switch (input.kind) {
       case 'audio':
         if (!this.#takesAudio) return;
@@ -144,6 +145,7 @@ export class Turn implements NamedTurn {
 
   /** The input of this turn has ended. Never the end of the call (G-12). */
   halfClose(): void {
+    this.#call.recorder?.halfClosed(this);
     switch (turnAction(this.#state, 'half_close')) {
       case 'cut_speech':
         this.#listener.happened(this, { kind: 'speech_cut' });
@@ -159,6 +161,7 @@ export class Turn implements NamedTurn {
   /** The stream is gone: nothing can be written (G-16). */
   abort(reason: Exclude<AbortReason, 'barge_in'>): void {
     if (this.#state === 'done') return;
+    this.#call.recorder?.aborted(this, reason);
     this.#close(reason, reason);
   }
 
@@ -204,6 +207,7 @@ export class Turn implements NamedTurn {
       this.hasSpoken = true;
       if (isReply) this.#isUnheardWelcome = false;
     }
+    this.#call.recorder?.output(this, output);
     return this.#sink.write(output);
   }
 
@@ -284,6 +288,7 @@ export class Turn implements NamedTurn {
     last?.();
     this.#over.abort(reason);
     this.#wanted.abort(reason);
+    this.#call.recorder?.turnClosed(this, end);
     this.#listener.happened(this, { kind: 'closed', end });
   }
 }
