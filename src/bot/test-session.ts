@@ -1,6 +1,7 @@
 // One call of a test: asks the bot as the engine does, without server and audio. `TestCall` is what authors see of it.
 import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
+import { JumpingClock, tick } from '../base/jumping-clock.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import { callId, type CallFacts } from '../dialog/call.ts';
@@ -12,7 +13,6 @@ import type { BotEar, LiveEnd } from './live.ts';
 import { INTERRUPTED_GRACE_MS, runHandler, runNote } from './run-handler.ts';
 import type { Keep } from './saying.ts';
 import { newAnswering, type Answering } from './test-answering.ts';
-import { TestClock, tick } from './test-clock.ts';
 import { TestLive } from './test-live.ts';
 import type { InterruptOptions, TestCallOptions } from './test-options.ts';
 import { partsHeard, shownPrompt, TestPlayout, type Said } from './test-playout.ts';
@@ -50,7 +50,7 @@ export class TestSession {
     speechEnded: () => this.reported.push('speech_ended'),
   };
   readonly #bot: Bot;
-  readonly #fake: TestClock | undefined;
+  readonly #fake: JumpingClock | undefined;
   readonly #msPerCharacter: number;
   readonly #playout: TestPlayout;
   readonly #wakes = new Wakes();
@@ -75,7 +75,7 @@ export class TestSession {
       ...{ startedAtMs: 0, vendorConfig: '', parameters: {} },
       ...own,
     };
-    this.#fake = clock === 'fake' ? new TestClock(this.facts.startedAtMs) : undefined;
+    this.#fake = clock === 'fake' ? new JumpingClock(this.facts.startedAtMs) : undefined;
     const { facts: call, ear } = this;
     this.#live = new TestLive(bot, this.#wakes, { call, ear, log: quiet, clock: this.#fake ?? systemClock });
     this.#msPerCharacter = msPerCharacter;

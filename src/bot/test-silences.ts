@@ -1,14 +1,14 @@
 // What the caller of a test hears in long silences, as on a server: fillers, and what a handler says only then.
 import { systemClock } from '../base/clock.ts';
+import type { JumpingClock } from '../base/jumping-clock.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { Bot } from './bot.ts';
 import { ConditionalSayings } from './conditional-sayings.ts';
-import type { TestClock } from './test-clock.ts';
 import type { TestPlayout } from './test-playout.ts';
 
 /** @param fake - undefined: the silence is that of the machine's time. */
 export function conditionalSayings(
-  fake: TestClock | undefined,
+  fake: JumpingClock | undefined,
   playout: TestPlayout,
   unwanted: AbortSignal,
   say: (prompts: readonly Prompt[]) => void,
@@ -28,7 +28,7 @@ export function conditionalSayings(
 
 /** With a fake clock only. @returns a function that cancels them. */
 export function fillersLater(
-  clock: TestClock | undefined,
+  clock: JumpingClock | undefined,
   playout: TestPlayout,
   { filler }: Pick<Bot, 'filler'>,
   mayFill: () => boolean,

@@ -1,0 +1,107 @@
+// A clock that stands still until it is moved, and then jumps from timer to timer. It knows nothing of what it times.
+import { systemClock, type CancelTimer, type Clock } from './clock.ts';
+
+/** More timers than this within one move mean a timer that starts itself again without any delay. */
+const MAX_FIRED = 100_000;
+/** Pause between two looks at work outside, ms. */
+const OUTSIDE_POLL_MS = 1;
+
+interface Timer {
+  readonly dueMs: number;
+  readonly task: () => void;
+}
+
+/** Starts at a wall-clock time, with monotonic time 0. */
+export class JumpingClock implements Clock {
+  readonly #startedAtMs: number;
+  readonly #isAwaited: () => boolean;
+  readonly #timers = new Set<Timer>();
+  #elapsedMs = 0;
+  #moving: Promise<void> = Promise.resolve();
+
+  /** @param isAwaited - whether work outside of the process is awaited: meanwhile the clock moves as fast as the real one. */
+  constructor(startedAtMs: number, isAwaited: () => boolean = () => false) {
+    this.#startedAtMs = startedAtMs;
+    this.#isAwaited = isAwaited;
+  }
+
+  nowMs(): number {
+    return this.#startedAtMs + this.#elapsedMs;
+  }
+
+  monotonicMs(): number {
+    return this.#elapsedMs;
+  }
+
+  after(delayMs: number, task: () => void): CancelTimer {
+    const timer = { dueMs: this.#elapsedMs + Math.max(0, delayMs), task };
+    this.#timers.add(timer);
+    return () => {
+      this.#timers.delete(timer);
+    };
+  }
+
+  /**
+   * Moves time on and runs, in order, what comes due, also what is begun on the way. Promises go on before and after each timer. One move
+   * comes after the other.
+   */
+  advance(ms: number): Promise<void> {
+    this.#moving = this.#moving.then(() => this.#move(this.#elapsedMs + ms));
+    return this.#moving;
+  }
+
+  /** Moves to a time at which nothing came due on the way and for which no promise has to go on. @returns false when it cannot. */
+  skipTo(ms: number): boolean {
+    if (this.#isAwaited() || this.#nextDue(ms) !== undefined) return false;
+    this.#elapsedMs = Math.max(this.#elapsedMs, ms);
+    return true;
+  }
+
+  async #move(untilMs: number): Promise<void> {
+    await settled();
+    for (let fired = 0; ;) {
+      if (this.#isAwaited()) {
+        await this.#passed(untilMs);
+        if (this.#elapsedMs < untilMs && this.#nextDue(this.#elapsedMs) === undefined) continue;
+      }
+      const next = this.#nextDue(untilMs);
+      if (next === undefined) break;
+      fired += 1;
+      if (fired > MAX_FIRED) throw new Error('a timer starts itself again without any delay');
+      this.#timers.delete(next);
+      this.#elapsedMs = Math.max(this.#elapsedMs, next.dueMs);
+      next.task();
+      await settled();
+    }
+    this.#elapsedMs = Math.max(this.#elapsedMs, untilMs);
+    await settled();
+  }
+
+  /** A moment of real time, at most up to the next timer. */
+  async #passed(untilMs: number): Promise<void> {
+    const beganMs = systemClock.monotonicMs();
+    await new Promise<void>((resolve) => systemClock.after(OUTSIDE_POLL_MS, resolve));
+    const limitMs = Math.min(untilMs, this.#nextDue(untilMs)?.dueMs ?? untilMs);
+    this.#elapsedMs = Math.max(this.#elapsedMs, Math.min(limitMs, this.#elapsedMs + systemClock.monotonicMs() - beganMs));
+    await settled();
+  }
+
+  /** The first of those that are due by then; of equal ones the oldest. */
+  #nextDue(untilMs: number): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) if (timer.dueMs <= untilMs && (next === undefined || timer.dueMs < next.dueMs)) next = timer;
+    return next;
+  }
+}
+
+/** Lets promises go on that wait for nothing but each other: an immediate runs after them. */
+export function tick(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** A few rounds of them: what a handler gets from streams comes in more than one. */
+async function settled(): Promise<void> {
+  for (let round = 0; round < 3; round += 1) await tick();
+}
