@@ -24,8 +24,9 @@ WORKDIR /parley
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.mjs scripts/with-packages.mjs scripts/
+COPY scripts/build.mjs scripts/console.mjs scripts/with-packages.mjs scripts/
 COPY src src
+COPY console console
 COPY bots bots
 RUN npm run build
 # What calls a server as the platform does has no place beside the server.

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
  * @property {Record<string, string[]>} seenOnlyBy - room → the only rooms that may import it
  * @property {Record<string, string[]>} seesOnly - room → the only rooms it may import
  * @property {Record<string, string[]>} packagesOnlyIn - start of a package's name → the only folders or files that may import it
+ * @property {string[]} consoleSees - the files of src/ whose types the pages of console/ may know: their API
  * @property {{ modules: string[], tests: string[] }} botDoors - what bot modules, and their tests, see of src/
  */
 
@@ -27,7 +28,7 @@ const BY_OWN_NAME = 'undetermined';
  * @param {Layers} from
  * @returns {import('dependency-cruiser').IForbiddenRuleType[]}
  */
-export function rulesOf({ rows, seenOnlyBy, seesOnly, packagesOnlyIn, botDoors }) {
+export function rulesOf({ rows, seenOnlyBy, seesOnly, packagesOnlyIn, consoleSees, botDoors }) {
   const rooms = rows.flat();
   return [
     ...rows
@@ -105,11 +106,25 @@ export function rulesOf({ rows, seenOnlyBy, seesOnly, packagesOnlyIn, botDoors }
       to: { path: botDoors.tests.filter((file) => !botDoors.modules.includes(file)).map((file) => `^${escape(file)}$`) },
     },
     {
+      name: 'console-sees-its-api',
+      severity: 'error',
+      comment: `the pages know of the server ${consoleSees.join(', ')}`,
+      from: { path: '^console/' },
+      to: { path: '^(?:src|bots|test|scripts)/', pathNot: consoleSees.map((file) => `^${escape(file)}$`) },
+    },
+    {
+      name: 'console-sees-types-alone',
+      severity: 'error',
+      comment: 'the pages take types from the server and no code',
+      from: { path: '^console/' },
+      to: { path: '^src/', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'src-needs-nothing-outside',
       severity: 'error',
-      comment: 'src/ is what gets built: it imports no test, script or bot',
+      comment: 'src/ is what gets built: it imports no test, script, page or bot',
       from: { path: '^src/' },
-      to: { path: '^(?:test|scripts|bots)/' },
+      to: { path: '^(?:test|scripts|bots|console)/' },
     },
     {
       name: 'production-packages-only',
@@ -143,7 +158,7 @@ export const options = {
   enhancedResolveOptions: {
     exportsFields: ['exports'],
     conditionNames: ['@parley/source', 'import', 'node', 'default', 'types'],
-    extensions: ['.ts', '.mjs', '.js', '.json', '.d.ts'],
+    extensions: ['.ts', '.tsx', '.mjs', '.js', '.json', '.d.ts'],
   },
 };
 

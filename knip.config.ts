@@ -14,6 +14,7 @@ const config: KnipConfig = {
     // Run in processes of their own.
     'test/fixtures/reload/*.ts',
     'scripts/*.mjs',
+    'console/*.tsx',
     'test/support/*.mjs',
     // Run in projects of their own.
     'scripts/package/{create,program}.mjs',
@@ -23,7 +24,15 @@ const config: KnipConfig = {
     'bots/**/*.test.ts',
     'dependency-cruiser.config.mjs',
   ],
-  project: ['src/**/*.ts!', 'bots/**/*.ts!', 'scripts/**/*.mjs', 'test/**/*.ts', 'test/support/*.mjs', '*.{mjs,ts}'],
+  project: [
+    'src/**/*.ts!',
+    'bots/**/*.ts!',
+    'scripts/**/*.mjs',
+    'console/**/*.{ts,tsx}',
+    'test/**/*.ts',
+    'test/support/*.mjs',
+    '*.{mjs,ts}',
+  ],
   // The generator writes every message, wanted or not.
   ignore: ['src/contract/gen/**'],
   // A signature may need a name for its shape although nobody else writes that name.

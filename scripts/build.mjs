@@ -1,10 +1,11 @@
-// `npm run build`: compiles src/ and bots/ to dist/; with `-- --pack` also makes the package; `-- --site` makes the documentation instead. What lay there is removed first, or a
+// `npm run build`: compiles src/ and bots/ to dist/, and builds the pages of console/; with `-- --pack` also makes the package; `-- --site` makes the documentation instead. What lay there is removed first, or a
 // module deleted from the source would live on in the build. The native compiler does in seconds what `typescript` needs half a
 // minute for; that one stays for the linter and for scripts, which need its API.
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeConsole } from './console.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const HELP = `Compiles the program.
@@ -36,7 +37,9 @@ async function build(isPacking, folder) {
   });
   if (error !== undefined) throw error;
   process.exitCode = status ?? 1;
-  if (status !== 0 || !isPacking) return;
+  if (status !== 0) return;
+  await writeConsole(path.join(dist, 'console'));
+  if (!isPacking) return;
   // Loaded here, because an image is built without it.
   const { pack } = await import('./pack.mjs');
   process.stdout.write(`${pack(dist, path.resolve(folder ?? path.join(ROOT, 'cache', 'package')))}\n`);

@@ -48,7 +48,7 @@ const STEPS = [
   {
     name: 'layers',
     mend: 'npm run check -- layers',
-    run: () => tool('depcruise', 'src', 'bots', '--config', 'dependency-cruiser.config.mjs'),
+    run: () => tool('depcruise', 'src', 'bots', 'console', '--config', 'dependency-cruiser.config.mjs'),
   },
   { name: 'unused', mend: 'npm run check -- unused', run: () => tool('knip') },
   { name: 'build', mend: 'npm run build', run: () => script('build') },

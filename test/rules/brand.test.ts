@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { filesUnder, ROOT, type SourceFile } from '../support/source-tree.ts';
 
 const NEUTRAL = [
-  ...['src', 'bots', 'scripts', 'docs', 'deploy', 'test', '.ci', '.github'],
+  ...['src', 'bots', 'scripts', 'console', 'docs', 'deploy', 'test', '.ci', '.github'],
   ...['config/default.yaml', 'config/example.production.yaml'],
   ...readdirSync(ROOT, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : [])),
 ];

@@ -11,7 +11,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 
 async function cruised(baseDir: string): Promise<ICruiseResult> {
   const ruleSet = { forbidden: rulesOf(layers), options };
-  const { output } = await cruise(['src', 'bots'], { ...options, baseDir, validate: true, ruleSet });
+  const { output } = await cruise(['src', 'bots', 'console'], { ...options, baseDir, validate: true, ruleSet });
   if (typeof output === 'string') throw new Error(`dependency-cruiser reported text instead of a result: ${output}`);
   return output;
 }
@@ -35,10 +35,10 @@ describe('the rooms of src/', () => {
   it('import each other only as layers.json says, and every module was looked at', async () => {
     const { modules, summary } = await cruised(ROOT);
     expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
-    const own = modules.map(({ source }) => source).filter((source) => /^(?:src|bots)\//u.test(source));
-    const onDisk = await Promise.all(['src', 'bots'].map((folder) => readdir(path.join(ROOT, folder), { recursive: true })));
+    const own = modules.map(({ source }) => source).filter((source) => /^(?:src|bots|console)\//u.test(source));
+    const onDisk = await Promise.all(['src', 'bots', 'console'].map((folder) => readdir(path.join(ROOT, folder), { recursive: true })));
     expect(own.length).toBeGreaterThan(0);
-    expect(own.length).toBe(onDisk.flat().filter((file) => /\.m?[jt]s$/u.test(file)).length);
+    expect(own.length).toBe(onDisk.flat().filter((file) => /\.(?:m?[jt]s|tsx)$/u.test(file)).length);
     // An import that is not followed breaks no rule: the one lazy import must have been followed.
     const bots = modules.filter(({ source }) => source.startsWith('bots/'));
     expect(bots.flatMap(({ dependencies }) => dependencies.map(({ resolved }) => resolved))).toContain('src/bot/index.ts');
@@ -62,6 +62,8 @@ const PLANTED = [
   ['src/app/through-the-door.ts', 'parley-voice', 'src-imports-by-place'],
   ['src/app/bench.ts', '../bot/testing.ts', 'test-bench-stays-out'],
   ['src/app/lab.ts', '../../test/support/lab.ts', 'src-needs-nothing-outside'],
+  ['console/nosy.tsx', '../src/app/wiring.ts', 'console-sees-its-api'],
+  ['src/app/page.ts', '../../console/page.tsx', 'src-needs-nothing-outside'],
   ['src/base/dev-only.ts', 'vitest', 'production-packages-only'],
   ['src/base/undeclared.ts', 'nobody-declared-this', 'nothing-unresolved'],
 ] as const;
@@ -90,6 +92,8 @@ const SOUND = {
   'src/cli/call.ts': "import type { Caller } from '../fake-platform/caller/caller.ts'; export type Command = Caller;",
   'src/session/turn.ts': "import type { Call } from '../dialog/call.ts'; export type Turn = Call;",
   'src/voice/prompt.ts': 'export type PromptAudio = string;',
+  'src/dialog/call-view.ts': 'export const PARTS = 1; export interface CallView { readonly form: 1 }',
+  'console/page.tsx': "import type { CallView } from '../src/dialog/call-view.ts'; export type Page = CallView;",
   'bots/good.ts': "import type { Call } from 'parley-voice'; export type State = Call;",
   'bots/good.test.ts': "import 'vitest'; import type { Call } from 'parley-voice/testing'; export type State = Call;",
 };
@@ -103,6 +107,7 @@ describe('a planted violation', () => {
     const files: [string, string][] = Object.entries(SOUND);
     // Types only, so that it is also shown that types count.
     for (const [file, specifier] of PLANTED) files.push([file, `import type { X } from '${specifier}'; export type Y = X;`]);
+    files.push(['console/code.tsx', "import { PARTS } from '../src/dialog/call-view.ts'; export const parts = PARTS;"]);
     files.push(['src/dialog/a.ts', "import type { B } from './b.ts'; export type A = B | undefined;"]);
     files.push(['src/dialog/b.ts', "import type { A } from './a.ts'; export type B = A[];"]);
     for (const [file, text] of files) {
@@ -121,12 +126,16 @@ describe('a planted violation', () => {
     expect(found).toContain(`${rule}: ${file}`);
   });
 
+  it('that takes code of the server into a page is found', () => {
+    expect(found).toContain('console-sees-types-alone: console/code.tsx');
+  });
+
   it('that is a cycle of types is found', () => {
     expect(found).toContain('no-cycles: src/dialog/a.ts');
   });
 
   it('is the only thing found: sound imports pass', () => {
-    const planted = new Set([...PLANTED.map(([file]) => file), 'src/dialog/a.ts', 'src/dialog/b.ts']);
+    const planted = new Set([...PLANTED.map(([file]) => file), 'src/dialog/a.ts', 'console/code.tsx', 'src/dialog/b.ts']);
     expect([...found].filter((entry) => !planted.has(entry.split(': ')[1] ?? ''))).toEqual([]);
   });
 });

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesUnder, type SourceFile } from '../support/source-tree.ts';
 
-const PLACES = ['src', 'bots', 'test', 'scripts'];
-const CODE = ['.ts', '.mjs', '.js', '.py'];
+const PLACES = ['src', 'bots', 'test', 'scripts', 'console'];
+const CODE = ['.ts', '.tsx', '.mjs', '.js', '.py'];
 const MAX_LINES = 400;
 
 const EMPTY_WORDS = /^(?:utils?|helpers?|common|misc|managers?|impl|data|info)$/u;
@@ -63,7 +63,7 @@ describe('names and openings of files', () => {
   });
 
   it('are followed by a comment that says what the file does', () => {
-    const own = code.filter(({ path: file }) => /^(?:src|bots|scripts)\//u.test(file) && !file.endsWith('.test.ts'));
+    const own = code.filter(({ path: file }) => /^(?:src|bots|scripts|console)\//u.test(file) && !file.endsWith('.test.ts'));
     expect(own.flatMap(withoutOpening)).toEqual([]);
   });
 

@@ -4,6 +4,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { writeConsole } from '../../scripts/console.mjs';
 
 const [, , root = '', target = '', ...folders] = process.argv;
 /** Beside modules of ours, because what is thrown there shall not look like code of a bot. */
@@ -59,6 +60,7 @@ for (const file of files.filter((name) => name.endsWith('.mjs'))) {
   mkdirSync(path.dirname(path.join(target, file)), { recursive: true });
   copyFileSync(path.join(root, file), path.join(target, file));
 }
+await writeConsole(path.join(target, 'dist', 'console'));
 
 /** @param {string} file */
 function isPackage(file) {

@@ -14,7 +14,7 @@ const COMPILED = ['src', 'bots', ...readdirSync(path.join(ROOT, 'test', 'fixture
 /** What the program reads beside its code. */
 const BESIDE = ['node_modules', 'config', 'proto', 'bots/prompts'];
 /** What decides about the program beside its sources. */
-const RECIPE = ['compile-program.mjs', 'compiled-program.ts'].map((name) => path.join('test', 'support', name));
+const RECIPE = ['test/support/compile-program.mjs', 'test/support/compiled-program.ts', 'scripts/console.mjs', 'console'];
 
 let made: string | undefined;
 

@@ -37,7 +37,7 @@ function contentHash(sources: readonly string[]): string {
 function filesOf(source: string): readonly string[] {
   if (statSync(path.join(ROOT, source)).isFile()) return [source];
   return readdirSync(path.join(ROOT, source), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.m?[tj]s$/u.test(name))
+    .filter((name) => /\.(?:m?[tj]s|tsx|css)$/u.test(name))
     .sort()
     .map((name) => path.join(source, name));
 }

@@ -8,6 +8,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consoleFiles } from '../../scripts/console.mjs';
 import { packageRoot } from '../../src/base/package-root.ts';
 
 const ROOT = packageRoot();
@@ -68,7 +69,7 @@ describe('the package of npm create', () => {
 });
 
 describe('the package', () => {
-  it('holds the compiled program, and of everything else only what somebody reads', () => {
+  it('holds the compiled program, and of everything else only what somebody reads', async () => {
     expect(filesIn(stage).filter((file) => !file.startsWith('dist/'))).toEqual(
       [
         ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bots/prompts/chime.wav', 'config/default.yaml'],
@@ -98,7 +99,8 @@ describe('the package', () => {
       (file) => /\.m?[tj]s$/u.test(file) && !/\.(?:test|d)\.ts$/u.test(file),
     );
     const made = compiled.flatMap((file) => [file.replace(/\.ts$/u, '.js'), file.replace(/(?<m>m?)[tj]s$/u, 'd.$<m>ts')]);
-    expect(filesIn(stage, 'dist')).toEqual(made.map((file) => `dist/${file}`).sort());
+    const pages = [...(await consoleFiles()).keys()];
+    expect(filesIn(stage, 'dist')).toEqual([...made.map((file) => `dist/${file}`), ...pages.map((name) => `dist/console/${name}`)].sort());
     expect(statSync(tarball).size).toBeLessThan(MAX_BYTES);
   });
 

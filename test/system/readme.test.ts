@@ -11,7 +11,7 @@ import { freePorts } from '../support/free-port.ts';
 const ORG = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const COPIED = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts'];
-const COPIED_FOLDERS = ['src', 'bots', 'config', 'proto', 'scripts'];
+const COPIED_FOLDERS = ['src', 'bots', 'config', 'proto', 'scripts', 'console'];
 
 const readme = await readFile(path.join(ROOT, 'README.md'), 'utf8');
 const blocks = (language: string): readonly string[] =>
