@@ -43,6 +43,8 @@ export const ERROR_MENDS = {
   prompt_unusable: 'The prompt file is missing, outside the prompts folder, too long or no readable WAV.',
   recognition_failed:
     'The recognizer failed or took too long; run its command manually on a WAV file, or ask its service manually (docs/voice.md).',
+  recording_unreadable:
+    'The file is no whole recording, was changed, or was sealed with another key: compare recordings.key, or take the file from the folder again.',
   reply_too_long:
     'The bot said more than turns.max_ahead_ms before any of it could be heard; let it say less in one turn, raise the setting, or set media.mode to chunk.',
   shutting_down: 'The server is stopping; the platform should call another replica.',

@@ -39,6 +39,7 @@ const GRPC_STATUS = {
   profile_invalid: INTERNAL,
   prompt_unusable: INTERNAL,
   recognition_failed: INTERNAL,
+  recording_unreadable: INTERNAL,
   reply_too_long: INTERNAL,
   shutting_down: { code: status.UNAVAILABLE },
   slow_reader: { code: status.RESOURCE_EXHAUSTED },

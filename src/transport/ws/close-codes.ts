@@ -45,6 +45,7 @@ const ANSWERS = {
   profile_invalid: INTERNAL,
   prompt_unusable: INTERNAL,
   recognition_failed: INTERNAL,
+  recording_unreadable: INTERNAL,
   reply_too_long: INTERNAL,
   shutting_down: { code: 'rate_limit', status: 429, close: CLOSE_CODE.goingAway },
   slow_reader: { code: 'rate_limit', status: 429, close: CLOSE_CODE.overloaded },

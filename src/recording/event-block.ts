@@ -1,0 +1,169 @@
+// Recorded events as bytes: written into a block of fixed size while a call goes on, without an allocation per audio frame, and read back.
+// What is written can still be withheld until the block is handed on.
+import { parseJson } from '../base/json.ts';
+import type { AudioEncoding, AudioInput } from '../dialog/input.ts';
+import { FALLBACK_FORMAT } from '../speech/audio-format.ts';
+import type { RecordedEvent } from './recording.ts';
+import { unreadable } from './sealed-file.ts';
+
+/** Eight seconds of µ-law. */
+export const BLOCK_BYTES = 65_536;
+
+/** A record: tag, time, number of the turn, then what the tag says. */
+const TAG = { json: 1, audio: 2, withheldAudio: 3 } as const;
+const HEAD_BYTES = 1 + 8 + 4;
+const AUDIO_HEAD_BYTES = HEAD_BYTES + 1 + 4 + 4;
+const JSON_HEAD_BYTES = HEAD_BYTES + 4;
+/** Kept free, because an event may be a little longer when it is withheld. */
+const RESERVE_BYTES = 1024;
+const ENCODINGS: readonly (AudioEncoding | undefined)[] = [undefined, 'linear16', 'mulaw', 'alaw'];
+/** What silence is in each encoding. */
+const SILENCE: Readonly<Record<AudioEncoding, number>> = { linear16: 0, mulaw: 0xff, alaw: 0xd5 };
+
+/** A part of the events of one call. */
+export class EventBlock {
+  #bytes: Buffer;
+  #used = 0;
+
+  /** @param bytes - where the records go; replaced when one record is larger. */
+  constructor(bytes: Buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES)) {
+    this.#bytes = bytes;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** What it was made of, to be used again. */
+  get memory(): Buffer {
+    return this.#bytes;
+  }
+
+  get written(): Buffer {
+    return this.#bytes.subarray(0, this.#used);
+  }
+
+  /** @returns false when it does not fit: take a new block. */
+  audio(atMs: number, turn: number, input: AudioInput, isWithheld: boolean): boolean {
+    const { audio, encoding, sampleRateHz = 0 } = input;
+    const size = isWithheld ? 0 : audio.length;
+    if (!this.#hasRoom(AUDIO_HEAD_BYTES + size)) return false;
+    const bytes = this.#bytes;
+    let at = this.#head(isWithheld ? TAG.withheldAudio : TAG.audio, atMs, turn);
+    at = bytes.writeUInt8(ENCODINGS.indexOf(encoding), at);
+    at = bytes.writeUInt32LE(sampleRateHz, at);
+    at = bytes.writeUInt32LE(audio.length, at);
+    if (!isWithheld) bytes.set(audio, at);
+    this.#used = at + size;
+    return true;
+  }
+
+  /** @returns false when it does not fit. */
+  json(atMs: number, turn: number, json: Buffer, reserve?: number): boolean {
+    if (!this.#hasRoom(JSON_HEAD_BYTES + json.length, reserve)) return false;
+    const at = this.#bytes.writeUInt32LE(json.length, this.#head(TAG.json, atMs, turn));
+    json.copy(this.#bytes, at);
+    this.#used = at + json.length;
+    return true;
+  }
+
+  /**
+   * Withholds what the caller did from a place on.
+   *
+   * @param from - see {@link EventBlock.used}.
+   * @param withheld - the form of an event that may stay; undefined: it goes.
+   */
+  withhold(from: number, withheld: (event: RecordedEvent) => RecordedEvent | undefined): void {
+    const records = [...recordsIn(Buffer.from(this.#bytes.subarray(from, this.#used)))];
+    this.#used = from;
+    for (const record of records) {
+      if ('event' in record) {
+        const event = withheld(record.event);
+        if (event !== undefined) this.json(record.atMs, record.turn, Buffer.from(JSON.stringify(event)), 0);
+      } else this.audio(record.atMs, record.turn, record.input, true);
+    }
+  }
+
+  #hasRoom(bytes: number, reserve = RESERVE_BYTES): boolean {
+    if (this.#used + bytes + reserve <= this.#bytes.length) return true;
+    if (this.#used > 0) return false;
+    this.#bytes = Buffer.allocUnsafeSlow(bytes + reserve);
+    return true;
+  }
+
+  #head(tag: number, atMs: number, turn: number): number {
+    const at = this.#bytes.writeUInt8(tag, this.#used);
+    return this.#bytes.writeUInt32LE(turn, this.#bytes.writeDoubleLE(atMs, at));
+  }
+}
+
+type BlockRecord = { readonly atMs: number; readonly turn: number } & ({ readonly event: RecordedEvent } | { readonly input: AudioInput });
+
+/** Collects events and the caller's sound from the blocks of one call, in their order. */
+export class EventReader {
+  readonly events: RecordedEvent[] = [];
+  readonly #sound: Uint8Array[] = [];
+  readonly #turns = new Map<number, string>();
+  #soundBytes = 0;
+  #encoding: AudioEncoding = FALLBACK_FORMAT.encoding;
+
+  /** @throws AppError `recording_unreadable`. */
+  read(block: Buffer): void {
+    for (const record of recordsIn(block)) {
+      if ('input' in record) this.#audio(record);
+      else {
+        const { event } = record;
+        if (event.kind === 'turn_opened') this.#turns.set(record.turn, event.turn);
+        this.events.push(event);
+      }
+    }
+  }
+
+  get callerSound(): Uint8Array {
+    return Buffer.concat(this.#sound);
+  }
+
+  #audio({ atMs, turn: number, input }: Extract<BlockRecord, { input: AudioInput }>): void {
+    const { audio, encoding, sampleRateHz } = input;
+    this.#encoding = encoding ?? this.#encoding;
+    const isWithheld = audio instanceof WithheldAudio;
+    const sound = isWithheld ? new Uint8Array(audio.length).fill(SILENCE[this.#encoding]) : audio;
+    const range = { from: this.#soundBytes, bytes: sound.length };
+    const named = { ...(encoding !== undefined && { encoding }), ...(sampleRateHz !== undefined && { sampleRateHz }) };
+    this.events.push({ kind: 'audio', atMs, turn: this.#turns.get(number) ?? String(number), ...named, ...range });
+    this.#sound.push(sound);
+    this.#soundBytes += sound.length;
+  }
+}
+
+/** Sound of which only the length is known. */
+class WithheldAudio extends Uint8Array {}
+
+function* recordsIn(block: Buffer): Generator<BlockRecord> {
+  let at = 0;
+  try {
+    while (at < block.length) {
+      const tag = block.readUInt8(at);
+      const [atMs, turn] = [block.readDoubleLE(at + 1), block.readUInt32LE(at + 9)];
+      at += HEAD_BYTES;
+      if (tag === TAG.json) {
+        const end = at + 4 + block.readUInt32LE(at);
+        // Sealed by us, so it is trusted to have this type.
+        yield { atMs, turn, event: parseJson(block.subarray(at + 4, end)) as RecordedEvent };
+        at = end;
+        continue;
+      }
+      const encoding = ENCODINGS[block.readUInt8(at)];
+      const [rate, length] = [block.readUInt32LE(at + 1), block.readUInt32LE(at + 5)];
+      at += AUDIO_HEAD_BYTES - HEAD_BYTES;
+      const isWithheld = tag === TAG.withheldAudio;
+      const audio = isWithheld ? new WithheldAudio(length) : block.subarray(at, at + length);
+      if (!isWithheld) at += length;
+      const named = { ...(encoding !== undefined && { encoding }), ...(rate !== 0 && { sampleRateHz: rate }) };
+      yield { atMs, turn, input: { kind: 'audio', audio, ...named } };
+    }
+  } catch (thrown) {
+    if (thrown instanceof RangeError) throw unreadable('a piece of it ends in the middle of an event');
+    throw thrown;
+  }
+}

@@ -1,0 +1,64 @@
+// Reads a recording from its file.
+import { parseJson } from '../base/json.ts';
+import { EventReader } from './event-block.ts';
+import type { Recording, RecordingHeader } from './recording.ts';
+import { FileOpener, FileSealer, PIECE, unreadable, type Piece, type RecordingKeys } from './sealed-file.ts';
+
+/** What the end of a file says of its call. */
+export interface RecordingSummary {
+  readonly end: string;
+  readonly durationMs: number;
+  readonly turns: number;
+}
+
+/**
+ * The recording in a file. One that was cut, because its process died or a limit was reached, is read up to there and has no `ended` event.
+ *
+ * @param keys - may be empty for a file that was exported open.
+ * @throws AppError `recording_unreadable` for another key, a changed file, and anything else.
+ */
+export function readRecording(file: Uint8Array, keys: RecordingKeys): Recording {
+  const { pieces } = new FileOpener(file, keys).all(file);
+  const [first, ...others] = pieces;
+  const header = headerOf(first);
+  const events = new EventReader();
+  const botSound: Uint8Array[] = [];
+  for (const { kind, bytes } of others) {
+    if (kind === PIECE.events) events.read(bytes);
+    else if (kind === PIECE.sound) botSound.push(bytes);
+    else throw unreadable('a newer version has written it');
+  }
+  // A turn opens before its first event, and is noted with it.
+  const inOrder = events.events.toSorted((a, b) => a.atMs - b.atMs);
+  return { header, events: inOrder, callerSound: events.callerSound, botSound: Buffer.concat(botSound) };
+}
+
+/** The same recording for everybody, without a key. @throws as {@link readRecording}. */
+export function unsealed(file: Uint8Array, keys: RecordingKeys): Uint8Array {
+  const { pieces, summary } = new FileOpener(file, keys).all(file);
+  const sealer = new FileSealer(undefined);
+  const end = typeof summary === 'object' && summary !== null ? [sealer.summary.bind(sealer, summary)] : [];
+  return Buffer.concat([
+    sealer.head,
+    ...pieces.map(({ kind, bytes }) => sealer.piece(kind, bytes)),
+    ...end.map((summarize) => summarize()),
+  ]);
+}
+
+/** What the first and the last bytes of a file say. @throws as {@link readRecording}. */
+export function headAndEnd(
+  start: Uint8Array,
+  end: Uint8Array,
+  keys: RecordingKeys,
+): { readonly header: RecordingHeader; readonly summary: RecordingSummary | undefined } {
+  const opener = new FileOpener(start, keys);
+  const header = headerOf(opener.first(start));
+  // Sealed by us, so it is trusted to have this type.
+  return { header, summary: opener.summary(end) as RecordingSummary | undefined };
+}
+
+function headerOf(piece: Piece | undefined): RecordingHeader {
+  const header = piece?.kind === PIECE.header ? parseJson(piece.bytes) : undefined;
+  if (typeof header !== 'object' || header === null || Reflect.get(header, 'form') !== 1) throw unreadable('a newer version has written it');
+  return header as RecordingHeader;
+}

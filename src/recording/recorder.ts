@@ -1,0 +1,168 @@
+// Records calls into a folder: decides which, and owns what their recordings share. A recorder cannot break a call.
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { every, type CancelTimer, type Clock } from '../base/clock.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Logger } from '../base/log.ts';
+import type { CallFacts } from '../dialog/call.ts';
+import type { CallRecorder, RecordedCall, Recorder } from '../session/ports.ts';
+import { CallRecording } from './call-recording.ts';
+import { BLOCK_BYTES } from './event-block.ts';
+import type { RecordingHeader } from './recording.ts';
+import { RECORDING_SUFFIX, RecordingFolder, type Keeping } from './recording-folder.ts';
+import { allowedFacts } from './redaction.ts';
+import { WriteQueue, type RecordingLoss, type WriteQueueOptions } from './write-queue.ts';
+
+/** Most blocks kept for further use. */
+const MAX_FREE_BLOCKS = 256;
+/** Pause between two checks of what is kept, ms. */
+const TIDY_MS = 60_000;
+
+/** Which calls are recorded. */
+export interface RecordingChoice {
+  /** Share of calls, 0 to 1. Every process decides alike about one call. */
+  readonly share: number;
+  /** Ids of bots; empty: all. */
+  readonly bots: readonly string[];
+  /** Ids of organizations; empty: all. */
+  readonly organizations: readonly string[];
+}
+
+/** Gets what becomes of recordings. */
+export interface RecordingObserver {
+  /** A recording was closed. `cut`: it ends before the call, because of a limit or a loss. */
+  recorded(outcome: 'whole' | 'cut', bytes: number): void;
+  lost(loss: RecordingLoss): void;
+}
+
+export interface FolderRecorderOptions extends Pick<WriteQueueOptions, 'append'> {
+  readonly choice: RecordingChoice;
+  readonly keeping: Keeping;
+  /** Absolute path. */
+  readonly folder: string;
+  /** Seals the recordings; 32 bytes. */
+  readonly key: Buffer;
+  /** Names of call parameters and of parameters of events that are kept. */
+  readonly parameters: readonly string[];
+  /** Most bytes of one recording; it is cut there. */
+  readonly maxCallBytes: number;
+  /** See {@link RecordingHeader.settings}. */
+  readonly settings: JsonObject;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly observer?: RecordingObserver | undefined;
+}
+
+/** Whether a call is recorded. */
+export function isChosen({ share, bots, organizations }: RecordingChoice, call: Omit<CallFacts, 'parameters' | 'vendorConfig'>): boolean {
+  if (bots.length > 0 && !bots.includes(call.agentId)) return false;
+  if (organizations.length > 0 && !organizations.includes(call.organizationId)) return false;
+  return share >= 1 || placeOf(call) < share;
+}
+
+/** A number from 0 to below 1 that is the same in every process. */
+function placeOf({ organizationId, conversationId }: Pick<CallFacts, 'organizationId' | 'conversationId'>): number {
+  const hash = createHash('sha256').update(JSON.stringify([organizationId, conversationId])).digest();
+  return hash.readUInt32BE() / 2 ** 32;
+}
+
+/** Records into a folder that several processes may share. */
+export class FolderRecorder implements Recorder {
+  readonly #options: FolderRecorderOptions;
+  readonly #queue: WriteQueue;
+  readonly #folder: RecordingFolder;
+  readonly #parameters: ReadonlySet<string>;
+  readonly #open = new Set<CallRecording>();
+  readonly #byCall = new WeakMap<CallFacts, CallRecording>();
+  readonly #free: Buffer[] = [];
+  readonly #cancelTidying: CancelTimer;
+  #tidying: Promise<void> | undefined;
+
+  constructor(options: FolderRecorderOptions) {
+    const { clock, log, observer, folder, append } = options;
+    this.#options = options;
+    this.#parameters = new Set(options.parameters);
+    const onLost = (loss: RecordingLoss): void => {
+      observer?.lost(loss);
+    };
+    this.#queue = new WriteQueue({ clock, log, onLost, ...(append !== undefined && { append }) });
+    this.#folder = new RecordingFolder(folder, [options.key]);
+    this.#cancelTidying = every(clock, TIDY_MS, () => {
+      this.#tidy();
+    });
+    this.#tidy();
+  }
+
+  begin(recorded: RecordedCall): CallRecorder | undefined {
+    try {
+      return isChosen(this.#options.choice, recorded.call) ? this.#begun(recorded) : undefined;
+    } catch (err) {
+      this.#options.log.error({ conversationId: recorded.call.conversationId, err }, 'a call could not be recorded');
+      return undefined;
+    }
+  }
+
+  /** Takes a fact of the engine for the recording of its call. */
+  readonly fact = (call: CallFacts, event: string, turnId: string | undefined, details: JsonObject): void => {
+    this.#byCall.get(call)?.fact(event, turnId, details);
+  };
+
+  /** Closes all recordings and resolves when they are written. Never rejects. */
+  async close(): Promise<void> {
+    this.#cancelTidying();
+    for (const recording of this.#open) recording.close();
+    await this.#queue.written();
+    await this.#tidying;
+  }
+
+  #begun(recorded: RecordedCall): CallRecording {
+    const { folder, key, maxCallBytes: maxBytes, clock, log, observer } = this.#options;
+    const header = this.#header(recorded);
+    const recording = new CallRecording({
+      ...{ header, recorded, parameters: this.#parameters, maxBytes, key, queue: this.#queue, clock },
+      path: join(folder, header.id + RECORDING_SUFFIX),
+      blocks: {
+        take: () => this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES),
+        giveBack: (bytes) => {
+          if (bytes.length === BLOCK_BYTES && this.#free.length < MAX_FREE_BLOCKS) this.#free.push(bytes);
+        },
+      },
+      onClosed: (closed, isWhole, bytes) => {
+        this.#open.delete(closed);
+        observer?.recorded(isWhole ? 'whole' : 'cut', bytes);
+      },
+      onFailed: (err) => {
+        log.error({ conversationId: recorded.call.conversationId, err }, 'the recording of a call failed');
+      },
+    });
+    this.#open.add(recording);
+    this.#byCall.set(recorded.call, recording);
+    return recording;
+  }
+
+  #header({ call, bot, mode, isTied }: RecordedCall): RecordingHeader {
+    const { version, settings, clock } = this.#options;
+    const began = new Date(clock.nowMs()).toISOString().replace(/[-:]|\.\d+Z$/gu, '');
+    return {
+      ...{ form: 1, id: `${began}-${randomBytes(4).toString('hex')}`, version, settings },
+      call: allowedFacts(call, this.#parameters),
+      botVersion: bot.version,
+      // A socket carries its whole call; a stream is one turn.
+      transport: isTied ? 'websocket' : 'grpc',
+      ...{ mode, isTied },
+    };
+  }
+
+  #tidy(): void {
+    const { keeping, clock, log } = this.#options;
+    this.#tidying ??= this.#folder
+      .tidy(keeping, clock.nowMs())
+      .catch((err: unknown) => {
+        log.warn({ event: 'recordings_not_tidied', err }, 'old recordings could not be deleted: mend the rights of recordings.folder');
+      })
+      .finally(() => {
+        this.#tidying = undefined;
+      });
+  }
+}

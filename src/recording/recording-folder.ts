@@ -1,0 +1,139 @@
+// The folder of recordings: lists, reads and deletes them, and keeps no more than the operator wants. Several processes may use it at once.
+import { lstat, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { headAndEnd, readRecording, type RecordingSummary } from './read-recording.ts';
+import type { Recording, RecordingHeader } from './recording.ts';
+import { MAX_HEAD_BYTES, SEALED_SUMMARY_BYTES, unreadable, type RecordingKeys } from './sealed-file.ts';
+
+export const RECORDING_SUFFIX = '.parley-call';
+/** Names of recordings; everything else in the folder is left alone. They begin with the time, so that names sort like calls. */
+const NAME = /^\d{8}T\d{6}-[\da-f]{8}\.parley-call$/u;
+const DAY_MS = 86_400_000;
+/** Recordings that are examined at once. */
+const AT_ONCE = 8;
+
+/** How much is kept; the oldest goes first. 0: no limit. */
+export interface Keeping {
+  readonly maxCalls: number;
+  readonly maxBytes: number;
+  readonly maxAgeDays: number;
+}
+
+/** One recording of the folder. */
+export interface KeptRecording {
+  readonly id: string;
+  readonly bytes: number;
+  /** Undefined when it cannot be read with these keys. */
+  readonly header: RecordingHeader | undefined;
+  /** Undefined while the call goes on, and for a recording that was cut. */
+  readonly summary: RecordingSummary | undefined;
+}
+
+/** A folder of recordings. A folder that does not exist is empty. */
+export class RecordingFolder {
+  readonly #folder: string;
+  readonly #keys: RecordingKeys;
+
+  /** @param folder - absolute path. */
+  constructor(folder: string, keys: RecordingKeys) {
+    this.#folder = folder;
+    this.#keys = keys;
+  }
+
+  /** All recordings, the newest first. @throws the error of the file system. */
+  async list(): Promise<readonly KeptRecording[]> {
+    const names = (await this.#names()).toReversed();
+    const kept: KeptRecording[] = [];
+    for (let at = 0; at < names.length; at += AT_ONCE) {
+      const some = await Promise.all(names.slice(at, at + AT_ONCE).map((name) => this.#examined(name)));
+      kept.push(...some.filter((recording) => recording !== undefined));
+    }
+    return kept;
+  }
+
+  /**
+   * The file of a recording.
+   *
+   * @param id - of the recording, or the conversation id of the call: then its newest recording.
+   * @throws AppError `recording_unreadable` when there is none.
+   */
+  async file(id: string): Promise<{ readonly id: string; readonly bytes: Buffer }> {
+    const found = await this.find(id);
+    return { id: found, bytes: await readFile(this.#path(found)) };
+  }
+
+  /** The recording itself. @throws AppError `recording_unreadable`. */
+  async read(id: string): Promise<Recording> {
+    return readRecording((await this.file(id)).bytes, this.#keys);
+  }
+
+  /** Deletes one. @throws AppError `recording_unreadable` when there is none. @returns its id. */
+  async delete(id: string): Promise<string> {
+    const found = await this.find(id);
+    await unlink(this.#path(found));
+    return found;
+  }
+
+  /** The id of the recording that `id` names: see {@link RecordingFolder.file}. */
+  async find(id: string): Promise<string> {
+    const names = await this.#names();
+    if (names.includes(id + RECORDING_SUFFIX)) return id;
+    const found = (await this.list()).find(({ header }) => header?.call.conversationId === id);
+    if (found === undefined) throw unreadable('the folder has none with this id');
+    return found.id;
+  }
+
+  /** Deletes what is beyond the limits. @throws the error of the file system. */
+  async tidy({ maxCalls, maxBytes, maxAgeDays }: Keeping, nowMs: number): Promise<void> {
+    let [calls, bytes] = [0, 0];
+    for (const name of (await this.#names()).toReversed()) {
+      const stat = await lstat(join(this.#folder, name)).catch(() => undefined);
+      if (stat === undefined) continue;
+      const isBeyond =
+        (maxCalls > 0 && calls >= maxCalls) ||
+        (maxBytes > 0 && bytes + stat.size > maxBytes) ||
+        (maxAgeDays > 0 && nowMs - stat.mtimeMs > maxAgeDays * DAY_MS);
+      if (isBeyond) await unlink(join(this.#folder, name)).catch(ifPresent);
+      else [calls, bytes] = [calls + 1, bytes + stat.size];
+    }
+  }
+
+  #path(id: string): string {
+    return join(this.#folder, id + RECORDING_SUFFIX);
+  }
+
+  /** The oldest first. */
+  async #names(): Promise<readonly string[]> {
+    const names = await readdir(this.#folder).catch((thrown: unknown) => {
+      ifPresent(thrown);
+      return [];
+    });
+    return names.filter((name) => NAME.test(name)).sort();
+  }
+
+  async #examined(name: string): Promise<KeptRecording | undefined> {
+    const id = name.slice(0, -RECORDING_SUFFIX.length);
+    const file = await open(this.#path(id)).catch(() => undefined);
+    // Deleted meanwhile.
+    if (file === undefined) return undefined;
+    try {
+      const { size: bytes } = await file.stat();
+      const start = Buffer.alloc(Math.min(bytes, MAX_HEAD_BYTES));
+      const end = Buffer.alloc(Math.min(bytes, SEALED_SUMMARY_BYTES));
+      await file.read(start, 0, start.length, 0);
+      await file.read(end, 0, end.length, bytes - end.length);
+      try {
+        return { id, bytes, ...headAndEnd(start, end, this.#keys) };
+      } catch {
+        return { id, bytes, header: undefined, summary: undefined };
+      }
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** Another process may have deleted it first. @throws any other error. */
+function ifPresent(thrown: unknown): void {
+  if (!(thrown instanceof Error) || Reflect.get(thrown, 'code') !== 'ENOENT') throw thrown;
+}

@@ -1,0 +1,54 @@
+// What stays of content that is sensitive or secret (G-83): that it was there, and how long it was.
+import type { JsonObject } from '../base/json.ts';
+import type { CallFacts } from '../dialog/call.ts';
+import type { AudioInput, Input } from '../dialog/input.ts';
+import type { FinalNext } from '../dialog/output.ts';
+import type { RecordedEvent, RecordedInput, Withheld } from './recording.ts';
+
+export const WITHHELD: Withheld = Object.freeze({ withheld: true });
+
+/** An input with the allowed parameters only. */
+export function allowedInput(input: Exclude<Input, AudioInput>, allowed: ReadonlySet<string>): RecordedInput {
+  return 'parameters' in input ? { ...input, parameters: allowedParameters(input.parameters, allowed) } : input;
+}
+
+/** The facts of a call without its secrets: the vendor configuration, and parameters that the operator has not allowed. */
+export function allowedFacts(call: CallFacts, allowed: ReadonlySet<string>): CallFacts {
+  return { ...call, vendorConfig: '', parameters: allowedParameters(call.parameters, allowed) };
+}
+
+function allowedParameters(parameters: JsonObject, allowed: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => allowed.has(name)));
+}
+
+/** A sensitive event of the caller; undefined: nothing of it may stay. Other events are returned unchanged. */
+export function withheldEvent(event: RecordedEvent): RecordedEvent | undefined {
+  switch (event.kind) {
+    case 'interim':
+      return undefined;
+    case 'words':
+      return event.text === undefined ? event : { ...event, text: WITHHELD };
+    case 'input':
+      return { ...event, input: withheldInput(event.input) };
+    default:
+      return event;
+  }
+}
+
+export function withheldInput(input: RecordedInput): RecordedInput {
+  if ('digits' in input) return { kind: 'dtmf', length: input.digits.length, ...WITHHELD };
+  return 'parameters' in input ? { ...input, parameters: {} } : input;
+}
+
+/** A next step after a sensitive input: what a bot or the platform may have copied goes. */
+export function withheldNext(next: FinalNext): FinalNext {
+  switch (next.kind) {
+    case 'listen':
+      return next.event === undefined ? next : { ...next, event: { name: next.event.name } };
+    case 'transfer':
+    case 'end':
+      return { kind: next.kind, metadata: {} };
+    default:
+      return next;
+  }
+}
