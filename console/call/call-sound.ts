@@ -1,0 +1,119 @@
+// Plays the two sides of a call together. Each side is a sound of its own, so that either can be left out.
+import type { CallView } from '../../src/dialog/call-view.ts';
+
+type Side = 'caller' | 'bot';
+/** Sides that are further apart are brought together, s. */
+const MOST_APART_S = 0.08;
+
+export class CallSound {
+  readonly #sides = new Map<Side, HTMLAudioElement>();
+  readonly #addresses: string[] = [];
+  readonly #listeners = new Set<() => void>();
+  #atMs = 0;
+  #frame = 0;
+
+  constructor(sound: CallView['sound'], durationMs: number) {
+    for (const side of ['caller', 'bot'] as const) {
+      const href = sound[side]?.href;
+      if (href === undefined) continue;
+      const audio = new Audio();
+      audio.preload = 'none';
+      audio.src = this.#addressOf(href);
+      this.#sides.set(side, audio);
+    }
+    this.durationMs = durationMs;
+  }
+
+  readonly durationMs: number;
+  isPlaying = false;
+
+  get hasSound(): boolean {
+    return this.#sides.size > 0;
+  }
+
+  get atMs(): number {
+    return this.#atMs;
+  }
+
+  /** Calls `listener` whenever the position or what is played changes. @returns what ends it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** @throws never; what the browser does not play stays silent. */
+  play(): void {
+    if (!this.hasSound || this.isPlaying) return;
+    if (this.#atMs >= this.durationMs) this.#atMs = 0;
+    this.isPlaying = true;
+    for (const audio of this.#sides.values()) {
+      audio.currentTime = this.#atMs / 1000;
+      void audio.play().catch(() => undefined);
+    }
+    this.#frame = requestAnimationFrame(() => {
+      this.#follow();
+    });
+    this.#changed();
+  }
+
+  pause(): void {
+    this.isPlaying = false;
+    cancelAnimationFrame(this.#frame);
+    for (const audio of this.#sides.values()) audio.pause();
+    this.#changed();
+  }
+
+  seek(atMs: number): void {
+    this.#atMs = Math.min(Math.max(0, atMs), this.durationMs);
+    if (this.isPlaying) for (const audio of this.#sides.values()) audio.currentTime = this.#atMs / 1000;
+    this.#changed();
+  }
+
+  mute(side: Side, isMuted: boolean): void {
+    const audio = this.#sides.get(side);
+    if (audio !== undefined) audio.muted = isMuted;
+    this.#changed();
+  }
+
+  isMuted(side: Side): boolean {
+    return this.#sides.get(side)?.muted ?? true;
+  }
+
+  close(): void {
+    this.pause();
+    this.#listeners.clear();
+    for (const address of this.#addresses) URL.revokeObjectURL(address);
+  }
+
+  #follow(): void {
+    const playing = [...this.#sides.values()].filter(({ ended, error }) => !ended && error === null);
+    const [leader, ...others] = playing;
+    if (leader === undefined) {
+      this.#atMs = this.durationMs;
+      this.pause();
+      return;
+    }
+    for (const other of others) if (Math.abs(other.currentTime - leader.currentTime) > MOST_APART_S) other.currentTime = leader.currentTime;
+    this.#atMs = Math.min(leader.currentTime * 1000, this.durationMs);
+    this.#changed();
+    this.#frame = requestAnimationFrame(() => {
+      this.#follow();
+    });
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Some browsers play no address that is longer than 32 MB: what stands in the page gets one of its own. */
+  #addressOf(href: string): string {
+    const data = /^data:(?<type>[\w/-]+);base64,/u.exec(href);
+    if (data === null) return href;
+    const bytes = Uint8Array.from(atob(href.slice(data[0].length)), (character) => character.charCodeAt(0));
+    const address = URL.createObjectURL(new Blob([bytes], { type: data.groups?.['type'] ?? '' }));
+    this.#addresses.push(address);
+    return address;
+  }
+}

@@ -1,0 +1,26 @@
+// Plays and stops the sound of a call, and leaves out a side of it.
+import { useEffect, useState } from 'preact/hooks';
+import type { CallSound } from './call-sound.ts';
+import { shownTime } from './shown-time.ts';
+
+export function Player({ sound }: { readonly sound: CallSound }) {
+  const [, setChanges] = useState(0);
+  useEffect(() => sound.onChange(() => setChanges((count) => count + 1)), [sound]);
+  if (!sound.hasSound) return <p class="soft">This call has no sound.</p>;
+  return (
+    <div class="player">
+      <button type="button" class="main" onClick={() => (sound.isPlaying ? sound.pause() : sound.play())}>
+        {sound.isPlaying ? 'Pause' : 'Play'}
+      </button>
+      <span>
+        <b>{shownTime(sound.atMs)}</b> <span class="soft">of {shownTime(sound.durationMs)}</span>
+      </span>
+      {(['caller', 'bot'] as const).map((side) => (
+        <label key={side}>
+          <input type="checkbox" checked={!sound.isMuted(side)} onChange={(event) => sound.mute(side, !event.currentTarget.checked)} />
+          {side === 'caller' ? 'Caller' : 'Bot'}
+        </label>
+      ))}
+    </div>
+  );
+}

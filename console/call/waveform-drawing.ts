@@ -1,0 +1,194 @@
+// Draws a window of a call: a ruler, the caller's sound, the way to each answer, the bot's sound. Knows no page.
+import { PEAK_MS, type Mark, type Picture } from './waveform-parts.ts';
+import { shownSeconds } from './shown-time.ts';
+
+/** What of a call is seen. */
+export interface Window {
+  readonly fromMs: number;
+  readonly spanMs: number;
+}
+
+/** Rows of the picture from above, CSS pixels. */
+const RULER = { top: 0, height: 20 };
+const CALLER = { top: 24, height: 52 };
+const CALLER_TEXT = { top: 76, height: 18 };
+const ANSWERS = { top: 98, height: 22 };
+const BOT = { top: 124, height: 52 };
+const BOT_TEXT = { top: 176, height: 18 };
+export const PICTURE_HEIGHT = 198;
+export const OVERVIEW_HEIGHT = 28;
+
+/** Pixels between two times of the ruler at least. */
+const RULER_GAP = 72;
+const RULER_STEPS_MS = [200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 300_000, 600_000, 1_800_000];
+/** Windows that are longer show no marks but the major ones, ms. */
+const ALL_MARKS_MS = 60_000;
+
+/** Colours by their names in look.css. */
+export type Colours = Readonly<
+  Record<'paper' | 'panel' | 'ink' | 'soft' | 'rule' | 'accent' | 'accentSoft' | 'wave' | 'bad' | 'onAccent', string>
+>;
+
+export function drawPicture(to: CanvasRenderingContext2D, width: number, picture: Picture, window: Window, colours: Colours): void {
+  const x = (atMs: number): number => ((atMs - window.fromMs) / window.spanMs) * width;
+  const isSeen = (fromMs: number, toMs: number): boolean => toMs >= window.fromMs && fromMs <= window.fromMs + window.spanMs;
+  to.clearRect(0, 0, width, PICTURE_HEIGHT);
+  to.font = '11px system-ui, sans-serif';
+  to.textBaseline = 'middle';
+  drawRuler(to, width, window, x, colours);
+  drawTurns(to, picture, x, isSeen, colours);
+  for (const [row, peaks, colour] of [
+    [CALLER, picture.caller, colours.wave],
+    [BOT, picture.bot, colours.accent],
+  ] as const) {
+    drawPeaks(to, width, peaks, window, row, colour);
+  }
+  for (const { fromMs, toMs, text } of picture.speech) {
+    if (!isSeen(fromMs, toMs)) continue;
+    const [left, right] = [x(fromMs), x(toMs)];
+    to.fillStyle = colours.ink;
+    to.fillRect(left, CALLER.top - 2, Math.max(1, right - left), 2);
+    drawText(to, text, left, right, CALLER_TEXT, colours.ink);
+  }
+  for (const { fromMs, toMs, text, cutMs = toMs } of picture.prompts) {
+    if (!isSeen(fromMs, toMs)) continue;
+    const [left, cut, right] = [x(fromMs), x(cutMs), x(toMs)];
+    to.fillStyle = colours.accent;
+    to.fillRect(left, BOT.top - 2, Math.max(1, cut - left), 2);
+    drawText(to, text, left, cut, BOT_TEXT, colours.ink);
+    if (cutMs < toMs) drawUnheard(to, cut, right, colours);
+  }
+  for (const { fromMs, toMs, parts } of picture.answers) {
+    if (!isSeen(fromMs, toMs)) continue;
+    const [left, right] = [x(fromMs), x(toMs)];
+    const whole = parts.reduce((sum, { ms }) => sum + ms, 0);
+    for (const { name, fromMs: partMs, ms, isLongest } of parts) {
+      if (ms === 0) continue;
+      const begin = left + ((right - left) * partMs) / whole;
+      const end = begin + ((right - left) * ms) / whole;
+      to.fillStyle = isLongest ? colours.accent : colours.rule;
+      to.fillRect(begin, ANSWERS.top, Math.max(1, end - begin - 1), ANSWERS.height);
+      drawText(to, name, begin + 3, end - 3, ANSWERS, isLongest ? colours.onAccent : colours.ink);
+    }
+  }
+  for (const mark of picture.marks) {
+    if (isSeen(mark.atMs, mark.atMs) && (mark.isMajor || window.spanMs <= ALL_MARKS_MS)) drawMark(to, mark, x(mark.atMs), colours);
+  }
+}
+
+/** The whole call in one small strip, with the window that is seen. */
+export function drawOverview(to: CanvasRenderingContext2D, width: number, picture: Picture, window: Window, colours: Colours): void {
+  const whole = { fromMs: 0, spanMs: picture.durationMs };
+  to.clearRect(0, 0, width, OVERVIEW_HEIGHT);
+  drawPeaks(to, width, picture.caller, whole, { top: 0, height: OVERVIEW_HEIGHT / 2 }, colours.wave);
+  drawPeaks(to, width, picture.bot, whole, { top: OVERVIEW_HEIGHT / 2, height: OVERVIEW_HEIGHT / 2 }, colours.accent);
+  const [left, seen] = [(window.fromMs / picture.durationMs) * width, (window.spanMs / picture.durationMs) * width];
+  to.strokeStyle = colours.ink;
+  to.strokeRect(left + 0.5, 0.5, Math.max(3, seen - 1), OVERVIEW_HEIGHT - 1);
+}
+
+function drawRuler(
+  to: CanvasRenderingContext2D,
+  width: number,
+  { fromMs, spanMs }: Window,
+  x: (atMs: number) => number,
+  colours: Colours,
+): void {
+  const stepMs = RULER_STEPS_MS.find((step) => (step / spanMs) * width >= RULER_GAP) ?? 3_600_000;
+  to.textAlign = 'left';
+  for (let atMs = Math.ceil(fromMs / stepMs) * stepMs; atMs <= fromMs + spanMs; atMs += stepMs) {
+    const left = Math.round(x(atMs));
+    to.fillStyle = colours.rule;
+    to.fillRect(left, RULER.top + 12, 1, 8);
+    to.fillStyle = colours.soft;
+    const text = shownSeconds(atMs);
+    to.fillText(stepMs < 1000 ? `${text}.${String((atMs % 1000) / 100)}` : text, left + 4, RULER.top + 10);
+  }
+}
+
+function drawTurns(
+  to: CanvasRenderingContext2D,
+  { turns }: Picture,
+  x: (atMs: number) => number,
+  isSeen: (fromMs: number, toMs: number) => boolean,
+  colours: Colours,
+): void {
+  to.fillStyle = colours.rule;
+  for (const { atMs } of turns) if (isSeen(atMs, atMs)) to.fillRect(Math.round(x(atMs)), RULER.height, 1, PICTURE_HEIGHT - RULER.height);
+}
+
+function drawPeaks(
+  to: CanvasRenderingContext2D,
+  width: number,
+  peaks: Uint8Array,
+  { fromMs, spanMs }: Window,
+  { top, height }: { readonly top: number; readonly height: number },
+  colour: string,
+): void {
+  const middle = top + height / 2;
+  to.fillStyle = colour;
+  for (let column = 0; column < width; column += 1) {
+    const first = Math.floor((fromMs + (column / width) * spanMs) / PEAK_MS);
+    const last = Math.max(first + 1, Math.floor((fromMs + ((column + 1) / width) * spanMs) / PEAK_MS));
+    let peak = 0;
+    for (let index = first; index < last; index += 1) peak = Math.max(peak, peaks[index] ?? 0);
+    const half = Math.max(0.5, (peak / 255) * (height / 2));
+    to.fillRect(column, middle - half, 1, half * 2);
+  }
+}
+
+/** What was not heard is hatched: the sound that was sent is covered by it. */
+function drawUnheard(to: CanvasRenderingContext2D, left: number, right: number, colours: Colours): void {
+  to.save();
+  to.beginPath();
+  to.rect(left, BOT.top, right - left, BOT.height);
+  to.clip();
+  to.strokeStyle = colours.soft;
+  for (let start = left - BOT.height; start < right; start += 6) {
+    to.beginPath();
+    to.moveTo(start, BOT.top + BOT.height);
+    to.lineTo(start + BOT.height, BOT.top);
+    to.stroke();
+  }
+  to.restore();
+  drawText(to, 'not heard', left + 4, right, BOT_TEXT, colours.soft);
+}
+
+const LANES = {
+  caller: { top: CALLER.top - 4, height: CALLER.height + 6 },
+  server: ANSWERS,
+  bot: { top: BOT.top - 4, height: BOT.height + 6 },
+} as const;
+
+function drawMark(to: CanvasRenderingContext2D, { lane, isMajor }: Mark, left: number, colours: Colours): void {
+  const { top, height } = LANES[lane];
+  to.fillStyle = isMajor ? colours.ink : colours.soft;
+  to.fillRect(Math.round(left), top, 1, height);
+  // A flag says that it is no noise of the sound.
+  to.beginPath();
+  to.moveTo(left - 3.5, top);
+  to.lineTo(left + 4.5, top);
+  to.lineTo(left + 0.5, top + (isMajor ? 6 : 4));
+  to.fill();
+}
+
+/** Text inside a stretch; shortened, and left out where there is room for nothing. */
+function drawText(
+  to: CanvasRenderingContext2D,
+  text: string,
+  left: number,
+  right: number,
+  { top, height }: { readonly top: number; readonly height: number },
+  colour: string,
+): void {
+  const begin = Math.max(left, 4);
+  const room = right - begin;
+  if (room < 24 || text === '') return;
+  let shown = text;
+  const whole = to.measureText(text).width;
+  if (whole > room) shown = `${text.slice(0, Math.max(1, Math.floor((text.length * room) / whole) - 2))}…`;
+  if (to.measureText(shown).width > room) return;
+  to.fillStyle = colour;
+  to.textAlign = 'left';
+  to.fillText(shown, begin, top + height / 2);
+}
