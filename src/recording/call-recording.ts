@@ -113,9 +113,9 @@ export class CallRecording implements CallRecorder {
     });
   }
 
-  answered(turn: RecordedTurn, state: JsonValue): void {
+  answered(turn: RecordedTurn, state: JsonValue, isSensitive: boolean): void {
     this.#safely(() => {
-      this.#decided(turn);
+      this.#decided(turn, isSensitive ? undefined : turn.id);
       this.#put(turn, { kind: 'state', turn: turn.id, state: this.#secret ? WITHHELD : state });
     });
   }
@@ -195,16 +195,19 @@ export class CallRecording implements CallRecorder {
     this.#undecided.add(number);
   }
 
-  #decided({ number }: RecordedTurn): void {
+  /** @param harmless - the turn whose input the engine knows to be not sensitive. */
+  #decided({ number }: RecordedTurn, harmless?: string): void {
     if (!this.#undecided.delete(number)) return;
     const isSensitive = this.#options.recorded.isInputSensitive();
-    if (this.#undecided.size === 0 || isSensitive) this.#release(isSensitive);
+    if (this.#undecided.size === 0 || isSensitive) this.#release(isSensitive, harmless);
   }
 
   /** Hands on what was held back. */
-  #release(isSensitive: boolean): void {
+  #release(isSensitive: boolean, harmless?: string): void {
+    const withheld = (event: RecordedEvent): RecordedEvent | undefined =>
+      'turn' in event && event.turn === harmless ? event : withheldEvent(event);
     const blocks = [...this.#held, this.#block];
-    if (isSensitive) for (const [index, block] of blocks.entries()) block.withhold(index === 0 ? this.#heldFrom : 0, withheldEvent);
+    if (isSensitive) for (const [index, block] of blocks.entries()) block.withhold(index === 0 ? this.#heldFrom : 0, withheld);
     for (const block of this.#held) this.#hand(block);
     this.#held = [];
     this.#heldFrom = this.#block.used;

@@ -59,6 +59,7 @@ export function headAndEnd(
 
 function headerOf(piece: Piece | undefined): RecordingHeader {
   const header = piece?.kind === PIECE.header ? parseJson(piece.bytes) : undefined;
-  if (typeof header !== 'object' || header === null || Reflect.get(header, 'form') !== 1) throw unreadable('a newer version has written it');
+  if (typeof header !== 'object' || header === null || Reflect.get(header, 'form') !== 1)
+    throw unreadable('a newer version has written it');
   return header as RecordingHeader;
 }

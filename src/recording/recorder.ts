@@ -63,7 +63,9 @@ export function isChosen({ share, bots, organizations }: RecordingChoice, call: 
 
 /** A number from 0 to below 1 that is the same in every process. */
 function placeOf({ organizationId, conversationId }: Pick<CallFacts, 'organizationId' | 'conversationId'>): number {
-  const hash = createHash('sha256').update(JSON.stringify([organizationId, conversationId])).digest();
+  const hash = createHash('sha256')
+    .update(JSON.stringify([organizationId, conversationId]))
+    .digest();
   return hash.readUInt32BE() / 2 ** 32;
 }
 
@@ -107,6 +109,11 @@ export class FolderRecorder implements Recorder {
   readonly fact = (call: CallFacts, event: string, turnId: string | undefined, details: JsonObject): void => {
     this.#byCall.get(call)?.fact(event, turnId, details);
   };
+
+  /** Resolves when everything handed on so far is written or lost. Never rejects. */
+  written(): Promise<void> {
+    return this.#queue.written();
+  }
 
   /** Closes all recordings and resolves when they are written. Never rejects. */
   async close(): Promise<void> {

@@ -21,13 +21,14 @@ function allowedParameters(parameters: JsonObject, allowed: ReadonlySet<string>)
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => allowed.has(name)));
 }
 
-/** A sensitive event of the caller; undefined: nothing of it may stay. Other events are returned unchanged. */
+/**
+ * A sensitive event of the caller; undefined: nothing of it may stay. Other events are returned unchanged, recognized words among them: of
+ * those the engine has said already whether they are sensitive.
+ */
 export function withheldEvent(event: RecordedEvent): RecordedEvent | undefined {
   switch (event.kind) {
     case 'interim':
       return undefined;
-    case 'words':
-      return event.text === undefined ? event : { ...event, text: WITHHELD };
     case 'input':
       return { ...event, input: withheldInput(event.input) };
     default:

@@ -25,7 +25,6 @@ export const MAX_HEAD_BYTES = 65_536;
 /** What a piece holds; its first byte. */
 export const PIECE = { header: 0, events: 1, sound: 2, summary: 3 } as const;
 
-
 /** A piece that was opened. */
 export interface Piece {
   readonly kind: number;

@@ -63,7 +63,11 @@ export class WriteQueue {
    */
   add(file: WrittenFile, bytes: number, piece: () => Uint8Array, onDone?: () => void): void {
     if (!file.isLost && this.#waitingBytes + bytes > MAX_WAITING_BYTES)
-      this.#lose(file, 'slow_disk', 'recordings are lost, because recordings.folder takes them too slowly: choose a faster disk or lower recordings.share');
+      this.#lose(
+        file,
+        'slow_disk',
+        'recordings are lost, because recordings.folder takes them too slowly: choose a faster disk or lower recordings.share',
+      );
     if (file.isLost) {
       onDone?.();
       return;
@@ -97,7 +101,12 @@ export class WriteQueue {
       if (!file.isLost) await this.#append(file, piece());
     } catch (thrown) {
       const code = thrown instanceof Error ? String(Reflect.get(thrown, 'code') ?? thrown.name) : 'unknown';
-      this.#lose(file, 'disk', 'recordings are lost, because recordings.folder cannot be written: free space there or mend its rights', code);
+      this.#lose(
+        file,
+        'disk',
+        'recordings are lost, because recordings.folder cannot be written: free space there or mend its rights',
+        code,
+      );
     } finally {
       onDone?.();
     }

@@ -224,8 +224,12 @@ export interface CallRecorder {
   /** @param isSensitive - this utterance was requested as sensitive, or may be the rest of such a one. */
   recognized(turn: Pick<RecordedTurn, 'id'>, recognized: Recognized, isSensitive: boolean): void;
   output(turn: RecordedTurn, output: Output): void;
-  /** The bot has answered, and `state` is what it keeps. The answer already counts in {@link RecordedCall}. */
-  answered(turn: RecordedTurn, state: JsonValue): void;
+  /**
+   * The bot has answered, and `state` is what it keeps. The answer already counts in {@link RecordedCall}.
+   *
+   * @param isSensitive - whether the input was.
+   */
+  answered(turn: RecordedTurn, state: JsonValue, isSensitive: boolean): void;
   serviceAnswered(turn: Pick<RecordedTurn, 'id'>, answer: ServiceAnswer): void;
   turnClosed(turn: RecordedTurn, end: TurnEnd): void;
   /** @param end - `moved`: the call goes on in another process. */

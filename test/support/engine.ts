@@ -7,7 +7,7 @@ import { Catalog } from '../../src/bot/catalog.ts';
 import type { PromptAudio } from '../../src/dialog/output.ts';
 import type { Prompt } from '../../src/dialog/reply.ts';
 import { Admission, type AdmissionLimits, type LoadReading } from '../../src/session/admission.ts';
-import type { PromptVoice, Recognizer, SessionObserver, Snapshots } from '../../src/session/ports.ts';
+import type { PromptVoice, Recognizer, Recorder, SessionObserver, Snapshots } from '../../src/session/ports.ts';
 import { Sessions } from '../../src/session/sessions.ts';
 import type { Snapshot } from '../../src/session/snapshot/snapshot.ts';
 import type { EngineSettings } from '../../src/session/settings.ts';
@@ -165,6 +165,7 @@ export async function testEngine(
     readonly load?: LoadReading;
     /** In place of the one that fills `seen`. */
     readonly observer?: SessionObserver;
+    readonly recorder?: Recorder;
   } = {},
 ): Promise<TestEngine> {
   const engines = await loadSignalEngines();
@@ -182,6 +183,7 @@ export async function testEngine(
       snapshots: options.snapshots ?? NO_SNAPSHOTS,
       voice: options.voice ?? new FakeVoice(),
       recognizer: options.recognizer,
+      recorder: options.recorder,
       observer: options.observer ?? seeing(seen),
       clock: clock satisfies Clock,
       log,

@@ -237,7 +237,7 @@ export class BotRunner {
       turns: snapshot.turns + 1,
       ended: isEnd,
     };
-    conversation.recorder?.answered(turn, state);
+    conversation.recorder?.answered(turn, state, isSensitive);
     if (isEnd) {
       // Saved now, because the farewell takes seconds: another home must know that the call ends.
       this.#save(conversation);
