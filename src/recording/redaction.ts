@@ -7,6 +7,11 @@ import type { RecordedEvent, RecordedInput, Withheld } from './recording.ts';
 
 export const WITHHELD: Withheld = Object.freeze({ withheld: true });
 
+/** Whether a part of a recording is not kept. */
+export function isWithheld(part: unknown): part is Withheld {
+  return typeof part === 'object' && part !== null && Reflect.get(part, 'withheld') === true;
+}
+
 /** An input with the allowed parameters only. */
 export function allowedInput(input: Exclude<Input, AudioInput>, allowed: ReadonlySet<string>): RecordedInput {
   return 'parameters' in input ? { ...input, parameters: allowedParameters(input.parameters, allowed) } : input;

@@ -7,7 +7,11 @@ const RATE_HZ = 8000;
 const PEAK_SAMPLES = 160;
 const NO_PARTS: AnswerParts = { endpointingMs: 0, recognitionMs: 0, botMs: 0, modelMs: 0, toolsMs: 0, synthesisMs: 0, engineMs: 0 };
 const CALL = {
-  ...{ conversationId: '6f1c2f0e-8f6d-4a8e-9d55-3a1f0c2b7d10', organizationId: '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11', agentId: 'front-desk' },
+  ...{
+    conversationId: '6f1c2f0e-8f6d-4a8e-9d55-3a1f0c2b7d10',
+    organizationId: '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11',
+    agentId: 'front-desk',
+  },
   ...{ botVersion: 3, version: '0.1.0', startedAtMs: Date.UTC(2026, 10, 28, 9, 30) },
   transport: 'grpc',
 } as const;
@@ -44,14 +48,21 @@ export function longCallView(): CallView {
     return {
       ...{ id: `t${String(index + 1)}`, number: index + 1, atMs, endMs: atMs + 5900, end: 'replied', firstSoundMs, parts },
       input: { kind: 'speech', atMs: atMs + 300, lastSoundMs: atMs + 1500, completeMs: atMs + 1980, text: `question ${String(index + 1)}` },
-      prompts: [{ text: `This is answer ${String(index + 1)}.`, atMs: firstSoundMs, startMs: firstSoundMs, endMs: atMs + 5800, mayBeCut: true }],
+      prompts: [
+        { text: `This is answer ${String(index + 1)}.`, atMs: firstSoundMs, startMs: firstSoundMs, endMs: atMs + 5800, mayBeCut: true },
+      ],
       next: { kind: 'listen' },
       state: { before: { asked: index }, after: { asked: index + 1 } },
     };
   });
   const events = Array.from({ length: 20_000 }, (_, index): ShownEvent => {
     const atMs = index * 180;
-    return { atMs, turn: Math.floor(atMs / 6000) + 1, from: index % 3 === 0 ? 'bot' : 'service', event: index % 3 === 0 ? 'bot_asked' : 'model_token' };
+    return {
+      atMs,
+      turn: Math.floor(atMs / 6000) + 1,
+      from: index % 3 === 0 ? 'bot' : 'service',
+      event: index % 3 === 0 ? 'bot_asked' : 'model_token',
+    };
   });
   const durationMs = 3_600_000;
   const call = { ...CALL, durationMs, end: 'caller' };
@@ -76,7 +87,9 @@ function shortTurns(): readonly ShownTurn[] {
         { atMs: 5000, text: 'I would like' },
         { atMs: 6100, text: 'I would like to move my' },
       ],
-      prompts: [{ text: 'Of course. Please key in your date of birth, eight digits.', atMs: 7630, startMs: 7650, endMs: 11_200, mayBeCut: false }],
+      prompts: [
+        { text: 'Of course. Please key in your date of birth, eight digits.', atMs: 7630, startMs: 7650, endMs: 11_200, mayBeCut: false },
+      ],
       next: { kind: 'listen', detail: 'for 8 digits, until #' },
       parts: { ...NO_PARTS, endpointingMs: 500, recognitionMs: 180, botMs: 6, modelMs: 410, synthesisMs: 118, engineMs: 12, wireMs: 4 },
       state: { before: { step: 'greeted', misses: 0 }, after: { step: 'identify', wish: 'move', misses: 0 } },
@@ -87,7 +100,10 @@ function shortTurns(): readonly ShownTurn[] {
       prompts: [
         { text: 'One moment, please.', atMs: 17_250, startMs: 17_260, endMs: 18_420, mayBeCut: true, isFiller: true },
         {
-          ...{ text: 'Thank you. I have found two times: Tuesday at nine, or Thursday at half past two. Which one suits you?', atMs: 18_480 },
+          ...{
+            text: 'Thank you. I have found two times: Tuesday at nine, or Thursday at half past two. Which one suits you?',
+            atMs: 18_480,
+          },
           ...{ startMs: 18_500, endMs: 24_900, mayBeCut: true },
         },
       ],
@@ -106,7 +122,15 @@ function shortTurns(): readonly ShownTurn[] {
       ...{ id: 't4', number: 4, trackingId: 'TRK-0004', atMs: 21_300, endMs: 24_900, end: 'replied', firstSoundMs: 24_180 },
       input: { kind: 'speech', atMs: 21_300, lastSoundMs: 22_900, completeMs: 23_400, text: 'Tuesday at nine is fine' },
       interim: [{ atMs: 22_100, text: 'Tuesday at' }],
-      prompts: [{ text: 'Tuesday at nine it is. Shall I send you a message about it?', atMs: 24_180, startMs: 24_200, endMs: 28_000, mayBeCut: true }],
+      prompts: [
+        {
+          text: 'Tuesday at nine it is. Shall I send you a message about it?',
+          atMs: 24_180,
+          startMs: 24_200,
+          endMs: 28_000,
+          mayBeCut: true,
+        },
+      ],
       next: { kind: 'listen' },
       parts: { ...NO_PARTS, endpointingMs: 500, recognitionMs: 150, botMs: 5, modelMs: 480, synthesisMs: 130, engineMs: 11, wireMs: 4 },
       state: {
@@ -118,7 +142,13 @@ function shortTurns(): readonly ShownTurn[] {
       ...{ id: 't5', number: 5, trackingId: 'TRK-0005', atMs: 28_100, endMs: 31_500, end: 'failed', firstSoundMs: 31_260 },
       input: { kind: 'speech', atMs: 29_000, lastSoundMs: 30_400, completeMs: 30_900, text: 'yes, to my mobile, and what does it cost?' },
       prompts: [
-        { text: 'I am sorry, something went wrong. I connect you with a colleague.', atMs: 31_260, startMs: 31_280, endMs: 35_600, mayBeCut: false },
+        {
+          text: 'I am sorry, something went wrong. I connect you with a colleague.',
+          atMs: 31_260,
+          startMs: 31_280,
+          endMs: 35_600,
+          mayBeCut: false,
+        },
       ],
       next: { kind: 'transfer', detail: 'to the desk' },
       parts: { ...NO_PARTS, endpointingMs: 500, recognitionMs: 210, botMs: 22, synthesisMs: 110, engineMs: 14, wireMs: 4 },
@@ -128,7 +158,10 @@ function shortTurns(): readonly ShownTurn[] {
 }
 
 function shortEvents(): readonly ShownEvent[] {
-  const ofTurn = (turn: number, list: readonly (readonly [number, ShownEvent['from'], string, (string | undefined)?, number?])[]): ShownEvent[] =>
+  const ofTurn = (
+    turn: number,
+    list: readonly (readonly [number, ShownEvent['from'], string, (string | undefined)?, number?])[],
+  ): ShownEvent[] =>
     list.map(([atMs, from, event, detail, ms]) => ({
       ...{ atMs, turn, from, event },
       ...(detail === undefined ? {} : { detail }),
@@ -212,7 +245,9 @@ function track(durationMs: number, stretches: readonly (readonly [number, number
     }
   }
   const peaks = Uint8Array.from({ length: samples.length / PEAK_SAMPLES }, (_, index) => {
-    const loudest = samples.subarray(index * PEAK_SAMPLES, (index + 1) * PEAK_SAMPLES).reduce((most, each) => Math.max(most, Math.abs(each)), 0);
+    const loudest = samples
+      .subarray(index * PEAK_SAMPLES, (index + 1) * PEAK_SAMPLES)
+      .reduce((most, each) => Math.max(most, Math.abs(each)), 0);
     return Math.min(255, loudest >> 7);
   });
   const wav = Buffer.from(pcmWav([samples], RATE_HZ)).toString('base64');
@@ -220,6 +255,8 @@ function track(durationMs: number, stretches: readonly (readonly [number, number
 }
 
 function quietTrack(durationMs: number, random: () => number): { readonly peaks: string; readonly href: string } {
-  const peaks = Uint8Array.from({ length: durationMs / 20 }, (_, index) => Math.round(random() * (Math.floor(index / 150) % 2 === 0 ? 200 : 3)));
+  const peaks = Uint8Array.from({ length: durationMs / 20 }, (_, index) =>
+    Math.round(random() * (Math.floor(index / 150) % 2 === 0 ? 200 : 3)),
+  );
   return { peaks: Buffer.from(peaks).toString('base64'), href: '' };
 }

@@ -1,0 +1,56 @@
+// When the prompts of a recorded call were heard: each behind the one before, and cut where the caller interrupted. An estimate, as in the
+// engine: the platform does not report on its player.
+import type { BargeIn } from '../bot/bot.ts';
+import type { Recording, RecordedPrompt } from './recording.ts';
+
+/** One prompt as it was heard. */
+export interface HeardPrompt {
+  readonly turn: string;
+  readonly prompt: RecordedPrompt;
+  /** When it was sent. */
+  readonly atMs: number;
+  readonly startMs: number;
+  /** The same as `startMs` when nothing of it was heard. */
+  readonly endMs: number;
+}
+
+/** One interruption. */
+export interface Interruption {
+  /** The turn whose prompts were cut. */
+  readonly turn: string;
+  readonly atMs: number;
+  readonly by: BargeIn['by'];
+  readonly heardMs: number;
+}
+
+export interface Playout {
+  readonly prompts: readonly HeardPrompt[];
+  readonly interruptions: readonly Interruption[];
+}
+
+/** The prompts of a call in the order in which they were sent. */
+export function playoutOf({ events }: Pick<Recording, 'events'>): Playout {
+  const prompts: HeardPrompt[] = [];
+  const interruptions: Interruption[] = [];
+  let freeAtMs = 0;
+  for (const event of events) {
+    if (event.kind === 'output') {
+      const { output, turn, atMs } = event;
+      const sent = output.kind === 'prompt' ? [output.prompt] : output.kind === 'final' ? output.prompts : [];
+      for (const prompt of sent) {
+        const startMs = Math.max(atMs, freeAtMs);
+        freeAtMs = startMs + prompt.durationMs;
+        prompts.push({ turn, prompt, atMs, startMs, endMs: freeAtMs });
+      }
+    } else if (event.kind === 'fact' && event.event === 'barge_in') {
+      const { atMs, details } = event;
+      const turn = prompts.findLast(({ startMs }) => startMs <= atMs)?.turn;
+      for (const [index, heard] of prompts.entries())
+        if (heard.endMs > atMs) prompts[index] = { ...heard, startMs: Math.min(heard.startMs, atMs), endMs: atMs };
+      freeAtMs = Math.min(freeAtMs, atMs);
+      if (turn !== undefined)
+        interruptions.push({ turn, atMs, by: details['by'] === 'keys' ? 'keys' : 'speech', heardMs: Number(details['heardMs'] ?? 0) });
+    }
+  }
+  return { prompts, interruptions };
+}
