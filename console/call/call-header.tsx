@@ -21,8 +21,8 @@ export function CallHeader({ call }: { readonly call: ShownCall }) {
         </Fact>
         <Fact name="Length">{shownSeconds(durationMs)}</Fact>
         {transport !== undefined && <Fact name="Transport">{TRANSPORTS[transport]}</Fact>}
-        {botVersion !== undefined && <Fact name="Version of the bot">{botVersion}</Fact>}
-        {version !== undefined && <Fact name="Version of Parley">{version}</Fact>}
+        {botVersion !== undefined && <Fact name="Bot version">{botVersion}</Fact>}
+        {version !== undefined && <Fact name="Parley version">{version}</Fact>}
         <Fact name="Call">
           <Copied text={conversationId} what="id of the call" />
         </Fact>

@@ -9,23 +9,23 @@ export class CallSound {
   readonly #sides = new Map<Side, HTMLAudioElement>();
   readonly #addresses: string[] = [];
   readonly #listeners = new Set<() => void>();
+  /** Grows with a call that goes on. */
+  durationMs = 0;
+  isPlaying = false;
   #atMs = 0;
   #frame = 0;
 
-  constructor(sound: CallView['sound'], durationMs: number) {
+  constructor(sound: CallView['sound']) {
     for (const side of ['caller', 'bot'] as const) {
-      const href = sound[side]?.href;
-      if (href === undefined) continue;
+      const href = sound[side]?.href ?? '';
+      // A call that goes on may have no sound to play yet.
+      if (href === '') continue;
       const audio = new Audio();
       audio.preload = 'none';
       audio.src = this.#addressOf(href);
       this.#sides.set(side, audio);
     }
-    this.durationMs = durationMs;
   }
-
-  readonly durationMs: number;
-  isPlaying = false;
 
   get hasSound(): boolean {
     return this.#sides.size > 0;
@@ -63,6 +63,11 @@ export class CallSound {
     cancelAnimationFrame(this.#frame);
     for (const audio of this.#sides.values()) audio.pause();
     this.#changed();
+  }
+
+  toggle(): void {
+    if (this.isPlaying) this.pause();
+    else this.play();
   }
 
   seek(atMs: number): void {

@@ -14,31 +14,34 @@ const CHOICES = { all: 'Everything', turn: 'Turns', message: 'Messages', event: 
 
 export function Call({ view }: { readonly view: CallView }) {
   const { caller, bot } = view.sound;
-  const sound = useMemo(() => new CallSound(view.sound, view.call.durationMs), [caller?.href, bot?.href, view.call.durationMs]);
+  const sound = useMemo(() => new CallSound(view.sound), [caller?.href, bot?.href]);
+  sound.durationMs = view.call.durationMs;
   useEffect(() => () => sound.close(), [sound]);
   const rows = useMemo(() => rowsOf(view), [view]);
   const [of, setOf] = useState<keyof typeof CHOICES>('all');
   const [words, setWords] = useState('');
   const shown = useMemo(() => rows.filter((row) => isShown(row, of, words.toLowerCase())), [rows, of, words]);
   const [chosen, setChosen] = useState<number>();
+  const row = chosen === undefined ? undefined : rows[chosen];
   const problems = useMemo(() => rows.filter(({ isProblem }) => isProblem).length, [rows]);
 
-  const choose = (row: Row): void => {
-    setChosen(row.index);
-    sound.seek(row.atMs);
+  const choose = ({ index, atMs }: Row): void => {
+    setChosen(index);
+    sound.seek(atMs);
   };
   const seek = (atMs: number): void => {
     sound.seek(atMs);
-    const row = shown.findLast((each) => each.atMs <= sound.atMs);
-    if (row !== undefined) setChosen(row.index);
+    const there = shown.findLast((each) => each.atMs <= sound.atMs);
+    if (there !== undefined) setChosen(there.index);
   };
-  const kinds = [...ROW_KINDS.filter((kind) => rows.some((row) => row.kind === kind))];
+  const kinds = ROW_KINDS.filter((kind) => rows.some((each) => each.kind === kind));
   return (
     <div class="call">
       <CallHeader call={view.call} />
       <section class="sound" aria-label="Sound">
-        <Player sound={sound} />
-        <Waveform view={view} sound={sound} onSeek={seek} />
+        <Waveform view={view} sound={sound} chosen={row?.turn} onSeek={seek}>
+          <Player sound={sound} />
+        </Waveform>
       </section>
       <div class="panes">
         <section aria-label="Ladder">
@@ -68,7 +71,7 @@ export function Call({ view }: { readonly view: CallView }) {
           <Ladder rows={shown} chosen={chosen} onChoose={choose} />
         </section>
         <section class="details" aria-label="Details">
-          <RowDetails row={chosen === undefined ? undefined : rows[chosen]} view={view} />
+          <RowDetails row={row} view={view} />
         </section>
       </div>
     </div>

@@ -69,7 +69,7 @@ export function rowInWords({ kind, title, detail, turn, from, to, of }: Row): st
 function turnRow(turn: ShownTurn): Unplaced<Row> {
   return {
     ...{ kind: 'turn', of: turn, atMs: turn.atMs, turn: turn.number, from: 'caller' },
-    title: `Turn ${String(turn.number)} ${inputText(turn)}`,
+    title: `Turn ${String(turn.number)} · ${inputText(turn)}`,
     detail: replyText(turn),
     isProblem: turn.error !== undefined,
   };

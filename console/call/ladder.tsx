@@ -21,10 +21,12 @@ interface LadderProps {
 
 export function Ladder({ rows, chosen, onChoose }: LadderProps) {
   const list = useRef<HTMLDivElement>(null);
+  /** Then it follows a call that goes on. */
+  const isAtEnd = useRef(false);
   const [{ top, height }, setSeen] = useState({ top: 0, height: 600 });
   const tops = useMemo(() => topsOf(rows), [rows]);
   const mostMs = useMemo(
-    () => Math.max(1, ...rows.map((row) => (row.kind === 'turn' && row.of.parts !== undefined ? answerMs(row.of.parts) : 0))),
+    () => rows.reduce((most, { kind, of }) => Math.max(most, kind === 'turn' && of.parts ? answerMs(of.parts) : 0), 1),
     [rows],
   );
   const at = rows.findIndex(({ index }) => index === chosen);
@@ -32,11 +34,16 @@ export function Ladder({ rows, chosen, onChoose }: LadderProps) {
   useLayoutEffect(() => {
     const element = list.current;
     if (element === null) return undefined;
-    const measure = (): void => setSeen({ top: element.scrollTop, height: element.clientHeight });
-    const observer = new ResizeObserver(measure);
+    const observer = new ResizeObserver(() => setSeen({ top: element.scrollTop, height: element.clientHeight }));
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (element === null) return;
+    if (isAtEnd.current) element.scrollTop = element.scrollHeight;
+    isAtEnd.current = hasEndInSight(element);
+  }, [tops]);
   useEffect(() => {
     const element = list.current;
     if (element === null || at === -1) return;
@@ -71,7 +78,10 @@ export function Ladder({ rows, chosen, onChoose }: LadderProps) {
         tabIndex={0}
         aria-label="What happened"
         aria-activedescendant={at === -1 || at < first || at >= last ? undefined : `row-${String(chosen)}`}
-        onScroll={(event) => setSeen({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+        onScroll={({ currentTarget }) => {
+          isAtEnd.current = hasEndInSight(currentTarget);
+          setSeen({ top: currentTarget.scrollTop, height: currentTarget.clientHeight });
+        }}
         onKeyDown={onKeyDown}
       >
         <div role="presentation" style={{ height: `${String(tops[rows.length] ?? 0)}px`, paddingTop: `${String(tops[first] ?? 0)}px` }}>
@@ -124,6 +134,10 @@ function PlainRow({ row: { kind, from, to, title, detail } }: { readonly row: Ro
       </span>
     </>
   );
+}
+
+function hasEndInSight({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolean {
+  return scrollTop + clientHeight >= scrollHeight - 2;
 }
 
 /** Where each row begins, and where the last one ends. */

@@ -9,7 +9,7 @@ export function Player({ sound }: { readonly sound: CallSound }) {
   if (!sound.hasSound) return <p class="soft">This call has no sound.</p>;
   return (
     <div class="player">
-      <button type="button" class="main" onClick={() => (sound.isPlaying ? sound.pause() : sound.play())}>
+      <button type="button" class="main" onClick={() => sound.toggle()}>
         {sound.isPlaying ? 'Pause' : 'Play'}
       </button>
       <span>

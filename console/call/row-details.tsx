@@ -21,14 +21,17 @@ export function RowDetails({ row, view }: { readonly row: Row | undefined; reado
 }
 
 function Happened({ row }: { readonly row: Exclude<Row, { readonly kind: 'turn' }> }) {
-  const { kind, atMs, title, detail, of } = row;
+  const { kind, atMs, title, detail, from, to, of } = row;
   const findings = kind === 'message' ? (of.findings ?? []) : [];
   return (
     <section>
       <h2>
         {kind}: {title}
       </h2>
-      <p class="soft">{shownTime(atMs)}</p>
+      <p class="soft">
+        {shownTime(atMs)}, {from}
+        {to !== undefined && ` to ${to}`}
+      </p>
       {findings.length === 0 && detail !== '' && <p class="said">{detail}</p>}
       {findings.map(({ code, rule, message }) => (
         <p key={code} class="finding">
@@ -66,7 +69,7 @@ function TurnDetails({ turn, logs }: { readonly turn: ShownTurn; readonly logs: 
             <span class="soft">{words.text}…</span>
           </Timed>
         ))}
-        {input !== undefined && <Timed atMs={input.atMs}>{inputText(turn)}</Timed>}
+        {input !== undefined && <Timed atMs={input.completeMs}>{inputText(turn)}</Timed>}
       </Part>
       {prompts.length > 0 && (
         <Part title="Bot">

@@ -21,42 +21,47 @@ export const OVERVIEW_HEIGHT = 28;
 /** Pixels between two times of the ruler at least. */
 const RULER_GAP = 72;
 const RULER_STEPS_MS = [200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 300_000, 600_000, 1_800_000];
-/** Windows that are longer show no marks but the major ones, ms. */
-const ALL_MARKS_MS = 60_000;
+/** Pixels that a mark needs on average: where there are more, only the major ones are drawn. */
+const MARK_GAP = 8;
 
 /** Colours by their names in look.css. */
 export type Colours = Readonly<
   Record<'paper' | 'panel' | 'ink' | 'soft' | 'rule' | 'accent' | 'accentSoft' | 'wave' | 'bad' | 'onAccent', string>
 >;
 
-export function drawPicture(to: CanvasRenderingContext2D, width: number, picture: Picture, window: Window, colours: Colours): void {
+export function drawPicture(
+  to: CanvasRenderingContext2D,
+  width: number,
+  picture: Picture,
+  window: Window,
+  chosen: number | undefined,
+  colours: Colours,
+): void {
   const x = (atMs: number): number => ((atMs - window.fromMs) / window.spanMs) * width;
   const isSeen = (fromMs: number, toMs: number): boolean => toMs >= window.fromMs && fromMs <= window.fromMs + window.spanMs;
   to.clearRect(0, 0, width, PICTURE_HEIGHT);
+  drawTurns(to, width, picture, x, chosen, colours);
   to.font = '11px system-ui, sans-serif';
   to.textBaseline = 'middle';
   drawRuler(to, width, window, x, colours);
-  drawTurns(to, picture, x, isSeen, colours);
   for (const [row, peaks, colour] of [
     [CALLER, picture.caller, colours.wave],
     [BOT, picture.bot, colours.accent],
   ] as const) {
     drawPeaks(to, width, peaks, window, row, colour);
   }
-  for (const { fromMs, toMs, text } of picture.speech) {
+  for (const [index, { fromMs, toMs, text }] of picture.speech.entries()) {
     if (!isSeen(fromMs, toMs)) continue;
-    const [left, right] = [x(fromMs), x(toMs)];
     to.fillStyle = colours.ink;
-    to.fillRect(left, CALLER.top - 2, Math.max(1, right - left), 2);
-    drawText(to, text, left, right, CALLER_TEXT, colours.ink);
+    to.fillRect(x(fromMs), CALLER.top - 2, Math.max(1, x(toMs) - x(fromMs)), 2);
+    drawText(to, text, x(fromMs), x(picture.speech[index + 1]?.fromMs ?? Infinity), CALLER_TEXT, colours.ink);
   }
-  for (const { fromMs, toMs, text, cutMs = toMs } of picture.prompts) {
+  for (const [index, { fromMs, toMs, text, cutMs = toMs }] of picture.prompts.entries()) {
     if (!isSeen(fromMs, toMs)) continue;
-    const [left, cut, right] = [x(fromMs), x(cutMs), x(toMs)];
     to.fillStyle = colours.accent;
-    to.fillRect(left, BOT.top - 2, Math.max(1, cut - left), 2);
-    drawText(to, text, left, cut, BOT_TEXT, colours.ink);
-    if (cutMs < toMs) drawUnheard(to, cut, right, colours);
+    to.fillRect(x(fromMs), BOT.top - 2, Math.max(1, x(cutMs) - x(fromMs)), 2);
+    drawText(to, text, x(fromMs), x(cutMs < toMs ? cutMs : (picture.prompts[index + 1]?.fromMs ?? Infinity)), BOT_TEXT, colours.ink);
+    if (cutMs < toMs) drawUnheard(to, x(cutMs), x(toMs), colours);
   }
   for (const { fromMs, toMs, parts } of picture.answers) {
     if (!isSeen(fromMs, toMs)) continue;
@@ -71,9 +76,9 @@ export function drawPicture(to: CanvasRenderingContext2D, width: number, picture
       drawText(to, name, begin + 3, end - 3, ANSWERS, isLongest ? colours.onAccent : colours.ink);
     }
   }
-  for (const mark of picture.marks) {
-    if (isSeen(mark.atMs, mark.atMs) && (mark.isMajor || window.spanMs <= ALL_MARKS_MS)) drawMark(to, mark, x(mark.atMs), colours);
-  }
+  const marks = picture.marks.filter(({ atMs }) => isSeen(atMs, atMs));
+  const isCrowded = marks.length * MARK_GAP > width;
+  for (const mark of marks) if (mark.isMajor || !isCrowded) drawMark(to, mark, x(mark.atMs), colours);
 }
 
 /** The whole call in one small strip, with the window that is seen. */
@@ -106,15 +111,23 @@ function drawRuler(
   }
 }
 
+/** Where turns begin, and which one is chosen. */
 function drawTurns(
   to: CanvasRenderingContext2D,
+  width: number,
   { turns }: Picture,
   x: (atMs: number) => number,
-  isSeen: (fromMs: number, toMs: number) => boolean,
+  chosen: number | undefined,
   colours: Colours,
 ): void {
-  to.fillStyle = colours.rule;
-  for (const { atMs } of turns) if (isSeen(atMs, atMs)) to.fillRect(Math.round(x(atMs)), RULER.height, 1, PICTURE_HEIGHT - RULER.height);
+  for (const [index, { atMs, number }] of turns.entries()) {
+    const [left, right] = [Math.round(x(atMs)), x(turns[index + 1]?.atMs ?? Infinity)];
+    if (right < 0 || left > width) continue;
+    to.fillStyle = colours.accentSoft;
+    if (number === chosen) to.fillRect(left, RULER.height, Math.min(right, width) - left, PICTURE_HEIGHT - RULER.height);
+    to.fillStyle = colours.rule;
+    to.fillRect(left, RULER.height, 1, PICTURE_HEIGHT - RULER.height);
+  }
 }
 
 function drawPeaks(
@@ -163,12 +176,13 @@ const LANES = {
 function drawMark(to: CanvasRenderingContext2D, { lane, isMajor }: Mark, left: number, colours: Colours): void {
   const { top, height } = LANES[lane];
   to.fillStyle = isMajor ? colours.ink : colours.soft;
-  to.fillRect(Math.round(left), top, 1, height);
+  to.fillRect(Math.round(left), top, 1, isMajor ? height : 7);
+  if (!isMajor) return;
   // A flag says that it is no noise of the sound.
   to.beginPath();
   to.moveTo(left - 3.5, top);
   to.lineTo(left + 4.5, top);
-  to.lineTo(left + 0.5, top + (isMajor ? 6 : 4));
+  to.lineTo(left + 0.5, top + 6);
   to.fill();
 }
 
@@ -182,12 +196,14 @@ function drawText(
   colour: string,
 ): void {
   const begin = Math.max(left, 4);
-  const room = right - begin;
+  const room = Math.min(right, to.canvas.clientWidth) - begin;
   if (room < 24 || text === '') return;
   let shown = text;
-  const whole = to.measureText(text).width;
-  if (whole > room) shown = `${text.slice(0, Math.max(1, Math.floor((text.length * room) / whole) - 2))}…`;
-  if (to.measureText(shown).width > room) return;
+  while (to.measureText(shown).width > room && shown.length > 1) {
+    const fitting = Math.floor(((shown.length - 1) * room) / to.measureText(shown).width);
+    shown = `${text.slice(0, Math.min(shown.length - 2, fitting)).trimEnd()}…`;
+  }
+  if (shown.length < Math.min(text.length, 4)) return;
   to.fillStyle = colour;
   to.textAlign = 'left';
   to.fillText(shown, begin, top + height / 2);

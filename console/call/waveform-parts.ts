@@ -6,6 +6,8 @@ import { inWords } from './shown-time.ts';
 
 /** Length of one peak, ms. */
 export const PEAK_MS = 20;
+/** Peaks are drawn as if the loudest one filled the picture; in a call in which there is nothing but noise, one of this. */
+const LEAST_LOUDEST = 48;
 
 /** A stretch of time with words. */
 export interface Span {
@@ -32,6 +34,7 @@ export interface Mark {
 
 export interface Picture {
   readonly durationMs: number;
+  /** Peaks, 255 for the loudest one of both. */
   readonly caller: Uint8Array;
   readonly bot: Uint8Array;
   readonly speech: readonly Span[];
@@ -56,16 +59,18 @@ const SHOWN_OTHERWISE = new Set([
 
 export function pictureOf(view: CallView): Picture {
   const cuts = view.turns.flatMap(({ bargeIn }) => (bargeIn === undefined ? [] : [bargeIn.atMs]));
+  const [caller, bot] = [peaksOf(view.sound.caller), peaksOf(view.sound.bot)];
+  const loudest = Math.max(caller.reduce(louder, LEAST_LOUDEST), bot.reduce(louder, 0));
   return {
     durationMs: view.call.durationMs,
-    caller: peaksOf(view.sound.caller),
-    bot: peaksOf(view.sound.bot),
+    caller: caller.map((peak) => (peak * 255) / loudest),
+    bot: bot.map((peak) => (peak * 255) / loudest),
     speech: view.turns.flatMap((turn) => {
       if (turn.input?.kind !== 'speech') return [];
       const { atMs, lastSoundMs = turn.input.completeMs } = turn.input;
       return [{ fromMs: atMs, toMs: lastSoundMs, text: inputText(turn) }];
     }),
-    prompts: view.turns.flatMap(({ prompts }) => prompts.map((prompt) => promptSpan(prompt, cuts))),
+    prompts: view.turns.flatMap(({ prompts }) => prompts).map((prompt, index, all) => promptSpan(prompt, cuts, all[index + 1]?.startMs)),
     answers: view.turns.flatMap(({ input, firstSoundMs, parts }) => {
       if (input === undefined || firstSoundMs === undefined || parts === undefined) return [];
       const fromMs = input.lastSoundMs ?? input.completeMs;
@@ -80,10 +85,15 @@ function peaksOf(track: ShownTrack | undefined): Uint8Array {
   return Uint8Array.from(atob(track?.peaks ?? ''), (character) => character.charCodeAt(0));
 }
 
-function promptSpan({ text, isWithheld, startMs, endMs, mayBeCut }: ShownPrompt, cuts: readonly number[]): PromptSpan {
+function louder(one: number, other: number): number {
+  return Math.max(one, other);
+}
+
+/** @param nextMs - when the next prompt began: nothing of this one was to be heard after that. */
+function promptSpan({ text, isWithheld, startMs, endMs, mayBeCut }: ShownPrompt, cuts: readonly number[], nextMs = Infinity): PromptSpan {
   const cutMs = mayBeCut ? cuts.find((atMs) => atMs >= startMs && atMs < endMs) : undefined;
   const shown = isWithheld === true ? '(withheld)' : (text ?? '');
-  return { fromMs: startMs, toMs: endMs, text: shown, ...(cutMs === undefined ? {} : { cutMs }) };
+  return { fromMs: startMs, toMs: Math.min(endMs, nextMs), text: shown, ...(cutMs === undefined ? {} : { cutMs }) };
 }
 
 function marksOf(view: CallView): readonly Mark[] {

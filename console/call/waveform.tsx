@@ -1,4 +1,5 @@
 // The picture of a call with its playhead: click or keys seek, the wheel and the strip below move the window.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CallView } from '../../src/dialog/call-view.ts';
 import type { CallSound } from './call-sound.ts';
@@ -17,14 +18,18 @@ const STEPS_MS: Readonly<Record<string, number>> = { ArrowLeft: -1000, ArrowRigh
 interface WaveformProps {
   readonly view: CallView;
   readonly sound: CallSound;
+  /** The number of the turn that is chosen. */
+  readonly chosen: number | undefined;
+  /** What stands before the buttons. */
+  readonly children: ComponentChildren;
   /** Somebody chose a place. */
   readonly onSeek: (atMs: number) => void;
 }
 
-export function Waveform({ view, sound, onSeek }: WaveformProps) {
+export function Waveform({ view, sound, chosen, children, onSeek }: WaveformProps) {
   const picture = useMemo(() => pictureOf(view), [view]);
   const whole = Math.max(LEAST_MS, picture.durationMs);
-  const [window, setWindow] = useState<Window>({ fromMs: 0, spanMs: Math.min(whole, FIRST_MS) });
+  const [window, setWindow] = useWindow(whole);
   const [near, setNear] = useState<readonly Mark[]>([]);
   const [atMs, setAtMs] = useState(sound.atMs);
   const [width, place] = useWidth();
@@ -58,15 +63,16 @@ export function Waveform({ view, sound, onSeek }: WaveformProps) {
   );
   useLayoutEffect(() => {
     const [picturing, overviewing] = [prepared(main.current, width, PICTURE_HEIGHT), prepared(strip.current, width, OVERVIEW_HEIGHT)];
-    if (picturing !== undefined) drawPicture(picturing, width, picture, window, colours);
+    if (picturing !== undefined) drawPicture(picturing, width, picture, window, chosen, colours);
     if (overviewing !== undefined) drawOverview(overviewing, width, picture, window, colours);
-  }, [picture, window, width, colours]);
+  }, [picture, window, chosen, width, colours]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = STEPS_MS[event.key];
     if (step !== undefined) onSeek(atMs + step);
     else if (event.key === 'Home') onSeek(0);
     else if (event.key === 'End') onSeek(whole);
+    else if (event.key === ' ') sound.toggle();
     else if (event.key === '+') zoom(0.5);
     else if (event.key === '-') zoom(2);
     else return;
@@ -84,10 +90,9 @@ export function Waveform({ view, sound, onSeek }: WaveformProps) {
   };
   return (
     <div class="waveform">
-      <div class="zoom">
-        <span class="soft">
-          {near.length === 0 ? 'Caller above, bot below; between them the way to each answer' : near.map(inWords).join(' · ')}
-        </span>
+      <div class="controls">
+        {children}
+        <span class="near soft">{near.map(inWords).join(' · ')}</span>
         <button type="button" aria-label="Zoom in" onClick={() => zoom(0.5)}>
           +
         </button>
@@ -97,6 +102,11 @@ export function Waveform({ view, sound, onSeek }: WaveformProps) {
         <button type="button" onClick={() => show(0, whole)}>
           Whole call
         </button>
+      </div>
+      <div class="labels soft" aria-hidden="true">
+        <span>Caller</span>
+        <span>Answer</span>
+        <span>Bot</span>
       </div>
       <div
         ref={place}
@@ -148,6 +158,23 @@ function prepared(canvas: HTMLCanvasElement | null, width: number, height: numbe
   Object.assign(canvas.style, { width: `${String(width)}px`, height: `${String(height)}px` });
   context.scale(scale, scale);
   return context;
+}
+
+/** What is seen of a call of `whole` ms. It grows with a call that goes on, and then follows its end. */
+function useWindow(whole: number) {
+  const [window, setWindow] = useState<Window>({ fromMs: 0, spanMs: Math.min(whole, FIRST_MS) });
+  const before = useRef(whole);
+  useEffect(() => {
+    const wasMs = before.current;
+    before.current = whole;
+    if (whole === wasMs) return;
+    setWindow(({ fromMs, spanMs }) => {
+      const isWhole = spanMs >= wasMs && whole <= FIRST_MS;
+      if (isWhole) return { fromMs: 0, spanMs: whole };
+      return { fromMs: fromMs + spanMs >= wasMs ? whole - spanMs : fromMs, spanMs };
+    });
+  }, [whole]);
+  return [window, setWindow] as const;
 }
 
 /** The width of an element, whole pixels, whatever happens to the window. */

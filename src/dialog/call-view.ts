@@ -141,7 +141,7 @@ export interface ShownEvent {
 export interface ShownTrack {
   /** Loudest sample of each 20 ms, 0 to 255, as base64; from the start of the session. */
   readonly peaks: string;
-  /** Address of the sound as WAV, mono, 8 kHz: relative, or `data:`. */
+  /** Address of the sound as WAV, mono, 8 kHz: relative, or `data:`; empty while there is none. */
   readonly href: string;
 }
 
