@@ -9,10 +9,36 @@ const page = document.getElementById('page');
 const view = JSON.parse(document.getElementById('data')?.textContent ?? 'null') as CallView | null;
 if (page !== null && view !== null) {
   document.title = `${view.call.agentId}, call ${view.call.conversationId}`;
+  show(view, page);
+  // The sound stands behind this script: the call is seen before all of it is there.
+  document.addEventListener('DOMContentLoaded', () => void addSound(view, page));
+}
+
+function show(shown: CallView, on: HTMLElement): void {
   render(
     <main>
-      <Call view={view} />
+      <Call view={shown} />
     </main>,
-    page,
+    on,
   );
+}
+
+async function addSound(silent: CallView, on: HTMLElement): Promise<void> {
+  const { caller, bot } = silent.sound;
+  const [callerHref, botHref] = await Promise.all([unpacked('caller'), unpacked('bot')]);
+  const sound = {
+    ...(caller === undefined ? {} : { caller: { ...caller, href: callerHref } }),
+    ...(bot === undefined ? {} : { bot: { ...bot, href: botHref } }),
+  };
+  show({ ...silent, sound }, on);
+}
+
+/** @returns an address of the sound that stands in the page, or nothing. */
+async function unpacked(side: 'caller' | 'bot'): Promise<string> {
+  const packed = atob(document.getElementById(`sound-${side}`)?.textContent ?? '');
+  if (packed === '') return '';
+  const bytes = new Uint8Array(packed.length);
+  for (let index = 0; index < packed.length; index += 1) bytes[index] = packed.charCodeAt(index);
+  const sound = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')));
+  return URL.createObjectURL(new Blob([await sound.arrayBuffer()], { type: 'audio/wav' }));
 }

@@ -7,7 +7,6 @@ const MOST_APART_S = 0.08;
 
 export class CallSound {
   readonly #sides = new Map<Side, HTMLAudioElement>();
-  readonly #addresses: string[] = [];
   readonly #listeners = new Set<() => void>();
   /** Grows with a call that goes on. */
   durationMs = 0;
@@ -22,7 +21,7 @@ export class CallSound {
       if (href === '') continue;
       const audio = new Audio();
       audio.preload = 'none';
-      audio.src = this.#addressOf(href);
+      audio.src = href;
       this.#sides.set(side, audio);
     }
   }
@@ -89,7 +88,6 @@ export class CallSound {
   close(): void {
     this.pause();
     this.#listeners.clear();
-    for (const address of this.#addresses) URL.revokeObjectURL(address);
   }
 
   #follow(): void {
@@ -110,15 +108,5 @@ export class CallSound {
 
   #changed(): void {
     for (const listener of this.#listeners) listener();
-  }
-
-  /** Some browsers play no address that is longer than 32 MB: what stands in the page gets one of its own. */
-  #addressOf(href: string): string {
-    const data = /^data:(?<type>[\w/-]+);base64,/u.exec(href);
-    if (data === null) return href;
-    const bytes = Uint8Array.from(atob(href.slice(data[0].length)), (character) => character.charCodeAt(0));
-    const address = URL.createObjectURL(new Blob([bytes], { type: data.groups?.['type'] ?? '' }));
-    this.#addresses.push(address);
-    return address;
   }
 }

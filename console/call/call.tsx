@@ -7,6 +7,7 @@ import { Ladder } from './ladder.tsx';
 import { ROW_KINDS, rowsOf, type Row } from './ladder-rows.ts';
 import { Player } from './player.tsx';
 import { RowDetails } from './row-details.tsx';
+import { shownNumber } from './shown-time.ts';
 import { Waveform } from './waveform.tsx';
 import './call.css';
 
@@ -65,7 +66,7 @@ export function Call({ view }: { readonly view: CallView }) {
               onInput={(event) => setWords(event.currentTarget.value)}
             />
             <span class="soft" role="status">
-              {shown.length.toLocaleString('en')} of {rows.length.toLocaleString('en')}
+              {shownNumber(shown.length)} of {shownNumber(rows.length)}
             </span>
           </div>
           <Ladder rows={shown} chosen={chosen} onChoose={choose} />

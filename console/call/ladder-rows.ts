@@ -1,7 +1,7 @@
 // The rows of the ladder: turns, messages, events and log lines of a call in order of time.
 import type { CallView, ShownEvent, ShownLog, ShownMessage, ShownTurn } from '../../src/dialog/call-view.ts';
 import { partsInWords } from './answer-parts.ts';
-import { inWords, shownMs } from './shown-time.ts';
+import { inWords, shownMs, shownNumber } from './shown-time.ts';
 
 /** Who takes part, from left to right. */
 export const LANES = ['caller', 'platform', 'server', 'bot', 'service'] as const;
@@ -77,7 +77,7 @@ function turnRow(turn: ShownTurn): Unplaced<Row> {
 
 function messageRow(message: ShownMessage): Unplaced<Row> {
   const { atMs, turn, from, name, detail, bytes, findings = [] } = message;
-  const size = bytes === undefined ? [] : [`${bytes.toLocaleString('en')} bytes`];
+  const size = bytes === undefined ? [] : [`${shownNumber(bytes)} bytes`];
   const found = findings.map(({ rule, code, message: said }) => `${rule ?? code}: ${said}`);
   return {
     ...{ kind: 'message', of: message, atMs, turn, from, to: from === 'platform' ? 'server' : 'platform', title: name },

@@ -1,4 +1,7 @@
-// Times as the pages write them.
+// Times and numbers as the pages write them.
+
+/** Made once: it is slow to make. */
+const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 /** A place in a call, `1:02.345`; with hours where there are some. */
 export function shownTime(atMs: number): string {
@@ -15,7 +18,12 @@ export function shownSeconds(atMs: number): string {
 
 /** A length, `1,210 ms`. */
 export function shownMs(ms: number): string {
-  return `${Math.round(ms).toLocaleString('en')} ms`;
+  return `${shownNumber(ms)} ms`;
+}
+
+/** A number, whole: `20,600`. */
+export function shownNumber(number: number): string {
+  return NUMBERS.format(number);
 }
 
 /** A word of the engine for people: `barge_in` becomes `barge in`. */
