@@ -28,7 +28,15 @@ export const DOORS = [
     for: 'Configure, deploy and watch servers, and find out why no calls come in.',
     pages: [
       ...['docs/config.md', 'docs/operations.md', 'docs/connections.md', 'docs/deploy.md', 'docs/shared-calls.md', 'docs/upgrade.md'],
-      ...['docs/admin.md', 'docs/admin-store.md', 'docs/doctor.md', 'docs/errors.md', 'docs/metrics.md', 'docs/faults.md'],
+      ...[
+        'docs/admin.md',
+        'docs/admin-store.md',
+        'docs/doctor.md',
+        'docs/errors.md',
+        'docs/metrics.md',
+        'docs/runbooks.md',
+        'docs/faults.md',
+      ],
       ...['docs/load.md', 'SECURITY.md', 'CHANGELOG.md'],
     ],
   },

@@ -131,7 +131,7 @@ async function open(opening: Opening): Promise<App> {
   lifecycle.opened('load gauge', () => {
     load.close();
   });
-  const metrics = createMetrics({ knownBots: first.bots.map(({ id }) => id), clock, load });
+  const metrics = createMetrics({ knownBots: first.bots.map(({ id }) => id), clock, load, maxSessions: settings.sessions.max });
   const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls });
   const shown = { readiness: new Readiness(), metrics, calls: timelines, refused: metrics.refused };
   const { readiness } = shown;

@@ -64,6 +64,8 @@ export interface MetricsOptions {
   readonly clock: Clock;
   /** The load source of the admission. */
   readonly load: LoadSource;
+  /** The most open calls (`sessions.max`); default: the gauge is missing. */
+  readonly maxSessions?: number;
   /** Whether to measure the process (memory, CPU, event loop); default true. */
   readonly processMetrics?: boolean;
 }
@@ -81,6 +83,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const files = fileMetrics(registry);
   const store = storeMetrics(registry);
   const forward = forwardMetrics(registry);
+  new MetricMaker(registry).gauge('parley_sessions_limit', 'Most calls that may be open, as sessions.max says.', {
+    collect: (gauge) => {
+      if (options.maxSessions !== undefined) gauge.set(options.maxSessions);
+    },
+  });
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
   return {
     sessions,
