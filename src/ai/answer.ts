@@ -42,10 +42,10 @@ export type Answering<D extends JsonObject> = (draft: Draft<D>) => AsyncGenerato
 export function answering<D extends JsonObject>(options: AssistantOptions<D>): (prepared?: PreparedAnswer) => Answering<D> {
   for (const model of modelsOf(options)) demandModel(model);
   return (prepared) => {
-    let parts = prepared?.parts;
+    let first = prepared;
     return (draft) => {
-      const ahead = parts;
-      parts = undefined;
+      const ahead = first;
+      first = undefined;
       return answer(draft, options, ahead);
     };
   };
@@ -53,7 +53,7 @@ export function answering<D extends JsonObject>(options: AssistantOptions<D>): (
 
 /** Asks the first model before the input is certain. */
 export function answerAhead<D extends JsonObject>(draft: Draft<D>, options: AssistantOptions<D>): PreparedAnswer {
-  return readAhead(partsFrom(draft, options.model, options));
+  return { parts: readAhead(partsFrom(draft, options.model, options)), askedAtMs: draft.context.clock.monotonicMs() };
 }
 
 function modelsOf<D extends JsonObject>({ model, fallback }: AssistantOptions<D>): readonly LanguageModel[] {
@@ -63,11 +63,13 @@ function modelsOf<D extends JsonObject>({ model, fallback }: AssistantOptions<D>
 async function* answer<D extends JsonObject>(
   draft: Draft<D>,
   options: AssistantOptions<D>,
-  ahead: AsyncIterable<ModelPart> | undefined,
+  ahead: PreparedAnswer | undefined,
 ): AsyncGenerator<Saying, Answered> {
   let answered: Answered = { uses: [], failed: 'error' };
   for (const [index, model] of modelsOf(options).entries()) {
-    const parts = (index === 0 ? ahead : undefined) ?? partsFrom(draft, model, options);
+    const prepared = index === 0 ? ahead : undefined;
+    draft.noteAsked(prepared?.askedAtMs);
+    const parts = prepared?.parts ?? partsFrom(draft, model, options);
     const attempt = yield* attemptWith(draft, { parts, model: model.modelId, isFallback: index > 0, check: options.check });
     answered = attempt;
     if (isLast(draft, attempt)) return attempt;

@@ -31,7 +31,10 @@ export class Draft<D extends JsonObject> {
   /** Whether anything was said in this turn. */
   hasSpoken = false;
   readonly #beganAtMs: number;
-  readonly #report = { firstTokenMs: 0, firstSentenceMs: 0, tokensIn: 0, tokensOut: 0, model: '', isFallback: false };
+  readonly #report = { firstTokenMs: 0, firstSentenceMs: 0, waitedMs: 0, tokensIn: 0, tokensOut: 0, model: '', isFallback: false };
+  #preparedMs: number | undefined;
+  /** Since when the model is waited for, monotonic ms. */
+  #waitingSinceMs = 0;
   readonly #tools: TurnReport['tools'][number][] = [];
   readonly #failures: ModelFailure[] = [];
   readonly #fallbacks: ModelFailure[] = [];
@@ -171,8 +174,15 @@ export class Draft<D extends JsonObject> {
     this.#state = state;
   }
 
+  /** The model is waited for. @param askedAtMs - when it was asked, monotonic ms, if that was before this turn. */
+  noteAsked(askedAtMs?: number): void {
+    this.#waitingSinceMs = this.context.clock.monotonicMs();
+    if (askedAtMs !== undefined) this.#preparedMs = Math.round(this.#beganAtMs - askedAtMs);
+  }
+
   noteToken(model: string, isFallback: boolean): void {
     Object.assign(this.#report, { model, isFallback });
+    this.#noteWait();
     this.#report.firstTokenMs ||= this.#sinceMs();
   }
 
@@ -181,12 +191,14 @@ export class Draft<D extends JsonObject> {
   }
 
   noteTokens(tokensIn: number, tokensOut: number): void {
+    this.#noteWait();
     this.#report.tokensIn += tokensIn;
     this.#report.tokensOut += tokensOut;
     this.change({ tokens: this.#state.tokens + tokensIn + tokensOut });
   }
 
   noteFailure(why: ModelFailure): void {
+    this.#noteWait();
     this.#failures.push(why);
   }
 
@@ -199,16 +211,26 @@ export class Draft<D extends JsonObject> {
     this.#usedUp = what;
   }
 
-  noteTool(name: string, ms: number, ok: boolean): void {
-    this.#tools.push({ name, ms: Math.round(ms), ok });
+  /** @param beganAtMs - monotonic ms. */
+  noteTool(name: string, beganAtMs: number, ok: boolean): void {
+    const atMs = Math.round(beganAtMs - this.#beganAtMs);
+    this.#tools.push({ name, atMs, ms: Math.round(this.context.clock.monotonicMs() - beganAtMs), ok });
+  }
+
+  #noteWait(): void {
+    const nowMs = this.context.clock.monotonicMs();
+    if (!this.hasSpoken) this.#report.waitedMs += nowMs - this.#waitingSinceMs;
+    this.#waitingSinceMs = nowMs;
   }
 
   report(): TurnReport {
-    const { firstTokenMs, firstSentenceMs, ...rest } = this.#report;
+    const { firstTokenMs, firstSentenceMs, waitedMs, ...rest } = this.#report;
     return {
       ...(firstTokenMs > 0 && { firstTokenMs }),
       ...(firstSentenceMs > 0 && { firstSentenceMs }),
       ...rest,
+      ...(this.#preparedMs !== undefined && { preparedMs: this.#preparedMs }),
+      waitedMs: Math.round(waitedMs),
       ms: this.#sinceMs(),
       tools: this.#tools,
       failures: this.#failures,

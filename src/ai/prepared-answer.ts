@@ -6,10 +6,12 @@ import type { AssistantState } from './options.ts';
 /** The result of an assistant's `prepare`, for its handler of `speech_input`. */
 export interface PreparedAnswer {
   readonly parts: AsyncIterable<ModelPart>;
+  /** When the model was asked, monotonic ms. */
+  readonly askedAtMs: number;
 }
 
 /** Reads the source ahead; the parts are kept until they are read once. `source` must end by itself and never throw. */
-export function readAhead(source: AsyncIterable<ModelPart>): PreparedAnswer {
+export function readAhead(source: AsyncIterable<ModelPart>): PreparedAnswer['parts'] {
   const read: ModelPart[] = [];
   let [isOver, wake] = [false, (): void => undefined];
   const reading = async (): Promise<void> => {
@@ -21,7 +23,7 @@ export function readAhead(source: AsyncIterable<ModelPart>): PreparedAnswer {
     wake();
   };
   void reading();
-  return { parts: partsOf() };
+  return partsOf();
 
   async function* partsOf(): AsyncGenerator<ModelPart, void> {
     for (;;) {

@@ -111,7 +111,7 @@ async function* runTool<D extends JsonObject, S>(
   await settledOrStopped(run, context.signal);
   draft.collect();
   const outcome = draft.outcomeOf(message.id);
-  if (outcome !== undefined) draft.noteTool(message.tool, context.clock.monotonicMs() - beganAtMs, outcome.isError !== true);
+  if (outcome !== undefined) draft.noteTool(message.tool, beganAtMs, outcome.isError !== true);
   if (draft.isInterrupted()) return draft.listen();
   yield keep(at(draft.state), { durable: tool.readOnly !== true });
   return undefined;
@@ -178,11 +178,13 @@ export async function* takeDigits<D extends JsonObject, S>(
     yield keep(at(draft.state), { durable: true });
     const limit = { ms: LIMIT_MS, clock: context.clock };
     const message = { by: 'tool', id: keying.use, tool: keying.tool, input: {} } as const;
+    const beganAtMs = context.clock.monotonicMs();
     const run = runs.run(keying.use, (signal) => ended(draft, message, (own) => entry.use(digits, own), signal), limit);
     await settledOrStopped(run, context.signal);
     const taken = runs.take(keying.use);
     if (taken === 'running') return draft.listen();
     end = taken;
+    draft.noteTool(keying.tool, beganAtMs, end !== undefined && end.outcome.isError !== true);
   }
   if (end !== undefined && (end.outcome.isError === true || end.outcome.value !== null)) {
     draft.end(keying.use, end);

@@ -19,6 +19,7 @@ import { Admission } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
 import { Sessions } from '../session/sessions.ts';
 import { Listener } from '../speech/listener.ts';
+import { answerParts } from '../telemetry/answer-parts.ts';
 import { createCallLog } from '../telemetry/call-log.ts';
 import { CallTimelines } from '../telemetry/call-timeline.ts';
 import { LoadGauge } from '../telemetry/load-gauge.ts';
@@ -121,7 +122,7 @@ type Opening = AppOptions &
 
 // Everything is closed in the reverse order of this list.
 async function open(opening: Opening): Promise<App> {
-  const { settings, instanceId, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization, observer } = opening;
+  const { settings, instanceId, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization } = opening;
   const base = { clock, log, lifecycle };
   const profile = loadProfile(settings.platform.profile);
   const [bots, engines] = await Promise.all([opening.bots ?? loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
@@ -148,11 +149,16 @@ async function open(opening: Opening): Promise<App> {
   const homes = await openHomes(settings, { instanceId, shared, metrics, ...base });
   const admission = new Admission({ limits: admissionLimits(settings), load, clock });
   const callLog = createCallLog({ log, clock, isDevelopment: isDevelopment(settings) });
+  const watchers = [metrics.sessions, callLog, timelines, ...(opening.observer === undefined ? [] : [opening.observer])];
+  const parts = answerParts(clock, (...told) => {
+    observer.answerTimed(...told);
+  });
+  const observer = combineObservers([parts, ...watchers], log);
   const sessions = new Sessions(
     {
       ...{ admission, clock, log, voice: voices.voice, recognizer: voices.recognizer, snapshots: homes.snapshots },
       settings: engineSettings(settings),
-      observer: combineObservers([metrics.sessions, callLog, timelines, ...(observer === undefined ? [] : [observer])], log),
+      observer,
       createListener: (options) => new Listener({ engines, patience: settings.speech, ...options }),
     },
     catalog,

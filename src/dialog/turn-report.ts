@@ -17,7 +17,12 @@ export interface TurnReport {
   readonly firstSentenceMs?: number;
   /** Until the turn was over: with `speak` and `say`, until the last sentence was spoken. */
   readonly ms: number;
-  readonly tools: readonly { readonly name: string; readonly ms: number; readonly ok: boolean }[];
+  /** How long before that the model had been asked, because the caller paused. */
+  readonly preparedMs?: number;
+  /** What was waited for the model before the turn's first words, tools not included. */
+  readonly waitedMs?: number;
+  /** In their order; `atMs` is the beginning. */
+  readonly tools: readonly { readonly name: string; readonly atMs?: number; readonly ms: number; readonly ok: boolean }[];
   readonly tokensIn: number;
   readonly tokensOut: number;
   /** The last model that was asked; empty: none. */

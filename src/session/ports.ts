@@ -1,8 +1,9 @@
 // The ports of the engine. `app` connects them to implementations.
 import type { AppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
-import type { BargeIn, Bot, ReplyingEvent } from '../bot/bot.ts';
+import type { BargeIn, Bot, ReplyingEvent, SpeechInput } from '../bot/bot.ts';
 import type { CallFacts, CallKey } from '../dialog/call.ts';
+import type { AnswerParts } from '../dialog/call-view.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Input } from '../dialog/input.ts';
 import type { DeliveryMode, Output, PromptAudio } from '../dialog/output.ts';
@@ -143,12 +144,20 @@ export interface SessionObserver {
   /** @param end - `moved`: the call goes on in another process. */
   sessionEnded?(call: CallFacts, end: SessionEnd | 'moved'): void;
   turnStarted?(call: CallFacts, turnId: string, trackingId?: string): void;
-  /** The first prompt audio of a turn was sent, `latencyMs` after the caller's input was complete. */
-  replyStarted?(call: CallFacts, turnId: string, latencyMs: number): void;
+  /**
+   * The first prompt audio of a turn was sent, `latencyMs` after the caller's input was complete.
+   *
+   * @param synthesisMs - what was waited for sounds until then: from the request of the prompt; 0 when it was cached.
+   */
+  replyStarted?(call: CallFacts, turnId: string, latencyMs: number, synthesisMs: number): void;
+  /** The time to the first sound of the reply by its parts; just before `turnEnded`. Told by an observer: see telemetry/answer-parts. */
+  answerTimed?(call: CallFacts, turnId: string, parts: AnswerParts): void;
   turnEnded?(call: CallFacts, turnId: string, end: TurnEnd): void;
-  /** The caller began or stopped speaking. */
   speechStarted?(call: CallFacts, turnId: string): void;
-  speechEnded?(call: CallFacts, turnId: string): void;
+  /** The caller stopped speaking. @param silenceMs - how long the caller was silent until that was decided; 0 where the bot decides it. */
+  speechEnded?(call: CallFacts, turnId: string, silenceMs: number): void;
+  /** The recognizer has answered or failed. @param waitedMs - what was waited for it after the end of speech. */
+  recognized?(call: CallFacts, turnId: string, outcome: Exclude<SpeechInput['understood'], 'not_asked'>, waitedMs: number): void;
   /** The bot was asked; `botAnswered` always follows. */
   botAsked?(call: CallFacts, turnId: string, event: ReplyingEvent['type']): void;
   botAnswered?(call: CallFacts, turnId: string, tookMs: number): void;

@@ -169,6 +169,11 @@ export class Listener {
     this.#loop.clear();
   }
 
+  /** Silence at the end of the utterance that goes on or ended last, ms. */
+  get quietMs(): number {
+    return this.#endpointer.quietFrames * FRAME_MS;
+  }
+
   get #loopFrames(): number {
     return this.#preRollFrames + this.#endpointer.windowFrames;
   }

@@ -6,8 +6,8 @@ import type { LogFields, Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
-/** Refused calls and slow readers are logged elsewhere, rate-limited. */
-type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader' | 'modelReported'>>;
+/** Refused calls and slow readers are logged elsewhere, rate-limited; models by the bot. What a recognizer took is a part of the answer. */
+type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader' | 'modelReported' | 'recognized'>>;
 
 interface CallLogOptions {
   readonly log: Logger;
@@ -54,6 +54,9 @@ export function createCallLog({ log, clock, isDevelopment = false }: CallLogOpti
     },
     replyStarted(call, turnId, latencyMs) {
       log.info({ event: 'reply_started', ...turnIds(call, turnId), latencyMs: Math.round(latencyMs) }, 'reply started');
+    },
+    answerTimed(call, turnId, parts) {
+      log.debug({ event: 'answer_parts', ...turnIds(call, turnId), ...parts }, 'where the time to the reply went');
     },
     turnEnded(call, turnId, end) {
       log.info({ event: 'turn_ended', ...turnIds(call, turnId), end }, 'turn ended');

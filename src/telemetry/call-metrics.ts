@@ -13,6 +13,8 @@ import type { RefusedOrganizations } from './refused-organizations.ts';
 const OTHER = 'other';
 const LATENCY_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
 const DURATION_BUCKETS_S = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600];
+/** Without the wire, which no server knows. */
+const ANSWER_PARTS = ['endpointing', 'recognition', 'bot', 'model', 'tools', 'synthesis', 'engine'] as const;
 const SPEECH_BUCKETS_S = [0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 30];
 
 /** Times of a turn so far, monotonic ms. */
@@ -84,6 +86,12 @@ export function callMetrics(
       turns.latency.observe({ bot }, latencyMs / 1000);
       const endedAtMs = times.get(turnId)?.speechEndedAtMs;
       if (endedAtMs !== undefined) turns.speechLatency.observe({ bot }, (clock.monotonicMs() - endedAtMs) / 1000);
+    },
+    recognized() {
+      // Its time is a part of the answer; its outcome is counted by the voice.
+    },
+    answerTimed(_call, _turnId, parts) {
+      for (const part of ANSWER_PARTS) turns.parts.observe({ part }, parts[`${part}Ms`] / 1000);
     },
     turnEnded(call, turnId, end) {
       const bot = botOf(call);
@@ -162,6 +170,12 @@ function turnSeries(registry: Registry, bots: Iterable<string>) {
       'Time from the end of speech to the first prompt audio, in seconds, the recognizer and waiting inputs included.',
       LATENCY_BUCKETS_S,
       { bot: [] },
+    ),
+    parts: make.histogram(
+      'parley_answer_part_seconds',
+      'Time from the last sound of the caller, or the end of any other input, to the first sound of the reply, in seconds, by what was waited for.',
+      LATENCY_BUCKETS_S,
+      { part: ANSWER_PARTS },
     ),
     bargeIns: make.counter('parley_barge_ins_total', 'Prompts that callers interrupted, by speech or keys.', {
       bot,

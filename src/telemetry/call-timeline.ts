@@ -2,6 +2,8 @@
 // and in facts per call. Ids, durations and our own names only; nothing that a caller or a bot said (P-14).
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts } from '../dialog/call.ts';
+import type { AnswerParts } from '../dialog/call-view.ts';
+import type { TurnReport } from '../dialog/turn-report.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
 /** Most facts of one call, the latest ones; a call of ten minutes has about this many. */
@@ -89,8 +91,12 @@ export class CallTimelines implements SessionObserver {
     this.#note(call, { event: 'input_started', turnId });
   }
 
-  speechEnded(call: CallFacts, turnId: string): void {
-    this.#note(call, { event: 'input_ended', turnId });
+  speechEnded(call: CallFacts, turnId: string, silenceMs: number): void {
+    this.#note(call, { event: 'input_ended', turnId, silenceMs });
+  }
+
+  recognized(call: CallFacts, turnId: string, outcome: string, waitedMs: number): void {
+    this.#note(call, { event: 'recognized', turnId, outcome, waitedMs: Math.round(waitedMs) });
   }
 
   bargeIn(call: CallFacts, turnId: string, by: string, heardMs: number): void {
@@ -109,12 +115,22 @@ export class CallTimelines implements SessionObserver {
     this.#note(call, { event: 'bot_answered', turnId, tookMs: Math.round(tookMs) });
   }
 
+  modelReported(call: CallFacts, turnId: string, { model, tools, firstTokenMs, firstSentenceMs, preparedMs }: TurnReport): void {
+    for (const { name, ms, ok } of tools)
+      this.#note(call, { event: 'tool_used', turnId, tool: name, outcome: ok ? 'ok' : 'failed', tookMs: ms });
+    this.#note(call, { event: 'model_reported', turnId, model, firstTokenMs, firstSentenceMs, preparedMs });
+  }
+
   fillerSpoken(call: CallFacts, turnId: string): void {
     this.#note(call, { event: 'filler_spoken', turnId });
   }
 
   replyStarted(call: CallFacts, turnId: string, latencyMs: number): void {
     this.#note(call, { event: 'reply_started', turnId, latencyMs: Math.round(latencyMs) });
+  }
+
+  answerTimed(call: CallFacts, turnId: string, parts: AnswerParts): void {
+    this.#note(call, { event: 'answer_parts', turnId, ...parts });
   }
 
   replyRepeated(call: CallFacts, turnId: string): void {
@@ -133,7 +149,7 @@ export class CallTimelines implements SessionObserver {
     this.#note(call, { event: 'turn_ended', turnId, end });
   }
 
-  #note(call: CallFacts, fact: { readonly event: string; readonly [detail: string]: string | number }): void {
+  #note(call: CallFacts, fact: { readonly event: string; readonly [detail: string]: string | number | undefined }): void {
     const kept = this.#running.get(call);
     if (kept === undefined || kept.isForgotten) return;
     const { timeline } = kept;

@@ -134,8 +134,8 @@ export class BotRunner {
     const { clock, observer, settings, voice, hurry } = this.#parts;
     const writer = new ReplyWriter({
       ...{ turn, conversation, settings, voice, clock, hurry, speaks: conversation.bot.speaks ?? {} },
-      onFirstAudio: () => {
-        observer.replyStarted?.(conversation.call, turn.id, clock.monotonicMs() - completeAtMs);
+      onFirstAudio: (synthesisMs) => {
+        observer.replyStarted?.(conversation.call, turn.id, clock.monotonicMs() - completeAtMs, synthesisMs);
       },
     });
     return { conversation, turn, writer };

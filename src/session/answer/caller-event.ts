@@ -71,9 +71,14 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
     case 'custom_event':
       return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
     case 'speech': {
+      const { clock, observer } = parts;
+      const waitingSinceMs = clock.monotonicMs();
       const { failure, ...recognized } = await recognize(act.utterance, input.recognition, context);
+      const nowMs = clock.monotonicMs();
+      if (recognized.understood !== 'not_asked' && !context.signal.aborted)
+        observer.recognized?.(conversation.call, context.turn.id, recognized.understood, nowMs - waitingSinceMs);
       const said: SpeechInput<unknown> = { type: 'speech_input', utterance: act.utterance, ...recognized, heard, prepared: undefined };
-      const tookMs = parts.clock.monotonicMs() - input.completeAtMs;
+      const tookMs = nowMs - input.completeAtMs;
       conversation.recorder?.recognized(context.turn, { text: recognized.text, tookMs, failure }, isSensitiveInput(snapshot, said));
       if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) {
         input.prepared?.stop();

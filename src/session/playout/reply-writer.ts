@@ -19,8 +19,8 @@ export interface ReplyWriterOptions extends Pick<EngineParts, 'voice' | 'clock' 
   readonly speaks: VoiceChoice;
   /** `slowReaderMs` limits each wait for the client, `maxFarewellMs` the wait for the end of the farewell (G-7A). */
   readonly settings: Pick<EngineSettings, 'slowReaderMs' | 'maxFarewellMs'>;
-  /** Called when the first audio of this turn was sent. */
-  readonly onFirstAudio: () => void;
+  /** Called when the first audio of this turn was sent. @param synthesisMs - what was waited for sounds until then. */
+  readonly onFirstAudio: (synthesisMs: number) => void;
 }
 
 /** Assumed length of an unplayable recording, ms: limits a handler that yields one for ever. */
@@ -44,6 +44,9 @@ export class ReplyWriter {
   #hasLost = false;
   #lastBargeIn = false;
   #heldMs = 0;
+  /** Waits for sounds before the first audio, ms, without the one that began at {@link #waitingSinceMs}. */
+  #waitedMs = 0;
+  #waitingSinceMs: number | undefined;
 
   readonly #saidTexts: string[] = [];
 
@@ -180,8 +183,9 @@ export class ReplyWriter {
   }
 
   async #speak(prompts: readonly Prompt[], unwanted: AbortSignal, isTerminal: boolean, asked?: Sounds): Promise<void> {
-    const { turn } = this.#options;
+    const { turn, clock } = this.#options;
     const lastProtected = isTerminal ? prompts.length : prompts.findLastIndex(({ bargeIn }) => !bargeIn);
+    const sinceMs = (this.#waitingSinceMs = clock.monotonicMs());
     // All are requested at once, so that the second is ready when the first was sent.
     const sounds = asked ?? this.#sounds.ask(prompts, unwanted);
     for (const [index, prompt] of prompts.entries()) {
@@ -192,6 +196,8 @@ export class ReplyWriter {
       await this.#sound(isTerminal ? uncuttable(prompt) : prompt, sound, unwanted);
     }
     turn.holdsFloor = false;
+    this.#waitedMs += clock.monotonicMs() - sinceMs;
+    this.#waitingSinceMs = undefined;
   }
 
   async #sound(prompt: Prompt, sound: PromptAudio | Pieces | undefined, unwanted: AbortSignal): Promise<void> {
@@ -286,7 +292,8 @@ export class ReplyWriter {
     if (this.#hasSpoken) return;
     this.#hasSpoken = true;
     this.#hasSaid = true;
-    this.#options.onFirstAudio();
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#options.onFirstAudio(this.#waitedMs + nowMs - (this.#waitingSinceMs ?? nowMs));
   }
 
   async #drained(unwanted: AbortSignal): Promise<void> {

@@ -98,6 +98,11 @@ export class CallerAudio {
     return this.#listener?.takeUtterance() ?? NOTHING_HEARD;
   }
 
+  /** See {@link Listener.quietMs}. */
+  get quietMs(): number {
+    return this.#listener?.quietMs ?? 0;
+  }
+
   /** A copy of the utterance so far; see {@link CallerAudio.takeUtterance}. */
   utteranceSoFar(): Utterance {
     return this.#listener?.utteranceSoFar() ?? NOTHING_HEARD;

@@ -112,7 +112,7 @@ export class Inputs implements TurnListener {
     if (input.kind === 'dtmf') this.#cutShort(turn, 'keys', turn);
     this.#isTyping = false;
     conversation.hasBegun = true;
-    if (input.kind === 'speech') parts.observer.speechEnded?.(conversation.call, turn.id);
+    if (input.kind === 'speech') parts.observer.speechEnded?.(conversation.call, turn.id, this.#callerAudio.quietMs);
     // During and after the farewell there is no further reply (G-7C).
     if (conversation.isOver && (conversation.isEnded || conversation.isSayingFarewell)) {
       if (conversation.hasMoved) turn.giveBack();

@@ -38,7 +38,7 @@ describe('the call log', () => {
     const { observer, lines, clock, call } = setUp();
     observer.sessionStarted(call);
     observer.turnStarted(call, 'turn-1', 'platform-7');
-    observer.replyStarted(call, 'turn-1', 123.4);
+    observer.replyStarted(call, 'turn-1', 123.4, 0);
     observer.bargeIn(call, 'turn-1', 'speech', 340.6);
     observer.turnEnded(call, 'turn-1', 'interrupted');
     clock.advance(61_000);
@@ -58,7 +58,7 @@ describe('the call log', () => {
   it('P-02 has the tracking id on every line of a turn, and forgets it when the turn is over', () => {
     const { observer, lines, call } = setUp();
     notifyAll(observer, call, 'turn-1');
-    expect(lines().filter(({ turnId }) => turnId !== undefined).length).toBe(12);
+    expect(lines().filter(({ turnId }) => turnId !== undefined).length).toBe(13);
     expect(lines().filter(({ turnId, trackingId }) => (turnId === undefined) !== (trackingId === undefined))).toEqual([]);
     observer.bargeIn(call, 'turn-1', 'keys', 0);
     expect(lines().at(-1)).not.toHaveProperty('trackingId');

@@ -40,8 +40,9 @@ describe('CallTimelines', () => {
     const call = callFacts({ vendorConfig: 'CANARY', parameters: { name: 'CANARY' } });
     notifyAll(timelines, call);
     expect(timelines.find('conv')?.facts.map(({ event }) => event)).toEqual([
-      ...['session_started', 'turn_started', 'input_started', 'barge_in', 'input_ended', 'prompt_resumed', 'bot_asked', 'filler_spoken'],
-      ...['reply_started', 'bot_answered', 'bot_failed', 'reply_repeated', 'slow_reader', 'turn_ended', 'session_ended'],
+      ...['session_started', 'turn_started', 'input_started', 'barge_in', 'input_ended', 'recognized', 'prompt_resumed', 'bot_asked'],
+      ...['filler_spoken', 'reply_started', 'bot_answered', 'tool_used', 'model_reported', 'bot_failed', 'reply_repeated', 'slow_reader'],
+      ...['answer_parts', 'turn_ended', 'session_ended'],
     ]);
     expect(JSON.stringify([timelines.find('conv'), timelines.recent()])).not.toContain('CANARY');
   });

@@ -41,11 +41,11 @@ describe('createMetrics', () => {
 
     metrics.sessions.speechStarted(call, 't1');
     clock.advance(1500);
-    metrics.sessions.speechEnded(call, 't1');
+    metrics.sessions.speechEnded(call, 't1', 800);
     metrics.sessions.botAsked(call, 't1', 'speech_input');
     clock.advance(300);
     metrics.sessions.botAnswered(call, 't1', 60);
-    metrics.sessions.replyStarted(call, 't1', 240);
+    metrics.sessions.replyStarted(call, 't1', 240, 0);
     metrics.sessions.bargeIn(call, 't1', 'keys', 400);
     metrics.sessions.fillerSpoken(call, 't1');
     metrics.sessions.promptResumed(call, 't1');
@@ -158,11 +158,11 @@ describe('createMetrics', () => {
     const call = callTo('echo');
     // Speech of a turn that is not known, and an end without a start, as after a resumed prompt.
     metrics.sessions.speechStarted(call, 'unknown');
-    metrics.sessions.speechEnded(call, 'unknown');
+    metrics.sessions.speechEnded(call, 'unknown', 800);
     metrics.sessions.turnStarted(call, 't');
-    metrics.sessions.speechEnded(call, 't');
+    metrics.sessions.speechEnded(call, 't', 800);
     metrics.sessions.turnEnded(call, 't', 'replied');
-    metrics.sessions.replyStarted(call, 't', 5);
+    metrics.sessions.replyStarted(call, 't', 5, 0);
     const now = await samples(metrics);
     expect(now.has('parley_utterance_duration_seconds_count{bot="echo"}')).toBe(false);
     expect(now.has('parley_speech_latency_seconds_count{bot="echo"}')).toBe(false);

@@ -23,7 +23,7 @@ describe('the metrics of several processes', () => {
     for (const worker of [1, 2]) {
       const metrics = metricsOf();
       metrics.sessions.sessionStarted(CALL);
-      metrics.sessions.replyStarted(CALL, 't', 40);
+      metrics.sessions.replyStarted(CALL, 't', 40, 0);
       workers.read(worker, await metrics.reading());
     }
     expect(
