@@ -1,6 +1,7 @@
 // A TCP relay before servers: what a load balancer is to a caller, as far as connections go. Passes bytes on and knows no
 // protocol; a test says which server is next, and cuts what stands.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { systemClock } from '../../src/base/clock.ts';
 
 /** A running one. `close` must be called. */
 export interface Relay {
@@ -17,8 +18,13 @@ export interface Relay {
   close(): void;
 }
 
-/** Starts it on a free port of 127.0.0.1. @param port - of the first server. */
-export async function startRelay(port: number): Promise<Relay> {
+/**
+ * Starts it on a free port of 127.0.0.1.
+ *
+ * @param port - of the first server.
+ * @param lateMs - how late everything comes that a server sends; default: at once.
+ */
+export async function startRelay(port: number, lateMs = 0): Promise<Relay> {
   const sockets = new Set<Socket>();
   let next = port;
   let taken = 0;
@@ -35,7 +41,9 @@ export async function startRelay(port: number): Promise<Relay> {
         sockets.delete(socket);
         other.destroy();
       });
-      socket.pipe(other);
+      if (socket === near || lateMs === 0) socket.pipe(other);
+      // Timers of one length fire in their order.
+      else socket.on('data', (bytes) => systemClock.after(lateMs, () => near.write(bytes)));
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

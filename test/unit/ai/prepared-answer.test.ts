@@ -1,8 +1,11 @@
 // An assistant whose model is asked while the caller pauses: once for each input, and never where more than words decide.
 import { describe, expect, it } from 'vitest';
-import { assistantStep, keyed, scripted, tool, z, type AssistantOptions, type AssistantState } from '../../../src/ai/index.ts';
+import { pause } from '../../../src/base/abort.ts';
+import { assistantStep, keyed, scripted, tool, z, type AssistantOptions } from '../../../src/ai/index.ts';
+import type { ProviderCall } from '../../../src/ai/model.ts';
 import type { BotContext } from '../../../src/bot/index.ts';
 import type { Keep, Saying } from '../../../src/bot/saying.ts';
+import type { TurnReport } from '../../../src/dialog/turn-report.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { recordingLog } from '../../support/engine.ts';
 
@@ -13,16 +16,16 @@ const CALL = {
 const HEARD = { complete: true, ms: 1000, text: 'Hello.', parts: [{ text: 'Hello.', heard: 'Hello.', ms: 1000, complete: true }] };
 const SPEECH = { type: 'speech_input', understood: 'words', heard: HEARD, utterance: { mulaw: new Uint8Array(0), durationMs: 0 } } as const;
 
-function contextOf(signal = new AbortController().signal): BotContext<unknown> {
-  return { call: CALL, live: undefined, turnId: 'turn', signal, clock: new FakeClock(), log: recordingLog() };
+function contextOf(signal = new AbortController().signal, clock = new FakeClock()): BotContext<unknown> {
+  return { call: CALL, live: undefined, turnId: 'turn', signal, clock, log: recordingLog() };
 }
 
 function desk(options: Partial<AssistantOptions> & Pick<AssistantOptions, 'model'>) {
   const step = assistantStep({ instructions: 'You book.', greeting: 'Hello.', ...options });
   const { state } = step.begin(CALL);
-  const answered = async (text: string, prepared: ReturnType<typeof step.prepare>, from: AssistantState = state) => {
+  const answered = async (text: string, prepared: ReturnType<typeof step.prepare>, clock?: FakeClock) => {
     const said: string[] = [];
-    const talk = step.turn(from, { ...SPEECH, text, prepared }, contextOf(), (next) => next);
+    const talk = step.turn(state, { ...SPEECH, text, prepared }, contextOf(undefined, clock), (next) => next);
     for (let next = await talk.next(); ; next = await talk.next()) {
       if (next.done === true) return { said, turn: next.value };
       said.push(...textsOf(next.value));
@@ -65,6 +68,35 @@ describe('an assistant that is asked to prepare', () => {
     expect(fallback.asked).toHaveLength(0);
     expect((await answered('Hello?', prepared)).said).toEqual(['Second.']);
   });
+
+  it.each([
+    ['how long before the turn', true, { preparedMs: 150, waitedMs: 100 + 250, tools: [{ name: 'look', atMs: 100, ms: 40, ok: true }] }],
+    ['nothing of that when it was not', false, { waitedMs: 250 + 250, tools: [{ name: 'look', atMs: 250, ms: 40, ok: true }] }],
+  ] as const)(
+    'reports %s it was asked, and what was waited for it and its tools until the first words',
+    async (_what, isPrepared, report) => {
+      const clock = new FakeClock();
+      const model = scripted({ use: 'look' }, 'We are open until five. Come in.');
+      const slow = {
+        ...model,
+        doStream: async (call: ProviderCall) => {
+          await pause(250, clock);
+          return model.doStream(call);
+        },
+      };
+      const look = tool({ description: 'Looks', input: z.object({}), readOnly: true, run: () => pause(40, clock) });
+      const reports: TurnReport[] = [];
+      const { step, state, answered } = desk({ model: slow, tools: { look }, onTurn: (turn) => reports.push(turn) });
+      const when = { text: 'When are you open?', heard: HEARD };
+      const prepared = isPrepared ? step.prepare(state, when, contextOf(undefined, clock)) : undefined;
+      await clock.advanceAsync(150);
+      const answer = answered(when.text, prepared, clock);
+      await clock.advanceAsync(1000);
+      await answer;
+      expect(reports).toMatchObject([report]);
+      expect(reports[0]?.preparedMs).toBe(isPrepared ? 150 : undefined);
+    },
+  );
 
   it('stops with its signal', async () => {
     const model = scripted({ say: 'We are', fails: 'stall' });
