@@ -71,7 +71,7 @@ describe('the timeline of a call', () => {
     // Whether the key cuts the welcome is a matter of how fast this machine is.
     const second = found.facts.filter(({ turnId, event: name }) => turnId?.endsWith('#2') && name !== 'barge_in');
     expect(second.map(({ event: name }) => name)).toEqual([
-      ...['turn_started', 'bot_asked', 'bot_answered', 'bot_failed', 'reply_started', 'turn_ended'],
+      ...['turn_started', 'bot_asked', 'bot_answered', 'bot_failed', 'reply_started', 'answer_parts', 'turn_ended'],
     ]);
     expect(second.find(({ event: name }) => name === 'bot_failed')).toMatchObject({ code: 'bot_failed' });
     const times = found.facts.map(({ atMs }) => atMs);

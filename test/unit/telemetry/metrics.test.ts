@@ -30,6 +30,18 @@ async function samples(metrics: Metrics): Promise<Map<string, number>> {
 }
 
 describe('createMetrics', () => {
+  it('adds up the parts of the time to replies', async () => {
+    const metrics = make();
+    const parts = { endpointingMs: 800, recognitionMs: 60, botMs: 5, modelMs: 400, toolsMs: 0, synthesisMs: 120, engineMs: 2 };
+    for (let turn = 0; turn < 2; turn += 1) metrics.sessions.answerTimed(callTo('echo'), 't', parts);
+    const now = await samples(metrics);
+    const of = (kind: string, part: string) => now.get(`parley_answer_part_seconds_${kind}{part="${part}"}`);
+    expect(['endpointing', 'recognition', 'bot', 'model', 'tools', 'synthesis', 'engine'].map((part) => of('sum', part))).toEqual([
+      ...[1.6, 0.12, 0.01, 0.8, 0, 0.24, 0.004],
+    ]);
+    expect([of('count', 'tools'), of('count', 'wire')]).toEqual([2, undefined]);
+  });
+
   it('counts a call from start to end', async () => {
     const metrics = make();
     const call = callTo('echo');
