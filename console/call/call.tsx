@@ -71,7 +71,7 @@ export function Call({ view }: { readonly view: CallView }) {
           </div>
           <Ladder rows={shown} chosen={chosen} onChoose={choose} />
         </section>
-        <section class="details" aria-label="Details">
+        <section class="details" aria-label="Details" tabIndex={0}>
           <RowDetails row={row} view={view} />
         </section>
       </div>
