@@ -10,6 +10,7 @@ export const CHECKS = {
   attack: { file: 'check-attack.ts', does: 'forged tokens and mutated messages, none of which may get through' },
   'barge-in': { file: 'check-barge-in.ts', does: 'how soon a prompt stops when the caller speaks' },
   conformance: { file: 'check-conformance.ts', does: 'the whole contract, and every broken server that must be found' },
+  console: { file: 'check-console.ts', does: 'the pages in Chromium: the network off, a call of an hour, a screen reader' },
   deploys: { file: 'check-deploys.ts', does: 'servers that are replaced one after the other under calls' },
   failover: { file: 'check-failover.ts', does: 'servers and Redis that die under calls' },
   faults: { file: 'check-faults.ts', does: 'everything around a server that can fail' },

@@ -30,7 +30,10 @@ export async function consoleFiles() {
     write: false,
   });
   const files = new Map(outputFiles.map((file) => [path.basename(file.path), file.text]));
-  for (const name of Object.keys(PAGES)) files.set(`${name}.html`, html(name, files));
+  for (const [name, { isSingleFile }] of Object.entries(PAGES)) {
+    files.set(`${name}.html`, html(name, files));
+    if (isSingleFile) for (const ending of ['js', 'css']) files.delete(`${name}.${ending}`);
+  }
   // What the packages in the scripts ask for.
   files.set('licenses.txt', `preact\n\n${readFileSync(path.join(ROOT, 'node_modules/preact/LICENSE'), 'utf8')}`);
   return files;

@@ -59,6 +59,8 @@ const SHOWN_OTHERWISE = new Set([
 
 export function pictureOf(view: CallView): Picture {
   const cuts = view.turns.flatMap(({ bargeIn }) => (bargeIn === undefined ? [] : [bargeIn.atMs]));
+  // Two turns may be open at once.
+  const prompts = view.turns.flatMap((turn) => turn.prompts).sort((one, other) => one.startMs - other.startMs);
   const [caller, bot] = [peaksOf(view.sound.caller), peaksOf(view.sound.bot)];
   const loudest = Math.max(caller.reduce(louder, LEAST_LOUDEST), bot.reduce(louder, 0));
   return {
@@ -70,7 +72,7 @@ export function pictureOf(view: CallView): Picture {
       const { atMs, lastSoundMs = turn.input.completeMs } = turn.input;
       return [{ fromMs: atMs, toMs: lastSoundMs, text: inputText(turn) }];
     }),
-    prompts: view.turns.flatMap(({ prompts }) => prompts).map((prompt, index, all) => promptSpan(prompt, cuts, all[index + 1]?.startMs)),
+    prompts: prompts.map((prompt, index, all) => promptSpan(prompt, cuts, all[index + 1]?.startMs)),
     answers: view.turns.flatMap(({ input, firstSoundMs, parts }) => {
       if (input === undefined || firstSoundMs === undefined || parts === undefined) return [];
       const fromMs = input.lastSoundMs ?? input.completeMs;
@@ -109,7 +111,7 @@ function marksOf(view: CallView): readonly Mark[] {
     } else if (input !== undefined) marks.push({ atMs: input.completeMs, lane: 'caller', text: inputText(turn), isMajor: true });
     if (firstSoundMs !== undefined) marks.push({ atMs: firstSoundMs, lane: 'bot', text: 'first sound', isMajor: false });
     if (bargeIn !== undefined) marks.push({ atMs: bargeIn.atMs, lane: 'bot', text: `barge-in by ${inWords(bargeIn.by)}`, isMajor: true });
-    if (error !== undefined) marks.push({ atMs: firstSoundMs ?? turn.atMs, lane: 'server', text: error.code, isMajor: true });
+    if (error !== undefined) marks.push({ atMs: firstSoundMs ?? turn.atMs, lane: 'server', text: inWords(error.code), isMajor: true });
     if (next?.kind === 'transfer' || next?.kind === 'end') {
       const atMs = Math.max(...prompts.map((prompt) => prompt.endMs), prompts.length === 0 ? (endMs ?? turn.atMs) : 0);
       marks.push({ atMs, lane: 'bot', text: next.kind === 'end' ? 'farewell said' : 'transfer', isMajor: true });

@@ -56,9 +56,7 @@ function rows(): Locator {
 }
 
 function row(words: string): Locator {
-  return rows()
-    .and(page.getByRole('option', { name: words }))
-    .first();
+  return page.getByRole('listbox').getByRole('option', { name: words }).first();
 }
 
 function details(): Promise<string> {
