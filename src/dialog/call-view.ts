@@ -78,7 +78,10 @@ export interface ShownPrompt {
   /** When its first sound was sent; the playout may start later. */
   readonly atMs: number;
   readonly startMs: number;
+  /** When the caller heard the last of it; as `startMs` when nothing of it was heard. */
   readonly endMs: number;
+  /** Length of what was sent and not heard, because the caller interrupted; undefined when all was heard. */
+  readonly unheardMs?: number;
   readonly mayBeCut: boolean;
   readonly isFiller?: boolean;
 }
