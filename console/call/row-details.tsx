@@ -134,8 +134,9 @@ function Timed({ atMs, children }: { readonly atMs: number; readonly children: C
   );
 }
 
-function PromptText({ prompt: { text, isWithheld, startMs, endMs, mayBeCut, isFiller } }: { readonly prompt: ShownPrompt }) {
-  const facts = [shownMs(endMs - startMs), ...(mayBeCut ? [] : ['may not be cut']), ...(isFiller === true ? ['filler'] : [])];
+function PromptText({ prompt: { text, isWithheld, startMs, endMs, unheardMs, mayBeCut, isFiller } }: { readonly prompt: ShownPrompt }) {
+  const length = unheardMs === undefined ? '' : ` of ${shownMs(endMs - startMs + unheardMs)} heard`;
+  const facts = [`${shownMs(endMs - startMs)}${length}`, ...(mayBeCut ? [] : ['may not be cut']), ...(isFiller === true ? ['filler'] : [])];
   return (
     <>
       {isWithheld === true ? '(withheld)' : (text ?? '(sound)')} <span class="soft">{facts.join(', ')}</span>

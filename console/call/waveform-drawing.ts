@@ -56,12 +56,13 @@ export function drawPicture(
     to.fillRect(x(fromMs), CALLER.top - 2, Math.max(1, x(toMs) - x(fromMs)), 2);
     drawText(to, text, x(fromMs), x(picture.speech[index + 1]?.fromMs ?? Infinity), CALLER_TEXT, colours.ink);
   }
-  for (const [index, { fromMs, toMs, text, cutMs = toMs }] of picture.prompts.entries()) {
-    if (!isSeen(fromMs, toMs)) continue;
+  for (const [index, { fromMs, toMs, unheardToMs, text }] of picture.prompts.entries()) {
+    if (!isSeen(fromMs, unheardToMs)) continue;
+    const [left, cut] = [x(fromMs), x(toMs)];
     to.fillStyle = colours.accent;
-    to.fillRect(x(fromMs), BOT.top - 2, Math.max(1, x(cutMs) - x(fromMs)), 2);
-    drawText(to, text, x(fromMs), x(cutMs < toMs ? cutMs : (picture.prompts[index + 1]?.fromMs ?? Infinity)), BOT_TEXT, colours.ink);
-    if (cutMs < toMs) drawUnheard(to, x(cutMs), x(toMs), colours);
+    to.fillRect(left, BOT.top - 2, Math.max(1, cut - left), 2);
+    drawText(to, text, left, unheardToMs > toMs ? cut : x(picture.prompts[index + 1]?.fromMs ?? Infinity), BOT_TEXT, colours.ink);
+    if (unheardToMs > toMs) drawUnheard(to, cut, x(unheardToMs), colours);
   }
   for (const { fromMs, toMs, parts } of picture.answers) {
     if (!isSeen(fromMs, toMs)) continue;

@@ -16,8 +16,8 @@ export interface Span {
   readonly text: string;
 }
 export interface PromptSpan extends Span {
-  /** From here on nobody heard it; undefined when it was heard to its end. */
-  readonly cutMs?: number;
+  /** Where what nobody heard of it would have ended; `toMs` when all was heard. */
+  readonly unheardToMs: number;
 }
 /** The time to an answer, with its parts. */
 export interface AnswerSpan extends Span {
@@ -48,17 +48,11 @@ export interface Picture {
 
 /** Events that the picture shows in another way, or that the ladder alone shows. */
 const SHOWN_OTHERWISE = new Set([
-  'turn_started',
-  'turn_ended',
-  'input_started',
-  'input_ended',
-  'reply_started',
-  'barge_in',
-  'session_started',
+  ...['session_started', 'session_ended', 'turn_started', 'turn_ended', 'input_started', 'input_ended', 'words', 'recognized'],
+  ...['reply_started', 'answer_parts', 'barge_in', 'bot_failed'],
 ]);
 
 export function pictureOf(view: CallView): Picture {
-  const cuts = view.turns.flatMap(({ bargeIn }) => (bargeIn === undefined ? [] : [bargeIn.atMs]));
   // Two turns may be open at once.
   const prompts = view.turns.flatMap((turn) => turn.prompts).sort((one, other) => one.startMs - other.startMs);
   const [caller, bot] = [peaksOf(view.sound.caller), peaksOf(view.sound.bot)];
@@ -72,7 +66,7 @@ export function pictureOf(view: CallView): Picture {
       const { atMs, lastSoundMs = turn.input.completeMs } = turn.input;
       return [{ fromMs: atMs, toMs: lastSoundMs, text: inputText(turn) }];
     }),
-    prompts: prompts.map((prompt, index, all) => promptSpan(prompt, cuts, all[index + 1]?.startMs)),
+    prompts: prompts.map((prompt, index, all) => promptSpan(prompt, all[index + 1]?.startMs)),
     answers: view.turns.flatMap(({ input, firstSoundMs, parts }) => {
       if (input === undefined || firstSoundMs === undefined || parts === undefined) return [];
       const fromMs = input.lastSoundMs ?? input.completeMs;
@@ -92,10 +86,9 @@ function louder(one: number, other: number): number {
 }
 
 /** @param nextMs - when the next prompt began: nothing of this one was to be heard after that. */
-function promptSpan({ text, isWithheld, startMs, endMs, mayBeCut }: ShownPrompt, cuts: readonly number[], nextMs = Infinity): PromptSpan {
-  const cutMs = mayBeCut ? cuts.find((atMs) => atMs >= startMs && atMs < endMs) : undefined;
+function promptSpan({ text, isWithheld, startMs, endMs, unheardMs = 0 }: ShownPrompt, nextMs = Infinity): PromptSpan {
   const shown = isWithheld === true ? '(withheld)' : (text ?? '');
-  return { fromMs: startMs, toMs: Math.min(endMs, nextMs), text: shown, ...(cutMs === undefined ? {} : { cutMs }) };
+  return { fromMs: startMs, toMs: endMs, text: shown, unheardToMs: Math.max(endMs, Math.min(endMs + unheardMs, nextMs)) };
 }
 
 function marksOf(view: CallView): readonly Mark[] {
@@ -119,7 +112,7 @@ function marksOf(view: CallView): readonly Mark[] {
     return marks;
   });
   const ofEvents = view.events
-    .filter(({ event, from }) => from !== 'caller' && !SHOWN_OTHERWISE.has(event))
+    .filter(({ event, from }) => from !== 'caller' && from !== 'platform' && !SHOWN_OTHERWISE.has(event))
     .map(({ atMs, event }): Mark => ({ atMs, lane: 'server', text: inWords(event), isMajor: false }));
   return [...ofTurns, ...ofEvents].sort((one, other) => one.atMs - other.atMs);
 }

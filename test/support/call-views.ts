@@ -32,7 +32,7 @@ export function shortCallView(): CallView {
       caller: track(durationMs, spoken(turns)),
       bot: track(
         durationMs,
-        turns.flatMap(({ prompts }) => prompts.map(({ startMs, endMs }) => [startMs, startMs === 18_500 ? 21_300 : endMs] as const)),
+        turns.flatMap(({ prompts }) => prompts.map(({ startMs, endMs }) => [startMs, endMs] as const)),
       ),
     },
   };
@@ -104,7 +104,7 @@ function shortTurns(): readonly ShownTurn[] {
             text: 'Thank you. I have found two times: Tuesday at nine, or Thursday at half past two. Which one suits you?',
             atMs: 18_480,
           },
-          ...{ startMs: 18_500, endMs: 24_900, mayBeCut: true },
+          ...{ startMs: 18_500, endMs: 21_300, unheardMs: 3600, mayBeCut: true },
         },
       ],
       bargeIn: {

@@ -15,9 +15,9 @@ describe('the picture of a call', () => {
     expect([...pictureOf({ ...shortCallView(), sound: { caller: silent } }).caller]).toEqual([0, 10, 5]);
   });
 
-  it('cuts a prompt where the caller interrupted it, and ends it where the next one began', () => {
-    expect(picture.prompts.filter(({ cutMs }) => cutMs !== undefined)).toEqual([
-      { fromMs: 18_500, toMs: 24_200, cutMs: 21_300, text: expect.stringContaining('two times') as string },
+  it('shows what nobody heard of a prompt, until the next one began', () => {
+    expect(picture.prompts.filter(({ toMs, unheardToMs }) => unheardToMs > toMs)).toEqual([
+      { fromMs: 18_500, toMs: 21_300, unheardToMs: 24_200, text: expect.stringContaining('two times') as string },
     ]);
   });
 
