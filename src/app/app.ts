@@ -13,7 +13,7 @@ import type { Bot } from '../bot/bot.ts';
 import type { Catalog, CatalogSource } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
 import { loadProfile } from '../contract/profile.ts';
-import type { OpsOptions, OpsServer } from '../ops/http-server.ts';
+import type { OpsServer } from '../ops/http-server.ts';
 import { Readiness } from '../ops/readiness.ts';
 import { Admission } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
@@ -25,10 +25,14 @@ import { CallTimelines } from '../telemetry/call-timeline.ts';
 import { LoadGauge } from '../telemetry/load-gauge.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { combineObservers } from '../telemetry/observers.ts';
+import { Traffic } from '../telemetry/traffic.ts';
 import type { MediaServer } from '../transport/grpc/server.ts';
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import { botsFolder } from './bot-folders.ts';
-import { followSealKeys } from './changing-secrets.ts';
+import { followConsole, followSealKeys } from './changing-secrets.ts';
+import { Answering } from './console/answering.ts';
+import { consoleSource } from './console/console-source.ts';
+import type { Answer, Question } from './console/questions.ts';
 import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
@@ -37,7 +41,7 @@ import { followBots, openCatalog, type OriginText } from './open-catalog.ts';
 import { readySummary, type ReadySummary } from './ready-summary.ts';
 import { admissionLimits, engineSettings } from './room-settings.ts';
 import { openHomes, type OpenedHomes } from './homes.ts';
-import { startOperations, type Shown } from './operations.ts';
+import { startOperations } from './operations.ts';
 import { openServers } from './servers.ts';
 import { openSharedStore } from './shared-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
@@ -55,8 +59,8 @@ export interface App {
   /** The number of sessions that have not ended. */
   readonly openSessions: () => number;
   readonly openTurns: () => number;
-  /** The pages of the operations server, for a process that serves them elsewhere. */
-  readonly shown: Omit<Shown, 'metrics' | 'readiness'> & Pick<OpsOptions, 'readiness'> & { readonly metrics: Pick<Metrics, 'reading'> };
+  /** What a process that serves the pages of the operations server asks. */
+  readonly shown: { readonly readiness: Pick<Readiness, 'current'>; readonly answer: (question: Question) => Promise<Answer> };
   /** Resolves when the static prompts are synthesized. Only tests and demos wait for it. */
   readonly warmed: Promise<void>;
   /** Reads certificates, keys, nonces and watched bots again. Calls go on. Never rejects. */
@@ -134,8 +138,8 @@ async function open(opening: Opening): Promise<App> {
   });
   const metrics = createMetrics({ knownBots: first.bots.map(({ id }) => id), clock, load, maxSessions: settings.sessions.max });
   const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls });
-  const shown = { readiness: new Readiness(), metrics, calls: timelines, refused: metrics.refused };
-  const { readiness } = shown;
+  const traffic = new Traffic(clock);
+  const readiness = new Readiness();
   // Opened early so that it closes late: health checks answer until the end.
   const operations: { server?: OpsServer } = {};
   lifecycle.opened('operations server', () => operations.server?.close());
@@ -149,7 +153,7 @@ async function open(opening: Opening): Promise<App> {
   const homes = await openHomes(settings, { instanceId, shared, metrics, ...base });
   const admission = new Admission({ limits: admissionLimits(settings), load, clock });
   const callLog = createCallLog({ log, clock, isDevelopment: isDevelopment(settings) });
-  const watchers = [metrics.sessions, callLog, timelines, ...(opening.observer === undefined ? [] : [opening.observer])];
+  const watchers = [metrics.sessions, callLog, timelines, traffic, ...(opening.observer === undefined ? [] : [opening.observer])];
   const parts = answerParts(clock, (...told) => {
     observer.answerTimed(...told);
   });
@@ -179,15 +183,30 @@ async function open(opening: Opening): Promise<App> {
     descriptorWatch.close();
   });
 
-  await homes.join(sessions);
+  const self = { id: instanceId, version: packageVersion(), startedAtMs: clock.nowMs(), maxCalls: settings.sessions.max };
+  const place = { address: '' };
+  const shown = { metrics, calls: timelines, refused: metrics.refused };
+  const answering = new Answering({
+    ...{ ...shown, traffic, clock, askOthers: (question) => homes.askOthers(question) },
+    server: () => {
+      const { ready, reasons } = readiness.current;
+      return { ...self, ...place, isReady: ready, reasons, openCalls: sessions.size, openTurns: sessions.openTurns, ...load.reading() };
+    },
+  });
+  await homes.join(sessions, (question) => answering.answerText(question));
   const served = { sessions, homes: homes.homes, peers: homes.peers, catalog, admission, mayTake: descriptorWatch.mayTake };
   const { tls, verifier } = trusted;
   const servers = await openServers(settings, { ...served, profile, tls, verifier, metrics, ...base });
   const { media, sockets } = servers;
+  place.address = media.address;
   lifecycle.opened('open turns', () => turnsOver(settings.shutdown.graceMs, { sessions, homes, metrics, log }));
 
   // Loading the HTTP framework takes longer than everything above, and calls need not wait for it.
-  if (!isWorker) operations.server = await startOperations(settings, { shown, sockets, clock, log });
+  if (!isWorker) {
+    const console = consoleSource({ ask: (question) => answering.everywhere(question), clock });
+    operations.server = await startOperations(settings, { shown: { ...shown, readiness, console }, sockets, clock, log });
+    if (changing !== undefined) followConsole(files, changing, operations.server);
+  }
   // So that a healthy server is ready when it prints its ready line. One attempt is enough to wait for.
   if (trusted.keysAnswered !== undefined) await waitAtMost(trusted.keysAnswered, settings.auth.keySet.timeoutMs, clock, signal);
   // Not for a start that fails: it must not delay the error.
@@ -220,7 +239,7 @@ async function open(opening: Opening): Promise<App> {
     ready: readySummary(settings, { ...servers, operations: operations.server, first, voices, trusted }),
     openSessions: () => sessions.size,
     openTurns: () => sessions.openTurns,
-    shown,
+    shown: { readiness, answer: (question) => answering.answer(question) },
     warmed: voices.warmAll(first),
     checkNow: async () => {
       const [read, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);

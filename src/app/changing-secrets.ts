@@ -3,9 +3,10 @@
 import type { NonceBook } from '../auth/nonces.ts';
 import type { Clock } from '../base/clock.ts';
 import type { WatchedFiles } from '../base/watched-files.ts';
+import type { OpsServer } from '../ops/http-server.ts';
 import type { Seal } from '../store/seal.ts';
 import type { Watched } from '../telemetry/file-metrics.ts';
-import type { ChangingSetting } from './config/changing-settings.ts';
+import type { ChangingSetting, ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
 import { TOKEN_LIFE_MS } from './trust.ts';
 
@@ -60,4 +61,18 @@ export function followNonces(
     return isChanged;
   };
   files.follow({ what: 'data_source_nonces', files: setting.files, code: 'config_invalid', take });
+}
+
+/** Gives the operations server the secrets of the console in the files. */
+export function followConsole(
+  files: WatchedFiles<Watched>,
+  { viewToken, listenToken, proxyKey }: Pick<ChangingSettings, 'viewToken' | 'listenToken' | 'proxyKey'>,
+  server: Pick<OpsServer, 'renew'>,
+): void {
+  const all = [...new Set([viewToken, listenToken, proxyKey].flatMap((setting) => setting.files))];
+  const take = (contents: readonly Buffer[]): boolean => {
+    const read = <T>(setting: ChangingSetting<T>): T => setting.read(setting.files.flatMap((file) => contents[all.indexOf(file)] ?? []));
+    return server.renew({ viewToken: read(viewToken), listenToken: read(listenToken), proxyKey: read(proxyKey) });
+  };
+  files.follow({ what: 'console_secrets', files: all, code: 'config_invalid', take });
 }

@@ -1,6 +1,8 @@
 // Decides where calls live: all here, or on one of several servers that share Redis and forward turns to each other.
 import { networkInterfaces } from 'node:os';
+import { AppError } from '../base/errors.ts';
 import { CallHomes } from '../cluster/call-homes.ts';
+import type { InstanceEntry } from '../cluster/instance-table.ts';
 import { Instances } from '../cluster/instances.ts';
 import { RedisDirectory } from '../cluster/redis-directory.ts';
 import { RedisInstances } from '../cluster/redis-instances.ts';
@@ -11,7 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { createPeerIdentity } from '../transport/forward/identity.ts';
 import { Links } from '../transport/forward/links.ts';
 import { openPeerPort } from '../transport/forward/peer-port.ts';
-import { probe } from '../transport/forward/peer-service.ts';
+import { askPeer, probe, type AnswerQuestion } from '../transport/forward/peer-service.ts';
 import { Relays } from '../transport/forward/relays.ts';
 import type { Peers } from '../transport/grpc/server.ts';
 import { SOLE_HOME, type CallHomes as Homes } from '../transport/homes.ts';
@@ -30,10 +32,18 @@ export interface OpenedHomes {
   readonly homes: Homes;
   /** Undefined: this server is alone. */
   readonly peers: Peers | undefined;
-  /** Registers this instance with the others. Call it before any call is taken. */
-  join(sessions: Pick<Sessions, 'lose' | 'has'>): Promise<void>;
+  /** Registers this instance with the others. Call it before any call is taken. @param answer - to questions of other instances. */
+  join(sessions: Pick<Sessions, 'lose' | 'has'>, answer: AnswerQuestion): Promise<void>;
+  /** Asks all other instances a question of an operator. Bounded in time; never rejects. */
+  askOthers(question: string): Promise<OthersAnswers>;
   /** Stops claiming calls: new ones go to the other servers. */
   drain(): void;
+}
+
+/** The answers of other instances, and the instances without one. */
+export interface OthersAnswers {
+  readonly answers: readonly string[];
+  readonly silent: readonly InstanceEntry[];
 }
 
 export interface HomesParts extends ProcessParts {
@@ -52,6 +62,7 @@ const ALONE: OpenedHomes = {
   homes: SOLE_HOME,
   peers: undefined,
   join: () => Promise.resolve(),
+  askOthers: () => Promise.resolve({ answers: [], silent: [] }),
   drain: () => undefined,
 };
 
@@ -65,9 +76,11 @@ export async function openHomes(
   const host = settings.host ?? grpc.host;
   const identity = await createPeerIdentity(clock.nowMs());
   const links = new Links({ identity, clock, log });
+  let answer: AnswerQuestion = () => Promise.reject(new AppError('internal', 'this server has not joined the others'));
   const port = await openPeerPort({
     ...{ host, port: settings.port, identity, instanceId, clock, log },
     maxMessageBytes: grpc.maxMessageBytes,
+    answer: (question) => answer(question),
     known: {
       has: (fingerprint) => instances.peers.some(({ certificate }) => certificate === fingerprint) || fingerprint === identity.fingerprint,
       refresh: () => instances.beat(),
@@ -110,12 +123,22 @@ export async function openHomes(
     snapshots: homes,
     homes,
     peers: { port, relays },
-    join: async (sessions) => {
+    join: async (sessions, answerQuestion) => {
       joined = sessions;
+      answer = answerQuestion;
       homes.onTaken((call) => {
         sessions.lose(call);
       });
       await instances.start();
+    },
+    askOthers: async (question) => {
+      const all = await Promise.all(
+        instances.peers.map(async (peer) => ({ peer, said: await askPeer(links, peer, question, clock).catch(() => undefined) })),
+      );
+      return {
+        answers: all.flatMap(({ said }) => said ?? []),
+        silent: all.flatMap(({ peer, said }) => (said === undefined ? peer : [])),
+      };
     },
     drain: () => {
       homes.drain();

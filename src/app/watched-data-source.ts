@@ -1,4 +1,4 @@
-// Decides what the gauges show of a data source, and when it needs a person. Pure: no clock, no metrics.
+// Decides what gauges and console show of a data source, and when it needs a person. Pure: no clock, no metrics.
 import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
 import { FOR_PEOPLE } from '../admin/lifecycle/renewal-clock.ts';
 import { alarmDueMs, checkAlarmDueMs, type LifecycleTimes } from '../admin/lifecycle/schedule.ts';
@@ -22,12 +22,14 @@ export interface Watch {
  * be refused.
  */
 export function watchedDataSource(
-  { wanted, isServed, expiresAtMs, error, wellAtMs }: DataSourceState,
+  { wanted, dataSourceId, isServed, expiresAtMs, error, wellAtMs }: DataSourceState,
   { times, nowMs, isStoreWritable }: Watch,
 ): WatchedDataSource {
-  const isOverdue = expiresAtMs !== undefined && nowMs >= alarmDueMs(expiresAtMs, wanted.tokenLifetimeMinutes * 60_000, times);
+  const lifetimeMs = wanted.tokenLifetimeMinutes * 60_000;
+  const isOverdue = expiresAtMs !== undefined && nowMs >= alarmDueMs(expiresAtMs, lifetimeMs, times);
   const isUnseen = nowMs >= checkAlarmDueMs(wellAtMs, times);
   const needsPeople = error !== undefined && NEEDS_PEOPLE.has(error.code);
   const isAlarming = isOverdue || !isServed || needsPeople || isUnseen || !isStoreWritable;
-  return { transport: wanted.transport, isServed, expiresAtMs, isAlarming };
+  const { organizationId, transport } = wanted;
+  return { organizationId, transport, dataSourceId, isServed, expiresAtMs, lifetimeMs, wellAtMs, error: error?.code, isAlarming };
 }

@@ -2,6 +2,7 @@
 // organizations; a gauge therefore shows the worst one.
 import type { Registry } from 'prom-client';
 import type { TokenTransport } from '../auth/principal.ts';
+import type { ErrorCode } from '../base/errors.ts';
 import { MetricMaker } from './metric-maker.ts';
 
 const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'removed', 'failed', 'overdue', 'forgotten'] as const;
@@ -15,12 +16,20 @@ type Transport = (typeof TRANSPORTS)[number];
 type Event = (typeof EVENTS)[number];
 type Registration = (typeof REGISTRATIONS)[number];
 
-/** The state of a data source for the gauges. */
+/** The state of a data source for the gauges and the console. */
 export interface WatchedDataSource {
+  readonly organizationId: string;
   readonly transport: Transport;
+  readonly dataSourceId: string | undefined;
   readonly isServed: boolean;
   /** End of its token, ms since the epoch; undefined when unknown. */
   readonly expiresAtMs: number | undefined;
+  /** Of a new token, ms. */
+  readonly lifetimeMs: number;
+  /** End of the last check that went well, ms since the epoch. */
+  readonly wellAtMs: number;
+  /** Of the last check. */
+  readonly error: ErrorCode | undefined;
   /** Whether its renewal is overdue, it needs a person, or its state cannot be stored. */
   readonly isAlarming: boolean;
 }
@@ -28,6 +37,8 @@ export interface WatchedDataSource {
 export interface AdminMetrics {
   /** Sets the source of the gauges. */
   watch(states: () => readonly WatchedDataSource[], nowMs: () => number): void;
+  /** The watched data sources. */
+  dataSources(): readonly WatchedDataSource[];
   dataSourceChanged(transport: Transport, transition: (typeof TRANSITIONS)[number]): void;
   delivered(outcome: (typeof DELIVERIES)[number]): void;
   registered(event: Event, outcome: Registration): void;
@@ -135,6 +146,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
       states = watched;
       nowMs = now;
     },
+    dataSources: () => states(),
     dataSourceChanged: (transport, transition) => {
       transitions.inc({ transport, transition });
     },

@@ -11,7 +11,7 @@ import { modelMetrics } from './model-metrics.ts';
 import type { RefusedOrganizations } from './refused-organizations.ts';
 
 const OTHER = 'other';
-const LATENCY_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
+export const LATENCY_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
 const DURATION_BUCKETS_S = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600];
 /** Without the wire, which no server knows. */
 const ANSWER_PARTS = ['endpointing', 'recognition', 'bot', 'model', 'tools', 'synthesis', 'engine'] as const;

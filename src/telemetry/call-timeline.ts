@@ -36,6 +36,27 @@ export interface CallTimeline {
 /** A call without its facts. */
 export type CallSummary = Omit<CallTimeline, 'facts'> & { readonly factCount: number };
 
+/** What a searched call must be like. All of it must hold. */
+export interface CallSearch {
+  readonly organizationId?: string;
+  /** The beginning of it. */
+  readonly conversationId?: string;
+  /** The beginning of the platform's tracking id of any turn. */
+  readonly trackingId?: string;
+  /** How it ended, or `open`. */
+  readonly end?: string;
+  /** Of its start, ms since the epoch. */
+  readonly fromMs?: number;
+  readonly untilMs?: number;
+}
+
+/** A found call. */
+export type FoundCall = Omit<CallTimeline, 'facts' | 'leftOut'> & {
+  /** From its start to its last fact, ms. */
+  readonly durationMs: number;
+  readonly turns: number;
+};
+
 /** Keeps the latest calls. An observer of the engine. */
 export class CallTimelines implements SessionObserver {
   readonly #clock: Clock;
@@ -61,13 +82,25 @@ export class CallTimelines implements SessionObserver {
     return this.#kept.findLast(({ timeline }) => timeline.conversationId === conversationId)?.timeline;
   }
 
+  /** The kept calls that are so, the latest first. */
+  search(search: CallSearch, max: number): readonly FoundCall[] {
+    const found: FoundCall[] = [];
+    for (const { timeline, turns } of this.#kept.toReversed()) {
+      if (found.length >= max) break;
+      if (!isFound(timeline, search)) continue;
+      const { facts, leftOut: _, ...call } = timeline;
+      found.push({ ...call, turns, durationMs: facts.at(-1)?.atMs ?? 0 });
+    }
+    return found;
+  }
+
   sessionStarted(call: CallFacts, isContinued = false): void {
     if (this.#maxCalls === 0) return;
     const { conversationId, organizationId, agentId, startedAtMs } = call;
     const timeline = { conversationId, organizationId, agentId, startedAtMs, end: undefined, facts: [], leftOut: 0 };
     // Times of a continued call count from its start at the first home.
     const sinceStartMs = isContinued ? Math.max(0, this.#clock.nowMs() - startedAtMs) : 0;
-    const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs() - sinceStartMs, isForgotten: false };
+    const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs() - sinceStartMs, turns: 0, isForgotten: false };
     if (this.#kept.length >= this.#maxCalls) {
       const oldest = this.#kept.shift();
       if (oldest !== undefined) oldest.isForgotten = true;
@@ -84,6 +117,8 @@ export class CallTimelines implements SessionObserver {
   }
 
   turnStarted(call: CallFacts, turnId: string, trackingId?: string): void {
+    const kept = this.#running.get(call);
+    if (kept !== undefined) kept.turns += 1;
     this.#note(call, { event: 'turn_started', turnId, ...(trackingId === undefined ? {} : { trackingId }) });
   }
 
@@ -164,8 +199,21 @@ export class CallTimelines implements SessionObserver {
 interface Kept {
   readonly timeline: Writable<CallTimeline> & { readonly facts: TimelineFact[] };
   readonly startedAtMonotonicMs: number;
+  turns: number;
   /** Whether another call has replaced it. */
   isForgotten: boolean;
+}
+
+function isFound({ organizationId, conversationId, startedAtMs, end, facts }: CallTimeline, search: CallSearch): boolean {
+  const { fromMs = -Infinity, untilMs = Infinity, trackingId } = search;
+  return (
+    (search.organizationId ?? organizationId) === organizationId &&
+    conversationId.startsWith(search.conversationId ?? '') &&
+    (search.end === undefined || search.end === (end ?? 'open')) &&
+    startedAtMs >= fromMs &&
+    startedAtMs <= untilMs &&
+    (trackingId === undefined || facts.some((fact) => String(fact['trackingId'] ?? '').startsWith(trackingId)))
+  );
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

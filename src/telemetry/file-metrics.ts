@@ -5,7 +5,7 @@ import { CLIENT_REFUSALS, type ClientRefusal } from '../base/client-trust.ts';
 import { MetricMaker } from './metric-maker.ts';
 
 /** The watched files, by section of the settings. */
-export const WATCHED = ['certificate', 'client_trust', 'data_source_nonces', 'store_keys', 'admin_store_keys'] as const;
+export const WATCHED = ['certificate', 'client_trust', 'data_source_nonces', 'store_keys', 'admin_store_keys', 'console_secrets'] as const;
 export type Watched = (typeof WATCHED)[number];
 
 /** Counts the reports of the file watches. */

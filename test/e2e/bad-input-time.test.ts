@@ -162,7 +162,8 @@ describe('a caller that vanishes', () => {
       if (how === 'loses power') raw.vanish();
       else raw.destroy();
       await server.quiet(1);
-      const facts = server.app.shown.calls.find(conversationId)?.facts.map(({ event: fact }) => fact);
+      const seen = await server.app.shown.answer({ conversationId });
+      const facts = seen.call?.facts.map(({ event: fact }) => fact);
       expect(facts).toContain('input_started');
       expect(facts).not.toContain('input_ended');
       await clock.advanceAsync(700_000);

@@ -7,6 +7,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { WorkersMetrics } from '../../src/telemetry/workers-metrics.ts';
 import { CALM, callFacts, notifyAll } from '../support/call-events.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { watchedSource } from '../support/watched-source.ts';
 
 const rows = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
   .split('\n')
@@ -26,7 +27,7 @@ async function servedRows(): Promise<string[]> {
   notifyAll(metrics.sessions, callFacts({ startedAtMs: clock.nowMs() }));
   metrics.tokens.tokenAccepted(true);
   metrics.admin.watch(
-    () => [{ transport: 'grpc', isServed: true, expiresAtMs: 1000, isAlarming: false }],
+    () => [watchedSource({ expiresAtMs: 1000 })],
     () => 0,
   );
 

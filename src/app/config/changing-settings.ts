@@ -25,6 +25,9 @@ export interface ChangingSettings {
   readonly storeKeys: ChangingSetting<Settings['store']['keys']>;
   readonly adminStoreKeys: ChangingSetting<Settings['admin']['store']['keys']>;
   readonly dataSources: ChangingSetting<Settings['auth']['dataSources']>;
+  readonly viewToken: ChangingSetting<Settings['ops']['console']['viewToken']>;
+  readonly listenToken: ChangingSetting<Settings['ops']['console']['listenToken']>;
+  readonly proxyKey: ChangingSetting<Settings['ops']['console']['proxyKey']>;
 }
 
 /** @param givenOf - the value that the sources give. */
@@ -44,6 +47,9 @@ export function changingSettings(givenOf: (key: SettingKey) => Given): ChangingS
     storeKeys: changing('store.keys', SCHEMA.store.keys),
     adminStoreKeys: changing('admin.store.keys', SCHEMA.admin.store.keys),
     dataSources: changing('auth.data_sources', SCHEMA.auth.data_sources),
+    viewToken: changing('ops.console.view_token', SCHEMA.ops.console.view_token),
+    listenToken: changing('ops.console.listen_token', SCHEMA.ops.console.listen_token),
+    proxyKey: changing('ops.console.proxy_key', SCHEMA.ops.console.proxy_key),
   };
 }
 

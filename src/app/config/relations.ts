@@ -154,6 +154,12 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'name both recognizer.stream.url and recognizer.stream.model (docs/voice.md), or neither',
   },
   {
+    key: 'ops.console.listen_token',
+    holds: ({ ops: { console } }) => console.listenToken === undefined || console.listenToken !== console.viewToken,
+    rule: 'the tokens of the two roles differ',
+    mend: 'make another one with `openssl rand -hex 32`',
+  },
+  {
     key: 'ops.port',
     holds: ({ ops, grpc }) => ops.port === 0 || ops.port !== grpc.port,
     rule: 'health checks and media have ports of their own',

@@ -7,6 +7,7 @@ import { LANGUAGE_TAG } from '../../dialog/languages.ts';
 import { MAX_DIGITS } from '../../dialog/reply.ts';
 import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS, WORD_SILENCE_LIMITS } from '../../speech/patience.ts';
 import { variableOf, type Camel } from './naming.ts';
+import { OPS, sealKey } from './ops-schema.ts';
 import { optional, record } from './record.ts';
 import { address, flag, host, integer, list, nameOrPath, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';
 import { isSafeHttp, isSafeSocket, isSafeStream } from './safe-addresses.ts';
@@ -44,7 +45,6 @@ const redisUrl = webUrl(
   (url) =>
     /^rediss?:$/u.test(url.protocol) && url.hostname !== '' && url.username + url.password === '' && /^(?:\/\d{0,3})?$/u.test(url.pathname),
 );
-const storeKey = secret(64, /^[\da-f]{64}$/iu, 'hex digits, exactly 64 of them');
 const clientSubject = text(500, 'the subject of a certificate such as CN=host, O=Owner', SUBJECT);
 const organization = word(512);
 
@@ -152,7 +152,7 @@ export const SCHEMA = {
     login: oneOf('service_app', 'oauth_refresh', 'static_token'),
     organizations: list(organization, 5000),
     token_expiry_buffer_s: integer(0, 3600),
-    store: { file: path(), keys: list(storeKey, 5) },
+    store: { file: path(), keys: list(sealKey, 5) },
     integration: {
       client_id: orNone(word(500)),
       client_secret: orNone(secret(500)),
@@ -201,7 +201,7 @@ export const SCHEMA = {
   },
   store: {
     kind: oneOf('memory', 'redis'),
-    keys: list(storeKey, 5),
+    keys: list(sealKey, 5),
     redis: {
       url: redisUrl,
       sentinels: list(address(), 9),
@@ -306,12 +306,7 @@ export const SCHEMA = {
       pause_ms: integer(100, 1000),
     },
   },
-  ops: {
-    host: host(),
-    port: integer(0, 65_535),
-    host_names: list(host(), 100),
-    service_name: text(63, 'a word of 1 to 63 letters, digits and hyphens', /^[a-z\d-]+$/iu),
-  },
+  ops: OPS,
   telemetry: { timeline_calls: integer(0, 10_000) },
   log: { level: oneOf(...LOG_LEVELS) },
   shutdown: { notice_ms: integer(0, 120_000), grace_ms: integer(0, 600_000) },

@@ -1,21 +1,8 @@
 // The messages between the processes of one server. Both ends are the same program.
 import type { ErrorCode, ErrorDetails } from '../../base/errors.ts';
 import type { ReadinessState } from '../../ops/readiness.ts';
-import type { CallSummary, CallTimeline } from '../../telemetry/call-timeline.ts';
-import type { MetricReading } from '../../telemetry/metrics.ts';
-import type { RefusedCalls } from '../../telemetry/refused-organizations.ts';
+import type { Answer, Question } from '../console/questions.ts';
 import type { ReadySummary } from '../ready-summary.ts';
-
-/** Questions to every worker. */
-export type Question = 'metrics' | 'calls' | { readonly conversationId: string };
-
-/** A worker's answers; empty: none. */
-export interface Answer {
-  readonly metrics?: MetricReading;
-  readonly calls?: readonly CallSummary[];
-  readonly refused?: readonly RefusedCalls[];
-  readonly call?: CallTimeline | undefined;
-}
 
 /** `reload`: as SIGHUP. `all_stop`: the SIGTERM that follows goes to all workers. */
 export type ToWorker =

@@ -3,7 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { every, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { App } from '../app.ts';
-import { isSent, type Answer, type FromWorker, type Question, type Sent, type ToWorker } from './messages.ts';
+import { isSent, type FromWorker, type Sent, type ToWorker } from './messages.ts';
 import { STATE_PERIOD_MS } from './workers.ts';
 
 export class PrimaryLink {
@@ -69,7 +69,8 @@ export function attendPrimary(
     if (message.kind === 'all_stop') allStop();
     if (message.kind !== 'ask') return;
     const { id, question } = message;
-    void answerTo(question, app.shown)
+    void app.shown
+      .answer(question)
       .catch((err: unknown) => {
         log.error({ question, err }, 'a question of the process that started this one could not be answered');
         return {};
@@ -93,10 +94,4 @@ export function attendPrimary(
     cancelAside();
     cancelState();
   };
-}
-
-async function answerTo(question: Question, { metrics, calls, refused }: App['shown']): Promise<Answer> {
-  if (question === 'metrics') return { metrics: await metrics.reading() };
-  if (question === 'calls') return { calls: calls.recent(), refused: refused.most };
-  return { call: calls.find(question.conversationId) };
 }

@@ -1,8 +1,15 @@
 // The primary process: starts the workers that take calls, and shows operators their sum. Runs the one operations server, but no
 // bots and no administration.
+import { WatchedFiles } from '../../base/watched-files.ts';
 import { startOpsServer } from '../../ops/http-server.ts';
+import { pageFiles } from '../../ops/page-files.ts';
+import type { Watched } from '../../telemetry/file-metrics.ts';
 import { joinedRefusals } from '../../telemetry/refused-organizations.ts';
 import { WorkersMetrics } from '../../telemetry/workers-metrics.ts';
+import { followConsole } from '../changing-secrets.ts';
+import type { ChangingSettings } from '../config/changing-settings.ts';
+import { consoleSource } from '../console/console-source.ts';
+import { consoleFolder } from '../operations.ts';
 import type { ReadySummary } from '../ready-summary.ts';
 import type { Settings } from '../config/settings.ts';
 import { Workers, type WorkersOptions } from './workers.ts';
@@ -10,24 +17,36 @@ import { Workers, type WorkersOptions } from './workers.ts';
 /** A running server of several processes. */
 export interface Primary {
   readonly ready: ReadySummary & { readonly workers: number };
-  /** Makes every worker reload. Calls go on. */
+  /** Makes every worker reload, and reads the secrets of the console again. Calls go on. */
   reload(): void;
   /** Lets every worker finish its calls within its limits, then closes everything. Idempotent; never throws. */
   close(): Promise<void>;
 }
+
+export interface PrimaryOptions extends Omit<WorkersOptions, 'metrics'> {
+  /** As for `createApp`. */
+  readonly changing?: ChangingSettings | undefined;
+}
+
+const NOBODY = { answers: [], silent: [] };
 
 /**
  * Starts the workers. Resolves when all of them take calls; `signal` aborts the start.
  *
  * @throws AppError `listen_failed` for the operations server, and what {@link Workers.start} throws.
  */
-export async function startPrimary(settings: Settings, options: Omit<WorkersOptions, 'metrics'>, signal: AbortSignal): Promise<Primary> {
+export async function startPrimary(settings: Settings, options: PrimaryOptions, signal: AbortSignal): Promise<Primary> {
   const metrics = new WorkersMetrics(() => workers.counts);
   const workers: Workers = new Workers({ ...options, metrics });
   const ops = await startOpsServer({
     ...options,
     ...settings.ops,
     readiness: workers,
+    shows: {
+      // A worker knows the other servers, and the other workers are servers to it.
+      source: consoleSource({ ...options, ask: async (everywhere) => (await workers.askAny({ everywhere }))?.everywhere ?? NOBODY }),
+      files: pageFiles(consoleFolder()),
+    },
     metrics: { contentType: metrics.contentType, text: () => workers.ask('metrics').then(() => metrics.text()) },
     calls: {
       recent: async () => {
@@ -43,12 +62,21 @@ export async function startPrimary(settings: Settings, options: Omit<WorkersOpti
       },
     },
   });
-  const close = (): Promise<void> => workers.stop().then(() => ops.close());
+  const files = new WatchedFiles<Watched>(options);
+  if (options.changing !== undefined) followConsole(files, options.changing, ops);
+  const close = async (): Promise<void> => {
+    await workers.stop();
+    await files.close();
+    await ops.close();
+  };
   try {
     const ready = await workers.start(signal);
     return {
       ready: { ...ready, opsPort: ops.port, opsAddress: ops.address, workers: options.size },
-      reload: workers.reload.bind(workers),
+      reload: () => {
+        workers.reload();
+        void files.checkNow();
+      },
       close,
     };
   } catch (error) {

@@ -7,7 +7,8 @@ import type { Logger } from '../../base/log.ts';
 import { DRAINING, type Readiness, type ReadinessState } from '../../ops/readiness.ts';
 import type { WorkerCounts, WorkersMetrics } from '../../telemetry/workers-metrics.ts';
 import type { ReadySummary } from '../ready-summary.ts';
-import type { Answer, FromWorker, Question } from './messages.ts';
+import type { Answer, Question } from '../console/questions.ts';
+import type { FromWorker } from './messages.ts';
 import type { StartWorker, WorkerProcess } from './worker-process.ts';
 
 /** Interval of state reports, ms. */
@@ -89,16 +90,27 @@ export class Workers implements Pick<Readiness, 'current'> {
 
   /** Asks all workers that are serving or draining. @returns the answers that came in time. Never rejects. */
   async ask(question: Question): Promise<readonly Answer[]> {
+    return (await Promise.all([...this.#running].map((worker) => this.#askOne(worker, question)))).flat();
+  }
+
+  /** Asks one worker, and another one when it does not answer in time. Undefined: neither answered. Never rejects. */
+  async askAny(question: Question): Promise<Answer | undefined> {
+    const serving = [...this.#running].filter(({ readiness }) => readiness !== undefined);
+    for (const worker of serving.slice(0, 2)) {
+      const [answer] = await this.#askOne(worker, question);
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
+  }
+
+  async #askOne({ process, readiness, asked }: Worker, question: Question): Promise<readonly Answer[]> {
+    if (readiness === undefined) return [];
     const id = ++this.#lastQuestion;
-    const answers = [...this.#running].map(async ({ process, readiness, asked }) => {
-      if (readiness === undefined) return [];
-      const answer = new Promise<Answer>((resolve) => asked.set(id, resolve));
-      process.send({ kind: 'ask', id, question });
-      const waited = await waitAtMost(answer, ANSWER_MS, this.#options.clock);
-      asked.delete(id);
-      return waited.kind === 'value' ? waited.value : [];
-    });
-    return (await Promise.all(answers)).flat();
+    const answer = new Promise<Answer>((resolve) => asked.set(id, resolve));
+    process.send({ kind: 'ask', id, question });
+    const waited = await waitAtMost(answer, ANSWER_MS, this.#options.clock);
+    asked.delete(id);
+    return waited.kind === 'value' ? [waited.value] : [];
   }
 
   /** Makes every worker reload. */

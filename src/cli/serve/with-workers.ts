@@ -10,7 +10,7 @@ import { beginServing, type Serving } from './serving.ts';
 
 /** Starts it. It stops when this process is signalled. @throws AppError the error of the start. */
 export async function serveWithWorkers(serving: Serving, workers: number): Promise<void> {
-  const { settings } = serving.loaded;
+  const { settings, changing } = serving.loaded;
   const { log, stopping, reloading } = beginServing(serving);
   const onHopeless = (): void => {
     process.exitCode = EXIT.failed;
@@ -18,7 +18,7 @@ export async function serveWithWorkers(serving: Serving, workers: number): Promi
   };
   try {
     demandShared(settings, workers);
-    const options = { size: workers, startWorker: clusterWorkers(), clock: systemClock, log, onHopeless };
+    const options = { size: workers, startWorker: clusterWorkers(), clock: systemClock, log, onHopeless, changing };
     const primary = await startPrimary(settings, options, stopping.signal);
     if (stopping.started(primary)) printReady(primary.ready, serving.isJson);
     // Each worker reads the files and logs it.

@@ -13,7 +13,7 @@ import type { CallHomes } from '../homes.ts';
 import { Deliveries } from './deliveries.ts';
 import type { PeerIdentity } from './identity.ts';
 import { OpenSet } from './open-set.ts';
-import { bytesMethod, peerService } from './peer-service.ts';
+import { bytesMethod, peerService, type AnswerQuestion } from './peer-service.ts';
 
 /** More than a link opens, so no stream waits for another. */
 const STREAMS_PER_CONNECTION = 4000;
@@ -51,6 +51,8 @@ export interface PeerPortOptions {
   readonly known: KnownCertificates;
   /** Largest message read. */
   readonly maxMessageBytes: number;
+  /** Default: questions of operators are not answered. */
+  readonly answer?: AnswerQuestion;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -170,7 +172,7 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
         handler(turn, (turnId) => deliveries.wait(turnId, socket));
       };
       server.addService({ Turn: bytesMethod(path, true) }, { Turn });
-      const others = peerService(instanceId, homes, deliveries);
+      const others = peerService(instanceId, homes, deliveries, options.answer ?? (() => Promise.reject(new Error('nobody answers'))));
       server.addService(others.definition, others.handlers);
       state.isServing = true;
     },

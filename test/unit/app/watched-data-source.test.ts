@@ -20,7 +20,8 @@ const alarms = (change: Partial<Parameters<typeof watchedDataSource>[0]>): boole
 describe('a watched data source', () => {
   it('does not alarm while it is well', () => {
     expect(watchedDataSource(WELL, WATCH)).toEqual({
-      ...{ transport: 'grpc', isServed: true, expiresAtMs: NOW + 600 * MINUTE, isAlarming: false },
+      ...{ organizationId: 'org', transport: 'grpc', dataSourceId: 'id', isServed: true, expiresAtMs: NOW + 600 * MINUTE },
+      ...{ lifetimeMs: 1440 * MINUTE, wellAtMs: NOW, error: undefined, isAlarming: false },
     });
   });
 

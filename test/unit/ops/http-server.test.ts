@@ -16,6 +16,9 @@ const log: Logger = { debug: note, info: note, warn: note, error: note, child: (
 /** What clients say that would rather speak HTTP/2, and go on without it when nobody answers that. */
 const H2C = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA';
 
+/** Nobody needs to sign in on loopback. */
+const CONSOLE = { viewToken: undefined, listenToken: undefined, proxyKey: undefined, proxyHeader: 'x-parley-user', guardsMetrics: false };
+
 let readiness: Readiness;
 let metricsText: () => Promise<string>;
 let server: OpsServer;
@@ -29,6 +32,7 @@ beforeEach(async () => {
     port: 0,
     hostNames: ['ops.example'],
     serviceName: 'voice-1',
+    console: CONSOLE,
     readiness,
     metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: () => metricsText() },
     calls: {
@@ -67,7 +71,7 @@ async function raw(request: string, port = server.port): Promise<string> {
 async function startShared(): Promise<{ readonly shared: OpsServer; readonly taken: Duplex[] }> {
   const taken: Duplex[] = [];
   const shared = await startOpsServer({
-    ...{ host: '127.0.0.1', port: 0, hostNames: ['h'], serviceName: 'voice-1', readiness, clock: new FakeClock(), log },
+    ...{ host: '127.0.0.1', port: 0, hostNames: ['h'], serviceName: 'voice-1', console: CONSOLE, readiness, clock: new FakeClock(), log },
     metrics: { contentType: 'text/plain', text: () => metricsText() },
     calls: { recent: () => ({ calls: [], refused: [] }), find: () => undefined },
     upgrades: { take: (_request, socket) => void taken.push(socket), maxConnections: 100 },
@@ -154,7 +158,7 @@ describe('the operations server', () => {
 
   it('warns when other machines can reach it', async () => {
     const exposed = await startOpsServer({
-      ...{ host: '0.0.0.0', port: 0, hostNames: [], serviceName: 'x', readiness, clock: new FakeClock(), log },
+      ...{ host: '0.0.0.0', port: 0, hostNames: [], serviceName: 'x', console: CONSOLE, readiness, clock: new FakeClock(), log },
       metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
       calls: { recent: () => ({ calls: [], refused: [] }), find: () => undefined },
     });
@@ -271,7 +275,16 @@ describe('the operations server', () => {
 
   it('says listen_failed with the address when the port is taken, and leaves nothing open', async () => {
     const second = startOpsServer({
-      ...{ host: '127.0.0.1', port: server.port, hostNames: [], serviceName: 'x', readiness, clock: new FakeClock(), log },
+      ...{
+        host: '127.0.0.1',
+        port: server.port,
+        hostNames: [],
+        serviceName: 'x',
+        console: CONSOLE,
+        readiness,
+        clock: new FakeClock(),
+        log,
+      },
       metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
       calls: { recent: () => ({ calls: [], refused: [] }), find: () => undefined },
     });

@@ -4,12 +4,8 @@ import { REGISTRATION_OUTCOMES } from '../../../src/admin/webhooks/registration.
 import { DELIVERY_OUTCOMES } from '../../../src/admin/webhooks/receiver.ts';
 import { SERVICE_APP_EVENTS } from '../../../src/admin/webhooks/delivery.ts';
 import { TRANSITIONS } from '../../../src/admin/lifecycle/ports.ts';
-import { adminMetrics, type WatchedDataSource } from '../../../src/telemetry/admin-metrics.ts';
-
-const source = (changes: Partial<WatchedDataSource>): WatchedDataSource => ({
-  ...{ transport: 'grpc', isServed: true, expiresAtMs: 100_000, isAlarming: false },
-  ...changes,
-});
+import { adminMetrics } from '../../../src/telemetry/admin-metrics.ts';
+import { watchedSource as source } from '../../support/watched-source.ts';
 
 function open() {
   const registry = new Registry();

@@ -3,6 +3,7 @@ import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
 import { WorkersMetrics } from '../../../src/telemetry/workers-metrics.ts';
 import { callFacts } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { watchedSource } from '../../support/watched-source.ts';
 
 const CALL = callFacts();
 
@@ -48,7 +49,7 @@ describe('the metrics of several processes', () => {
       const metrics = metricsOf(isGood ? 10 : 250);
       metrics.voice.circuitChanged('recognizer', isGood ? 'closed' : 'open');
       metrics.admin.watch(
-        () => [{ transport: 'grpc', isServed: true, expiresAtMs: isGood ? 60_000 : 5000, isAlarming: !isGood }],
+        () => [watchedSource({ expiresAtMs: isGood ? 60_000 : 5000, isAlarming: !isGood })],
         () => 0,
       );
       metrics.admin.loginChecked(isGood);

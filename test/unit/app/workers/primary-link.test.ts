@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { Answering } from '../../../../src/app/console/answering.ts';
+import type { Question } from '../../../../src/app/console/questions.ts';
 import { isSent, type FromWorker, type ToWorker } from '../../../../src/app/workers/messages.ts';
 import { attendPrimary } from '../../../../src/app/workers/primary-link.ts';
 import { createLogger } from '../../../../src/base/log.ts';
 import { CallTimelines } from '../../../../src/telemetry/call-timeline.ts';
 import { RefusedOrganizations } from '../../../../src/telemetry/refused-organizations.ts';
+import { Traffic } from '../../../../src/telemetry/traffic.ts';
 import { callFacts } from '../../../support/call-events.ts';
 import { FakeClock, flushMicrotasks } from '../../../support/fake-clock.ts';
+import { shownServer } from '../../../support/shown-server.ts';
 import { READY, WELL } from '../../../support/fake-workers.ts';
 
 interface World {
@@ -41,13 +45,19 @@ function attend(reading: () => Promise<[]> = () => Promise.resolve([])): World {
   };
   const calls = new CallTimelines({ clock, maxCalls: 3 });
   calls.sessionStarted(callFacts({ startedAtMs: clock.nowMs() }));
+  const answering = new Answering({
+    ...{ calls, refused: new RefusedOrganizations(clock), traffic: new Traffic(clock), clock },
+    metrics: { reading, admin: { dataSources: () => [] } },
+    server: () => shownServer(),
+    askOthers: () => Promise.resolve({ answers: [], silent: [] }),
+  });
   const readiness = {
     get current() {
       return done.includes('close') ? { ready: false, reasons: ['draining'] } : WELL;
     },
   };
   const app = {
-    ...{ ready: READY, shown: { readiness, metrics: { reading }, calls, refused: new RefusedOrganizations(clock) } },
+    ...{ ready: READY, shown: { readiness, answer: (question: Question) => answering.answer(question) } },
     stopListening: () => {
       done.push('stop listening');
     },

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../../../src/app/config/load-settings.ts';
 import type { Settings } from '../../../../src/app/config/settings.ts';
-import type { Answer, Question, ToWorker } from '../../../../src/app/workers/messages.ts';
+import type { Answer, Question } from '../../../../src/app/console/questions.ts';
+import type { ToWorker } from '../../../../src/app/workers/messages.ts';
 import { startPrimary, type Primary } from '../../../../src/app/workers/primary.ts';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { createLogger } from '../../../../src/base/log.ts';
@@ -30,7 +31,8 @@ function answering(worker: FakeWorker, metrics: Metrics, calls: CallTimelines): 
   const answerTo = async (question: Question): Promise<Answer> => {
     if (question === 'metrics') return { metrics: await metrics.reading() };
     if (question === 'calls') return { calls: calls.recent(), refused: metrics.refused.most };
-    return { call: calls.find(question.conversationId) };
+    if (typeof question === 'object' && 'conversationId' in question) return { call: calls.find(question.conversationId) };
+    return {};
   };
   const heard = worker.heard;
   heard.push = (...messages) => {

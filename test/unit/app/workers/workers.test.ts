@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../../src/app/workers/messages.ts';
+import type { Answer } from '../../../../src/app/console/questions.ts';
 import { Workers } from '../../../../src/app/workers/workers.ts';
 import type { Logger } from '../../../../src/base/log.ts';
 import { FakeClock, flushMicrotasks } from '../../../support/fake-clock.ts';

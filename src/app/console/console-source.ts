@@ -1,0 +1,78 @@
+// What the console shows, made of the answers of all servers.
+import type { Clock } from '../../base/clock.ts';
+import type { FoundCalls, Overview, ShownDataSource } from '../../ops/console-api.ts';
+import type { ConsoleSource } from '../../ops/console-routes.ts';
+import type { WatchedDataSource } from '../../telemetry/admin-metrics.ts';
+import { joinedRefusals } from '../../telemetry/refused-organizations.ts';
+import { joinedServices } from '../../telemetry/service-readings.ts';
+import { joinedTraffic, latencyIn, SLOT_MS } from '../../telemetry/traffic.ts';
+import type { ConsoleQuestion, Everywhere } from './questions.ts';
+
+/** As long as this an overview is shown to everybody who asks, ms: many open pages cost no more than one. */
+const FRESH_MS = 1000;
+/** Most calls that a search shows. */
+const MAX_SHOWN = 500;
+
+interface ConsoleSourceParts {
+  /** Asks all servers, this one included. Bounded in time. */
+  readonly ask: (question: ConsoleQuestion) => Promise<Everywhere>;
+  readonly clock: Clock;
+}
+
+/** One per operations server. */
+export function consoleSource({ ask, clock }: ConsoleSourceParts): ConsoleSource {
+  let last: { readonly atMs: number; readonly overview: Promise<Overview> } | undefined;
+  return {
+    overview: () => {
+      const atMs = clock.monotonicMs();
+      if (last === undefined || atMs - last.atMs >= FRESH_MS)
+        last = { atMs, overview: ask('report').then((all) => overviewOf(all, clock.nowMs())) };
+      return last.overview;
+    },
+    search: async (search): Promise<FoundCalls> => {
+      const { answers, silent } = await ask({ search });
+      const calls = answers.flatMap(({ found }) => found ?? []).sort((one, other) => other.startedAtMs - one.startedAtMs);
+      return { calls: calls.slice(0, MAX_SHOWN), silent };
+    },
+    call: async (conversationId) => {
+      const { answers } = await ask({ view: conversationId });
+      const views = answers.flatMap(({ view }) => view ?? []);
+      // A call that has moved ends at its last home.
+      return views.find(({ call }) => call.end !== 'moved') ?? views[0];
+    },
+    sound: () => Promise.resolve(undefined),
+  };
+}
+
+function overviewOf({ answers, silent }: Everywhere, nowMs: number): Overview {
+  const reports = answers.flatMap(({ report }) => report ?? []);
+  const traffic = joinedTraffic(reports.map((report) => report.traffic));
+  return {
+    nowMs,
+    servers: reports.map(({ server }) => server).sort((one, other) => one.startedAtMs - other.startedAtMs),
+    silent,
+    traffic: traffic.map(({ latency: _, ...slot }, index) => ({ ...slot, ...latencyIn(traffic.slice(index, index + 1)) })),
+    slotMs: SLOT_MS,
+    latency: latencyIn(traffic),
+    refused: joinedRefusals(reports.map(({ refused }) => refused)),
+    dataSources: dataSourcesIn(reports.flatMap(({ dataSources }) => dataSources)),
+    services: joinedServices(reports.map(({ services }) => services)),
+  };
+}
+
+/** Servers that share a store manage the same data sources; the one that checked last knows most. */
+function dataSourcesIn(seen: readonly WatchedDataSource[]): readonly ShownDataSource[] {
+  const latest = new Map<string, WatchedDataSource>();
+  for (const one of seen) {
+    const key = `${one.organizationId} ${one.transport}`;
+    if (one.wellAtMs >= (latest.get(key)?.wellAtMs ?? -Infinity)) latest.set(key, one);
+  }
+  return [...latest.values()].map(
+    ({ organizationId, transport, dataSourceId, isServed, isAlarming, expiresAtMs, lifetimeMs, wellAtMs, error }) => ({
+      ...{ organizationId, transport, isServed, isAlarming, checkedAtMs: wellAtMs },
+      ...(dataSourceId !== undefined && { dataSourceId }),
+      ...(expiresAtMs !== undefined && { expiresAtMs, renewedAtMs: expiresAtMs - lifetimeMs }),
+      ...(error !== undefined && { error }),
+    }),
+  );
+}

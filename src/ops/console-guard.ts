@@ -1,0 +1,90 @@
+// What stands before the routes that show calls, metrics or the console: the host name, then the visitor. Writes the audit.
+import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { Logger } from '../base/log.ts';
+import type { ConsoleAccess, ConsoleRefusal, Visitor } from './console-access.ts';
+import type { ApiRefusal } from './console-api.ts';
+import { isExpectedHost } from './host-names.ts';
+
+export interface GuardOptions {
+  readonly access: ConsoleAccess;
+  /** Expected in Host headers, besides localhost and IP addresses. */
+  readonly names: readonly string[];
+  readonly guardsMetrics: boolean;
+  readonly log: Logger;
+}
+
+/** One line of the audit. */
+export interface Audited {
+  readonly what: 'call_opened' | 'sound_heard' | 'signed_in';
+  /** As it was asked for. */
+  readonly conversationId?: string;
+  readonly outcome: 'shown' | 'refused' | 'not_found';
+}
+
+const REFUSALS: Readonly<Record<ConsoleRefusal, { readonly status: number } & ApiRefusal>> = {
+  closed: {
+    status: 403,
+    error:
+      'other machines can reach this port: set ops.console.view_token or ops.console.proxy_key, or ops.host to 127.0.0.1 (docs/operations.md)',
+  },
+  unknown: { status: 401, error: 'sign in with a token of ops.console' },
+  limited: { status: 429, error: 'too many failed attempts: wait a minute' },
+};
+
+/** Ids from the platform look like this; anything else in a path is not written to the log. */
+const LOGGABLE_ID = /^[\w.:-]{1,100}$/u;
+
+/** One per operations server. */
+export class Guard {
+  readonly #options: GuardOptions;
+  readonly #visitors = new WeakMap<FastifyRequest, Visitor>();
+  /** Options of routes under expected host names, and for visitors, or whoever may see the metrics. */
+  readonly named: RouteShorthandOptions = {
+    onRequest: async (request, reply) => {
+      await this.#demandName(request, reply);
+    },
+  };
+  readonly visitors: RouteShorthandOptions = {
+    onRequest: async (request, reply) => {
+      if (await this.#demandName(request, reply)) await this.#demandVisitor(request, reply);
+    },
+  };
+  readonly metrics: RouteShorthandOptions;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.metrics = options.guardsMetrics ? this.visitors : this.named;
+  }
+
+  /** The visitor of a request behind {@link Guard.visitors}. */
+  visitorOf(request: FastifyRequest): Visitor | undefined {
+    return this.#visitors.get(request);
+  }
+
+  /** Answers a request that is refused. */
+  async refuse(reply: FastifyReply, refusal: ConsoleRefusal): Promise<FastifyReply> {
+    const { status, error } = REFUSALS[refusal];
+    if (refusal === 'unknown') reply.header('www-authenticate', 'Bearer realm="parley"');
+    if (refusal === 'limited') reply.header('retry-after', '60');
+    return reply.code(status).send({ error } satisfies ApiRefusal);
+  }
+
+  /** Logs who opened a call, heard one or signed in. */
+  audit(request: FastifyRequest, { what, conversationId, outcome }: Audited, visitor = this.visitorOf(request)): void {
+    const call = conversationId !== undefined && LOGGABLE_ID.test(conversationId) ? { conversationId } : {};
+    const who = { who: visitor?.name ?? 'unknown', role: visitor?.role, from: request.ip };
+    this.#options.log.info({ event: 'console_audit', what, ...call, ...who, outcome }, 'somebody used the console');
+  }
+
+  async #demandName(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    if (isExpectedHost(request.headers.host, this.#options.names)) return true;
+    await reply.code(421).send({ error: 'this host name is not in ops.host_names' } satisfies ApiRefusal);
+    return false;
+  }
+
+  async #demandVisitor(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const visitor = this.#options.access.visitorOf(request.headers, request.ip);
+    if (typeof visitor === 'object') this.#visitors.set(request, visitor);
+    else await this.refuse(reply, visitor);
+  }
+}

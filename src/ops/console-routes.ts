@@ -1,0 +1,108 @@
+// The routes of the console: its files, signing in, and the API of console-api.ts.
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { CallView } from '../dialog/call-view.ts';
+import { callQueryIn } from './call-query.ts';
+import type { ConsoleAccess } from './console-access.ts';
+import type { CallQuery, ConsoleRole, FoundCalls, Overview, ShownVisitor } from './console-api.ts';
+import type { Guard } from './console-guard.ts';
+import { cookieOf } from './console-sessions.ts';
+import type { PageFile } from './page-files.ts';
+import { answerCall, fixedText, type OneCall } from './routes.ts';
+
+/** What the console shows. Every answer is bounded in time. */
+export interface ConsoleSource {
+  overview(): Promise<Overview>;
+  search(query: CallQuery): Promise<FoundCalls>;
+  /** @param role - without `listen`, nothing that anybody said is in it. */
+  call(conversationId: string, role: ConsoleRole): Promise<CallView | undefined>;
+  /** The sound of a recorded call, WAV. */
+  sound(conversationId: string, side: 'caller' | 'bot'): Promise<Buffer | undefined>;
+}
+
+export interface ConsoleRoutesOptions {
+  readonly access: ConsoleAccess;
+  readonly guard: Guard;
+  readonly source: ConsoleSource;
+  /** The page by path; empty when it was not built. */
+  readonly files: ReadonlyMap<string, PageFile>;
+}
+
+interface Sound {
+  Params: { conversationId: string; side: string };
+}
+
+const SIDES = ['caller', 'bot'] as const;
+
+/** Scripts, styles and sounds of this server alone, and no page of others around ours. */
+const PAGE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; media-src 'self' blob:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+};
+
+/** Adds them. */
+export function addConsole(server: FastifyInstance, { access, guard, source, files }: ConsoleRoutesOptions): void {
+  for (const [path, file] of files) {
+    server.get(path, guard.named, async (_request, reply) => {
+      if (access.isClosed) return guard.refuse(reply, 'closed');
+      return reply.headers(PAGE_HEADERS).type(file.type).send(file.content);
+    });
+  }
+  server.post<{ Body: unknown }>('/api/session', guard.named, async (request, reply) => {
+    const token = tokenIn(request.body);
+    if (token === undefined) return reply.code(400).send(fixedText(400));
+    const opened = access.signIn(token, request.ip);
+    if (typeof opened !== 'object') {
+      // Limited like the attempts themselves.
+      if (opened === 'unknown') guard.audit(request, { what: 'signed_in', outcome: 'refused' });
+      return guard.refuse(reply, opened);
+    }
+    const { id, role } = opened;
+    guard.audit(request, { what: 'signed_in', outcome: 'shown' }, { name: `${role} token`, role, hasSession: true });
+    return reply
+      .code(204)
+      .header('set-cookie', cookieOf(id, request.headers['x-forwarded-proto'] === 'https'))
+      .send();
+  });
+  server.delete('/api/session', guard.named, async (request, reply) => {
+    access.signOut(request.headers.cookie);
+    return reply
+      .code(204)
+      .header('set-cookie', cookieOf(undefined, request.headers['x-forwarded-proto'] === 'https'))
+      .send();
+  });
+  server.get('/api/visitor', guard.visitors, (request) => {
+    const { name, role, hasSession } = guard.visitorOf(request) ?? NOBODY;
+    return { name, role, hasSession } satisfies ShownVisitor;
+  });
+  server.get('/api/overview', guard.visitors, () => source.overview());
+  server.get<{ Querystring: Readonly<Record<string, unknown>> }>('/api/calls', guard.visitors, async (request, reply) => {
+    const query = callQueryIn(request.query);
+    return query === undefined ? reply.code(400).send(fixedText(400)) : source.search(query);
+  });
+  server.get<OneCall>('/api/calls/:conversationId', guard.visitors, (request, reply) => {
+    const { role } = guard.visitorOf(request) ?? NOBODY;
+    return answerCall(request, reply, { guard, find: (id) => source.call(id, role) });
+  });
+  server.get<Sound>('/api/calls/:conversationId/sound/:side', guard.visitors, async (request, reply): Promise<FastifyReply> => {
+    const { conversationId } = request.params;
+    const mayListen = guard.visitorOf(request)?.role === 'listen';
+    const side = SIDES.find((each) => each === request.params.side);
+    const sound = mayListen && side !== undefined ? await source.sound(conversationId, side) : undefined;
+    const outcome = !mayListen ? 'refused' : sound === undefined ? 'not_found' : 'shown';
+    guard.audit(request, { what: 'sound_heard', conversationId, outcome });
+    if (!mayListen) return reply.code(403).send({ error: 'the role listen is needed: show ops.console.listen_token' });
+    return sound === undefined ? reply.code(404).send(fixedText(404)) : reply.type('audio/wav').send(sound);
+  });
+}
+
+/** Never asked for: the guard has let somebody in. */
+const NOBODY: ShownVisitor = { name: '', role: 'view', hasSession: false };
+
+function tokenIn(body: unknown): string | undefined {
+  return typeof body === 'object' && body !== null && 'token' in body && typeof body.token === 'string' ? body.token : undefined;
+}

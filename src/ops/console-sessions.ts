@@ -1,0 +1,69 @@
+// Browsers that have signed in. Only digests of session ids are kept, in memory: a restart signs everybody out.
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import type { ConsoleRole } from './console-api.ts';
+
+/** How long a browser stays signed in, ms. */
+export const SESSION_MS = 12 * 3_600_000;
+/** Most signed-in browsers; one more signs out the one that signed in first. */
+export const MAX_SESSIONS = 200;
+const COOKIE = 'parley_console';
+
+/** One per server. */
+export class ConsoleSessions {
+  readonly #clock: Clock;
+  readonly #open = new Map<string, { readonly role: ConsoleRole; readonly untilMs: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @returns the new session's id, for {@link cookieOf}. */
+  open(role: ConsoleRole): string {
+    const [oldest] = this.#open.keys();
+    if (this.#open.size >= MAX_SESSIONS && oldest !== undefined) this.#open.delete(oldest);
+    const id = randomBytes(32).toString('base64url');
+    this.#open.set(digestOf(id), { role, untilMs: this.#clock.monotonicMs() + SESSION_MS });
+    return id;
+  }
+
+  /** @param cookies - the Cookie header. @returns the role of its session; undefined: there is none. */
+  roleIn(cookies: string | undefined): ConsoleRole | undefined {
+    const key = keyIn(cookies);
+    const session = key === undefined ? undefined : this.#open.get(key);
+    if (session === undefined || session.untilMs > this.#clock.monotonicMs()) return session?.role;
+    if (key !== undefined) this.#open.delete(key);
+    return undefined;
+  }
+
+  /** Ends the session of a Cookie header, if there is one. */
+  close(cookies: string | undefined): void {
+    const key = keyIn(cookies);
+    if (key !== undefined) this.#open.delete(key);
+  }
+
+  /** Ends all sessions of a role, whose token has changed. */
+  closeAll(role: ConsoleRole): void {
+    for (const [key, session] of this.#open) if (session.role === role) this.#open.delete(key);
+  }
+}
+
+/**
+ * The Set-Cookie header of a session. No other site can send it, and no script reads it.
+ *
+ * @param id - undefined: the browser forgets it.
+ * @param isSecure - whether the browser speaks TLS to a proxy before this server.
+ */
+export function cookieOf(id: string | undefined, isSecure: boolean): string {
+  const lifeS = id === undefined ? 0 : SESSION_MS / 1000;
+  return `${COOKIE}=${id ?? ''}; Path=/; Max-Age=${String(lifeS)}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+}
+
+function keyIn(cookies: string | undefined): string | undefined {
+  const id = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{43})(?:;|$)`, 'u').exec(cookies ?? '')?.[1];
+  return id === undefined ? undefined : digestOf(id);
+}
+
+function digestOf(id: string): string {
+  return createHash('sha256').update(id).digest('hex');
+}

@@ -1,0 +1,95 @@
+// The routes for programs: health checks, metrics, the latest calls and the platform's ping (O-01).
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../base/clock.ts';
+import type { Guard } from './console-guard.ts';
+import type { Readiness } from './readiness.ts';
+
+/** Source of GET /metrics. */
+export interface MetricsSource {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+interface OfOrganization {
+  readonly organizationId: string;
+}
+
+/** The body of GET /calls: plain values. */
+export interface RecentCalls {
+  readonly calls: readonly OfOrganization[];
+  /** Refused calls. */
+  readonly refused: readonly OfOrganization[];
+}
+
+/** Source of GET /calls. */
+export interface CallsSource {
+  recent(): RecentCalls | Promise<RecentCalls>;
+  find(conversationId: string): object | undefined | Promise<object | undefined>;
+}
+
+export interface RoutesOptions {
+  /** The NAME in /NAME/v1/ping. */
+  readonly serviceName: string;
+  readonly readiness: Pick<Readiness, 'current'>;
+  readonly metrics: MetricsSource;
+  readonly calls: CallsSource;
+  readonly guard: Guard;
+  readonly clock: Clock;
+}
+
+/** Adds them. Ping and health checks show nothing, so they may be asked by anybody under any host name. */
+export function addRoutes(server: FastifyInstance, { readiness, metrics, calls, guard, clock, serviceName }: RoutesOptions): void {
+  server.get('/health/live', () => ({ live: true }));
+  server.get('/health/ready', (_request, reply) => {
+    const state = readiness.current;
+    return reply.code(state.ready ? 200 : 503).send(state);
+  });
+  server.get('/metrics', guard.metrics, async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  server.get<{ Querystring: Readonly<Record<string, unknown>> }>('/calls', guard.visitors, async ({ query }, reply) => {
+    const { organizationId, ...others } = query;
+    // A misspelt filter must not return everything.
+    const isKnown = Object.keys(others).length === 0 && (organizationId === undefined || typeof organizationId === 'string');
+    if (!isKnown) return reply.code(400).send({ error: 'the one parameter is organizationId, once' });
+    const recent = await calls.recent();
+    const isMeant = (one: OfOrganization): boolean => organizationId === undefined || one.organizationId === organizationId;
+    return { calls: recent.calls.filter(isMeant), refused: recent.refused.filter(isMeant) };
+  });
+  server.get<OneCall>('/calls/:conversationId', guard.visitors, (request, reply) =>
+    answerCall(request, reply, { guard, find: (id) => calls.find(id) }),
+  );
+  server.get(`/${serviceName}/v1/ping`, (_request, reply) => {
+    const { ready } = readiness.current;
+    return reply.code(ready ? 200 : 503).send({
+      serviceName,
+      serviceType: 'REQUIRED',
+      serviceState: ready ? 'online' : 'offline',
+      message: `${serviceName} is ${ready ? 'ONLINE' : 'OFFLINE'}`,
+      lastUpdated: new Date(clock.nowMs()).toISOString(),
+    });
+  });
+}
+
+export interface OneCall {
+  Params: { conversationId: string };
+}
+
+/** Answers with one call, or 404, and writes the audit line. */
+export async function answerCall(
+  request: FastifyRequest<OneCall>,
+  reply: FastifyReply,
+  {
+    guard,
+    find,
+  }: { readonly guard: Pick<Guard, 'audit'>; readonly find: (id: string) => object | undefined | Promise<object | undefined> },
+): Promise<FastifyReply> {
+  const { conversationId } = request.params;
+  const call = await find(conversationId);
+  guard.audit(request, { what: 'call_opened', conversationId, outcome: call === undefined ? 'not_found' : 'shown' });
+  return call === undefined ? reply.code(404).send(fixedText(404)) : reply.send(call);
+}
+
+/** The body of an answer that shows nothing. */
+export function fixedText(status: number): { readonly error: string } {
+  if (status === 404) return { error: 'not found' };
+  return { error: status < 500 ? 'bad request' : 'internal error' };
+}

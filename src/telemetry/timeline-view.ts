@@ -1,0 +1,80 @@
+// A timeline as it is shown: what happened when, without a word of what was said.
+import type { CallView, ShownEvent, ShownTurn } from '../dialog/call-view.ts';
+import type { CallTimeline, TimelineFact } from './call-timeline.ts';
+
+/** Whose act an event is; every other one is the server's. */
+const ACTORS: Readonly<Record<string, ShownEvent['from']>> = {
+  turn_started: 'platform',
+  input_started: 'caller',
+  barge_in: 'caller',
+  bot_asked: 'server',
+  bot_answered: 'bot',
+  bot_failed: 'bot',
+};
+
+/**
+ * The view of a call of which only the timeline is known.
+ *
+ * @param nowMs - ms since the epoch; a call that goes on lasts until then.
+ */
+export function timelineView({ facts, leftOut: _, ...call }: CallTimeline, nowMs: number): CallView {
+  const { end, startedAtMs, ...ids } = call;
+  const durationMs = end === undefined ? Math.max(0, nowMs - startedAtMs) : (facts.at(-1)?.atMs ?? 0);
+  const numbers = turnNumbers(facts);
+  return {
+    form: 1,
+    call: { ...ids, startedAtMs, durationMs, ...(end !== undefined && { end }) },
+    turns: [...numbers].map(([id, number]) =>
+      shownTurn(
+        id,
+        number,
+        facts.filter((fact) => fact.turnId === id),
+      ),
+    ),
+    events: facts.map((fact) => shownEvent(fact, numbers)),
+    sound: {},
+  };
+}
+
+/** The engine ends a turn's id with its number; the first facts of a long call are gone. */
+function turnNumbers(facts: readonly TimelineFact[]): ReadonlyMap<string, number> {
+  const numbers = new Map<string, number>();
+  for (const { turnId } of facts) {
+    if (turnId === undefined || numbers.has(turnId)) continue;
+    const number = Number(/#(?<number>\d+)$/u.exec(turnId)?.groups?.['number'] ?? numbers.size + 1);
+    numbers.set(turnId, number);
+  }
+  return numbers;
+}
+
+function shownEvent(fact: TimelineFact, numbers: ReadonlyMap<string, number>): ShownEvent {
+  const { atMs, event, turnId, trackingId: _, tookMs, latencyMs, ...details } = fact;
+  const turn = turnId === undefined ? undefined : numbers.get(turnId);
+  const ms = tookMs ?? latencyMs;
+  const detail = Object.entries(details)
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(', ');
+  return {
+    atMs,
+    from: ACTORS[event] ?? 'server',
+    event,
+    ...(turn !== undefined && { turn }),
+    ...(detail !== '' && { detail }),
+    ...(typeof ms === 'number' && { ms }),
+  };
+}
+
+function shownTurn(id: string, number: number, facts: readonly TimelineFact[]): ShownTurn {
+  const first = (event: string): TimelineFact | undefined => facts.find((fact) => fact.event === event);
+  const [started, spoke, spoken, answered] = [first('turn_started'), first('input_started'), first('input_ended'), first('reply_started')];
+  const [cut, failed, ended] = [first('barge_in'), first('bot_failed'), first('turn_ended')];
+  return {
+    ...{ id, number, atMs: facts[0]?.atMs ?? 0, prompts: [] },
+    ...(typeof started?.['trackingId'] === 'string' && { trackingId: started['trackingId'] }),
+    ...(spoke !== undefined && spoken !== undefined && { input: { kind: 'speech', atMs: spoke.atMs, completeMs: spoken.atMs } }),
+    ...(answered !== undefined && { firstSoundMs: answered.atMs }),
+    ...(cut !== undefined && { bargeIn: { atMs: cut.atMs, by: String(cut['by']), heardMs: Number(cut['heardMs']) } }),
+    ...(failed !== undefined && { error: { code: String(failed['code']), message: 'the log has the line of the bot' } }),
+    ...(ended !== undefined && { endMs: ended.atMs, end: String(ended['end']) }),
+  };
+}
