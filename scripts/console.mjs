@@ -13,7 +13,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
  *
  * @type {Readonly<Record<string, { title: string, isSingleFile?: true }>>}
  */
-const PAGES = { call: { title: 'Call', isSingleFile: true } };
+const PAGES = { call: { title: 'Call', isSingleFile: true }, operations: { title: 'Parley' } };
 
 /** @returns {Promise<ReadonlyMap<string, string>>} the texts of all files by name, such as `call.html` */
 export async function consoleFiles() {

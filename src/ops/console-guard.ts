@@ -1,5 +1,6 @@
 // What stands before the routes that show calls, metrics or the console: the host name, then the visitor. Writes the audit.
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { ConsoleAccess, ConsoleRefusal, Visitor } from './console-access.ts';
 import type { ApiRefusal } from './console-api.ts';
@@ -10,6 +11,7 @@ export interface GuardOptions {
   /** Expected in Host headers, besides localhost and IP addresses. */
   readonly names: readonly string[];
   readonly guardsMetrics: boolean;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -31,12 +33,19 @@ const REFUSALS: Readonly<Record<ConsoleRefusal, { readonly status: number } & Ap
   limited: { status: 429, error: 'too many failed attempts: wait a minute' },
 };
 
+/** The same act of the same visitor is logged once in so long, ms: a page that shows a call asks for it again and again. */
+const AUDIT_PAUSE_MS = 600_000;
+/** Most acts that are remembered. */
+const MAX_AUDITED = 1000;
+
 /** Ids from the platform look like this; anything else in a path is not written to the log. */
 const LOGGABLE_ID = /^[\w.:-]{1,100}$/u;
 
 /** One per operations server. */
 export class Guard {
   readonly #options: GuardOptions;
+  /** When each act was logged last. */
+  readonly #audited = new Map<string, number>();
   readonly #visitors = new WeakMap<FastifyRequest, Visitor>();
   /** Options of routes under expected host names, and for visitors, or whoever may see the metrics. */
   readonly named: RouteShorthandOptions = {
@@ -72,8 +81,19 @@ export class Guard {
   /** Logs who opened a call, heard one or signed in. */
   audit(request: FastifyRequest, { what, conversationId, outcome }: Audited, visitor = this.visitorOf(request)): void {
     const call = conversationId !== undefined && LOGGABLE_ID.test(conversationId) ? { conversationId } : {};
-    const who = { who: visitor?.name ?? 'unknown', role: visitor?.role, from: request.ip };
-    this.#options.log.info({ event: 'console_audit', what, ...call, ...who, outcome }, 'somebody used the console');
+    const line = { what, ...call, who: visitor?.name ?? 'unknown', role: visitor?.role, from: request.ip, outcome };
+    if (this.#isRepeated(JSON.stringify(line))) return;
+    this.#options.log.info({ event: 'console_audit', ...line }, 'somebody used the console');
+  }
+
+  #isRepeated(act: string): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    if ((this.#audited.get(act) ?? -Infinity) > nowMs - AUDIT_PAUSE_MS) return true;
+    this.#audited.delete(act);
+    this.#audited.set(act, nowMs);
+    const [oldest] = this.#audited.keys();
+    if (this.#audited.size > MAX_AUDITED && oldest !== undefined) this.#audited.delete(oldest);
+    return false;
   }
 
   async #demandName(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {

@@ -6,7 +6,6 @@ import type { ConsoleAccess } from './console-access.ts';
 import type { CallQuery, ConsoleRole, FoundCalls, Overview, ShownVisitor } from './console-api.ts';
 import type { Guard } from './console-guard.ts';
 import { cookieOf } from './console-sessions.ts';
-import type { PageFile } from './page-files.ts';
 import { answerCall, fixedText, type OneCall } from './routes.ts';
 
 /** What the console shows. Every answer is bounded in time. */
@@ -23,13 +22,21 @@ export interface ConsoleRoutesOptions {
   readonly access: ConsoleAccess;
   readonly guard: Guard;
   readonly source: ConsoleSource;
-  /** The page by path; empty when it was not built. */
-  readonly files: ReadonlyMap<string, PageFile>;
+  /** A file of the built pages by its name; undefined: there is none. */
+  readonly file: (name: string) => Promise<string | undefined>;
 }
 
 interface Sound {
   Params: { conversationId: string; side: string };
 }
+
+/** The files of the page. */
+const PAGE = {
+  'operations.html': 'text/html; charset=utf-8',
+  'operations.js': 'text/javascript; charset=utf-8',
+  'operations.css': 'text/css; charset=utf-8',
+  'licenses.txt': 'text/plain; charset=utf-8',
+};
 
 const SIDES = ['caller', 'bot'] as const;
 
@@ -45,11 +52,14 @@ const PAGE_HEADERS = {
 };
 
 /** Adds them. */
-export function addConsole(server: FastifyInstance, { access, guard, source, files }: ConsoleRoutesOptions): void {
-  for (const [path, file] of files) {
-    server.get(path, guard.named, async (_request, reply) => {
+export function addConsole(server: FastifyInstance, { access, guard, source, file }: ConsoleRoutesOptions): void {
+  // The page asks for its files and the API by relative addresses.
+  server.get('/console', guard.named, (_request, reply) => reply.redirect('console/', 308));
+  for (const [name, type] of Object.entries(PAGE)) {
+    server.get(name === 'operations.html' ? '/console/' : `/console/${name}`, guard.named, async (_request, reply) => {
       if (access.isClosed) return guard.refuse(reply, 'closed');
-      return reply.headers(PAGE_HEADERS).type(file.type).send(file.content);
+      const text = await file(name);
+      return text === undefined ? reply.code(404).send(fixedText(404)) : reply.headers(PAGE_HEADERS).type(type).send(text);
     });
   }
   server.post<{ Body: unknown }>('/api/session', guard.named, async (request, reply) => {

@@ -19,7 +19,7 @@ export interface OpsOptions extends Omit<RoutesOptions, 'guard'> {
   readonly hostNames: readonly string[];
   readonly console: ConsoleSettings;
   /** What the console shows, and its page. Default: there is no console. */
-  readonly shows?: Pick<ConsoleRoutesOptions, 'source' | 'files'>;
+  readonly shows?: Pick<ConsoleRoutesOptions, 'source' | 'file'>;
   /** Default: upgrade requests are answered like any other. */
   readonly upgrades?: UpgradesPort;
   readonly log: Logger;
@@ -68,7 +68,7 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
   answerUnknownRoutes(server, options.log);
   const { host: listened, hostNames, console, clock, log } = options;
   const access = new ConsoleAccess({ host: listened, console, clock });
-  const guard = new Guard({ access, names: [listened, ...hostNames], guardsMetrics: console.guardsMetrics, log });
+  const guard = new Guard({ access, names: [listened, ...hostNames], guardsMetrics: console.guardsMetrics, clock, log });
   server.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     return Promise.resolve();

@@ -1,15 +1,14 @@
 // The primary process: starts the workers that take calls, and shows operators their sum. Runs the one operations server, but no
 // bots and no administration.
+import { consoleFile } from '../../base/console-files.ts';
 import { WatchedFiles } from '../../base/watched-files.ts';
 import { startOpsServer } from '../../ops/http-server.ts';
-import { pageFiles } from '../../ops/page-files.ts';
 import type { Watched } from '../../telemetry/file-metrics.ts';
 import { joinedRefusals } from '../../telemetry/refused-organizations.ts';
 import { WorkersMetrics } from '../../telemetry/workers-metrics.ts';
 import { followConsole } from '../changing-secrets.ts';
 import type { ChangingSettings } from '../config/changing-settings.ts';
 import { consoleSource } from '../console/console-source.ts';
-import { consoleFolder } from '../operations.ts';
 import type { ReadySummary } from '../ready-summary.ts';
 import type { Settings } from '../config/settings.ts';
 import { Workers, type WorkersOptions } from './workers.ts';
@@ -45,7 +44,7 @@ export async function startPrimary(settings: Settings, options: PrimaryOptions, 
     shows: {
       // A worker knows the other servers, and the other workers are servers to it.
       source: consoleSource({ ...options, ask: async (everywhere) => (await workers.askAny({ everywhere }))?.everywhere ?? NOBODY }),
-      files: pageFiles(consoleFolder()),
+      file: consoleFile,
     },
     metrics: { contentType: metrics.contentType, text: () => workers.ask('metrics').then(() => metrics.text()) },
     calls: {
