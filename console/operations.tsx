@@ -106,7 +106,7 @@ function View({ tab, overview }: { readonly tab: Tab; readonly overview: Overvie
 }
 
 /** What a person should look at, by tab. */
-function alarmsOf({ dataSources, services, silent, servers }: Overview): { readonly [Name in Tab]?: string } {
+function alarmsOf({ dataSources, services, silent, servers }: Overview): Partial<Record<Tab, string>> {
   const sources = dataSources.filter(({ isAlarming }) => isAlarming).length;
   const circuits = services.filter(({ circuit = 'closed' }) => circuit !== 'closed').length;
   const unwell = silent.length + servers.filter(({ isReady }) => !isReady).length;

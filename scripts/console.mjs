@@ -63,6 +63,7 @@ function html(name, files) {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
 ${head}
 <title>${title}</title>
 </head>

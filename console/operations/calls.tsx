@@ -25,7 +25,13 @@ export function Calls({ nowMs }: { readonly nowMs: number }) {
   const open = calls.filter(({ end }) => end === undefined).length;
   return (
     <>
-      <form class="filters" role="search" aria-label="Calls" onSubmit={(event) => event.preventDefault()} onReset={() => setFields(NOTHING)}>
+      <form
+        class="filters"
+        role="search"
+        aria-label="Calls"
+        onSubmit={(event) => event.preventDefault()}
+        onReset={() => setFields(NOTHING)}
+      >
         <Field name="Organization" value={fields.organizationId} onInput={change('organizationId')} />
         <Field name="Call id" value={fields.conversationId} onInput={change('conversationId')} />
         <Field name="Tracking id" value={fields.trackingId} onInput={change('trackingId')} />
@@ -40,8 +46,8 @@ export function Calls({ nowMs }: { readonly nowMs: number }) {
             ))}
           </select>
         </label>
-        <Field name="From" type="datetime-local" value={fields.fromMs} onInput={change('fromMs')} />
-        <Field name="Until" type="datetime-local" value={fields.untilMs} onInput={change('untilMs')} />
+        <Field name="From" isTime value={fields.fromMs} onInput={change('fromMs')} />
+        <Field name="Until" isTime value={fields.untilMs} onInput={change('untilMs')} />
         <button type="reset">Clear</button>
       </form>
       <p class="soft" role="status">
@@ -107,15 +113,19 @@ function CallRow({ call, nowMs }: { readonly call: ShownCallRow; readonly nowMs:
 interface FieldProps {
   readonly name: string;
   readonly value: string;
-  readonly type?: string;
+  readonly isTime?: boolean;
   readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void;
 }
 
-function Field({ name, value, type = 'text', onInput }: FieldProps) {
+function Field({ name, value, isTime = false, onInput }: FieldProps) {
   return (
     <label>
       <span>{name}</span>
-      <input type={type} value={value} onInput={onInput} spellcheck={false} autocomplete="off" />
+      {isTime ? (
+        <input type="datetime-local" value={value} onInput={onInput} />
+      ) : (
+        <input value={value} onInput={onInput} spellcheck={false} autocomplete="off" />
+      )}
     </label>
   );
 }

@@ -28,12 +28,14 @@ export function Chart({ title, kind, series, times, shown }: ChartProps) {
   );
   const scale = largest === 0 ? 0 : HEIGHT / largest;
   const step = WIDTH / times.length;
-  const summary = series.map(({ name, values }) => `${name} ${shown(Math.max(0, ...values.map((value) => value ?? 0)))} at most`).join(', ');
+  const summary = series
+    .map(({ name, values }) => `${name} ${shown(Math.max(0, ...values.map((value) => value ?? 0)))} at most`)
+    .join(', ');
   const time = at === undefined ? undefined : times[at];
   return (
     <figure class="chart">
       <figcaption>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <ul>
           {series.map(({ name, tone, values }) => (
             <li key={name}>
@@ -57,7 +59,9 @@ export function Chart({ title, kind, series, times, shown }: ChartProps) {
           <line key={part} class="grid" x1="0" x2={WIDTH} y1={HEIGHT * (1 - part) + 0.5} y2={HEIGHT * (1 - part) + 0.5} />
         ))}
         {kind === 'bars'
-          ? series.map(({ name, tone }, index) => <path key={name} class={`bars ${tone}`} d={barsOf(series.slice(0, index + 1), step, scale)} />)
+          ? series.map(({ name, tone }, index) => (
+              <path key={name} class={`bars ${tone}`} d={barsOf(series.slice(0, index + 1), step, scale)} />
+            ))
           : series.map(({ name, tone, values }) => <path key={name} class={`line ${tone}`} d={lineOf(values, step, scale)} />)}
         {at !== undefined && <line class="cursor" x1={(at + 0.5) * step} x2={(at + 0.5) * step} y1="0" y2={HEIGHT} />}
       </svg>

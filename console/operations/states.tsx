@@ -89,7 +89,8 @@ export function Servers({ overview: { servers, silent, nowMs } }: { readonly ove
 }
 
 function serverCells(server: ShownServer, nowMs: number) {
-  const { id, version, startedAtMs, address, isReady, reasons, openCalls, maxCalls, openTurns, loopDelayMs, rssBytes, heapPercent } = server;
+  const { id, version, startedAtMs, address, isReady, reasons, openCalls, maxCalls, openTurns, loopDelayMs, rssBytes, heapPercent } =
+    server;
   return [
     <code title={id}>{shortId(id)}</code>,
     <State tone={isReady ? 'good' : 'warn'}>{isReady ? 'takes calls' : reasons.map(inWords).join(', ')}</State>,
