@@ -45,7 +45,6 @@ export function Chart({ title, kind, series, times, shown }: ChartProps) {
             </li>
           ))}
         </ul>
-        <span class="soft at">{time === undefined ? `at most ${shown(largest)}` : new Date(time).toLocaleTimeString()}</span>
       </figcaption>
       <svg
         viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`}
@@ -67,6 +66,7 @@ export function Chart({ title, kind, series, times, shown }: ChartProps) {
       </svg>
       <div class="axis soft" aria-hidden="true">
         <span>an hour ago</span>
+        <span>{time === undefined ? `at most ${shown(largest)}` : new Date(time).toLocaleTimeString()}</span>
         <span>now</span>
       </div>
     </figure>

@@ -1,5 +1,5 @@
 // A timeline as it is shown: what happened when, without a word of what was said.
-import type { CallView, ShownEvent, ShownTurn } from '../dialog/call-view.ts';
+import type { AnswerParts, CallView, ShownEvent, ShownInput, ShownTurn } from '../dialog/call-view.ts';
 import type { CallTimeline, TimelineFact } from './call-timeline.ts';
 
 /** Whose act an event is; every other one is the server's. */
@@ -11,6 +11,11 @@ const ACTORS: Readonly<Record<string, ShownEvent['from']>> = {
   bot_answered: 'bot',
   bot_failed: 'bot',
 };
+
+/** The event with the parts of the time to a reply. */
+const PARTS = 'answer_parts';
+/** What the caller did, by what the bot was asked. */
+const INPUTS: Readonly<Record<string, ShownInput['kind']>> = { session_start: 'start', dtmf_input: 'keys', no_input: 'no_input' };
 
 /**
  * The view of a call of which only the timeline is known.
@@ -51,9 +56,8 @@ function shownEvent(fact: TimelineFact, numbers: ReadonlyMap<string, number>): S
   const { atMs, event, turnId, trackingId: _, tookMs, latencyMs, ...details } = fact;
   const turn = turnId === undefined ? undefined : numbers.get(turnId);
   const ms = tookMs ?? latencyMs;
-  const detail = Object.entries(details)
-    .map(([name, value]) => `${name} ${String(value)}`)
-    .join(', ');
+  const named = Object.entries(details).map(([name, value]) => (typeof value === 'number' ? `${name} ${String(value)}` : value));
+  const detail = event === PARTS ? '' : named.join(', ');
   return {
     atMs,
     from: ACTORS[event] ?? 'server',
@@ -66,15 +70,39 @@ function shownEvent(fact: TimelineFact, numbers: ReadonlyMap<string, number>): S
 
 function shownTurn(id: string, number: number, facts: readonly TimelineFact[]): ShownTurn {
   const first = (event: string): TimelineFact | undefined => facts.find((fact) => fact.event === event);
-  const [started, spoke, spoken, answered] = [first('turn_started'), first('input_started'), first('input_ended'), first('reply_started')];
+  const [started, answered] = [first('turn_started'), first('reply_started')];
+  const input = inputOf(first('input_started'), first('input_ended'), first('bot_asked'));
+  const parts = partsIn(first(PARTS));
   const [cut, failed, ended] = [first('barge_in'), first('bot_failed'), first('turn_ended')];
   return {
     ...{ id, number, atMs: facts[0]?.atMs ?? 0, prompts: [] },
     ...(typeof started?.['trackingId'] === 'string' && { trackingId: started['trackingId'] }),
-    ...(spoke !== undefined && spoken !== undefined && { input: { kind: 'speech', atMs: spoke.atMs, completeMs: spoken.atMs } }),
+    ...(input !== undefined && { input }),
+    ...(parts !== undefined && { parts }),
     ...(answered !== undefined && { firstSoundMs: answered.atMs }),
     ...(cut !== undefined && { bargeIn: { atMs: cut.atMs, by: String(cut['by']), heardMs: Number(cut['heardMs']) } }),
     ...(failed !== undefined && { error: { code: String(failed['code']), message: 'the log has the line of the bot' } }),
     ...(ended !== undefined && { endMs: ended.atMs, end: String(ended['end']) }),
+  };
+}
+
+function inputOf(spoke?: TimelineFact, spoken?: TimelineFact, asked?: TimelineFact): ShownInput | undefined {
+  if (spoke !== undefined && spoken !== undefined) {
+    const silenceMs = spoken['silenceMs'];
+    return {
+      ...{ kind: 'speech', atMs: spoke.atMs, completeMs: spoken.atMs },
+      ...(typeof silenceMs === 'number' && { lastSoundMs: Math.max(spoke.atMs, spoken.atMs - silenceMs) }),
+    };
+  }
+  if (asked === undefined) return undefined;
+  return { kind: INPUTS[String(asked['botEvent'])] ?? 'event', atMs: asked.atMs, completeMs: asked.atMs };
+}
+
+function partsIn(fact: TimelineFact | undefined): AnswerParts | undefined {
+  if (fact === undefined) return undefined;
+  const ms = (name: keyof AnswerParts): number => Number(fact[name] ?? 0);
+  return {
+    ...{ endpointingMs: ms('endpointingMs'), recognitionMs: ms('recognitionMs'), botMs: ms('botMs'), modelMs: ms('modelMs') },
+    ...{ toolsMs: ms('toolsMs'), synthesisMs: ms('synthesisMs'), engineMs: ms('engineMs') },
   };
 }
