@@ -40,7 +40,7 @@ const config: KnipConfig = {
   // Started by path or name, and what oxlint starts for the rules that need types.
   ignoreDependencies: ['typescript-native', 'oxlint', 'oxlint-tsgolint'],
   // Debian's, not npm's: tests that need them say so themselves.
-  ignoreBinaries: ['mkfifo', 'protoc', 'redis-server'],
+  ignoreBinaries: ['mkfifo', 'promtool', 'protoc', 'redis-server'],
 };
 
 export default config;

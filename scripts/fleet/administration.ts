@@ -27,6 +27,8 @@ const TIMEOUT_MS = 5000;
 export interface AwayAdministration extends FleetAdministration {
   /** Between the servers and the administration side of the platform. */
   readonly line: LineRelay;
+  /** Of a call over WebSocket, where the flags of a server ask for data sources of that kind. */
+  readonly socketToken: () => Promise<string>;
 }
 
 /** Starts it; the fleet closes it. */
@@ -55,14 +57,17 @@ export async function fleetAdministration({
     'data_sources.audience': 'aud',
     'data_sources.subject': 'sub',
   };
+  const tokenOf = async (scheme: string): Promise<string> => {
+    const found = () => api.dataSources(ORGANIZATION).find(({ url }) => url.startsWith(scheme));
+    await until('the data source is registered', () => found() !== undefined);
+    return found()?.jwsToken ?? '';
+  };
   return {
     line,
     organizationId: ORGANIZATION,
     flags: Object.entries(settings).map(([name, value]) => `--admin.${name}=${value}`),
-    token: async () => {
-      await until('the data source is registered', () => api.dataSources(ORGANIZATION).length > 0);
-      return api.dataSources(ORGANIZATION)[0]?.jwsToken ?? '';
-    },
+    token: () => tokenOf('http'),
+    socketToken: () => tokenOf('wss'),
     close: async () => {
       await line.close();
       await api.close();

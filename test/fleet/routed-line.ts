@@ -19,9 +19,12 @@ export class Routes {
 
   constructor(accesses: readonly FleetAccess[], clock: Clock = systemClock) {
     this.#pools = accesses.map(
-      ({ target, token }) =>
+      ({ target, token, certificatePem }) =>
         new ConnectionPool(
-          { target: parseTarget(target), profile: loadProfile('fake'), token, clock, connectLimitMs: CONNECT_LIMIT_MS },
+          {
+            ...{ target: parseTarget(target), profile: loadProfile('fake'), token, clock, connectLimitMs: CONNECT_LIMIT_MS },
+            ...(certificatePem === '' ? {} : { certificateAuthority: Buffer.from(certificatePem) }),
+          },
           CALLS_PER_CONNECTION,
         ),
     );

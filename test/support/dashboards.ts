@@ -48,7 +48,7 @@ export interface PanelQuery {
   readonly legend: string;
   /** As it stands in the file. */
   readonly expr: string;
-  /** With values for the variables: all of everything, and a time for `$__rate_interval`. */
+  /** With values for the variables: anything that is there, and a time for `$__rate_interval`. */
   readonly asked: string;
 }
 
@@ -66,7 +66,7 @@ export function queriesOf({ uid, panels }: Dashboard, interval: string): readonl
           name: `${uid}: ${panel.title}: ${legendFormat}`,
           legend: legendFormat,
           expr,
-          asked: expr.replaceAll('$__rate_interval', interval).replaceAll(/\$\w+/gu, '.*'),
+          asked: expr.replaceAll('$__rate_interval', interval).replaceAll(/\$\w+/gu, '.+'),
         }))
       : [],
   );

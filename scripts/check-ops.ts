@@ -1,0 +1,87 @@
+// `npm run check -- ops`: do the alerts fire when they must, and do the dashboards show something beside real servers? See scripts/ops.
+import { setTimeout as pause } from 'node:timers/promises';
+import { ALERT_CASES } from '../test/support/alert-cases.ts';
+import { GRAFANA_DASHBOARDS, queriesOf } from '../test/support/dashboards.ts';
+import { RULES } from '../test/support/metric-names.ts';
+import { alertsJudged } from '../test/support/promtool.ts';
+import { command, progress, secondsSince, source } from './command-line.ts';
+import { callAll } from './ops/callers.ts';
+import { Prometheus } from './ops/prometheus.ts';
+import { openStage } from './ops/stage.ts';
+
+/** What Grafana would take for `$__rate_interval`: all calls are in it. */
+const INTERVAL = '2m';
+/** Longest until the last call is in a rule that is made of a rule, ms. */
+const SETTLE_MS = 15_000;
+const LOOK_MS = 1000;
+
+const help = `Plays every alert of deploy/prometheus to promtool, with a fault and without; then asks a Prometheus that scrapes two real servers with
+calls on them for everything that the dashboards of deploy/grafana show and the rules record.
+
+  npm run check -- ops              about a minute
+  npm run check -- ops --source     starts the source and not the build
+
+Needs Debian's prometheus and redis-server. Progress is on stderr; the last line of stdout is JSON: {"ok", "alertsTested",
+"dashboardQueriesThatReturnData", "dashboardQueries", "recordedThatReturnData", "recorded", "withoutData", …}. The exit code is 1 when an
+alert fires at the wrong time, a rule cannot be computed, or a query has no value.
+`;
+
+/** What is asked, by a name for people. */
+type Queries = readonly { readonly name: string; readonly asked: string }[];
+
+await command({
+  help,
+  options: { source },
+  run: async ({ source: program }) => {
+    const startedMs = performance.now();
+    progress(`${String(ALERT_CASES.length)} alerts`);
+    const alerts = alertsJudged(ALERT_CASES);
+    progress(`starting servers (${program})`);
+    const stage = await openStage(program);
+    try {
+      const prometheus = await Prometheus.start(stage.opsPorts);
+      try {
+        progress('calls');
+        const called = await callAll(stage);
+        const panels: Queries = GRAFANA_DASHBOARDS.flatMap((dashboard) => queriesOf(dashboard, INTERVAL));
+        const recorded: Queries = RULES.flatMap((rule) =>
+          'record' in rule ? [{ name: rule.record, asked: `${rule.record}${selectorOf(rule.labels)}` }] : [],
+        );
+        progress(`${String(panels.length)} queries of dashboards, ${String(recorded.length)} rules`);
+        const empty = await withoutData(prometheus, [...panels, ...recorded]);
+        const brokenRules = await prometheus.brokenRules();
+        const filled = (queries: Queries): number => queries.filter((query) => !empty.includes(query)).length;
+        return {
+          ok: alerts.ok && empty.length + brokenRules.length === 0,
+          described: alerts.ok ? [] : [alerts.said],
+          ...{ alertsTested: ALERT_CASES.length },
+          ...{ dashboardQueriesThatReturnData: filled(panels), dashboardQueries: panels.length },
+          ...{ recordedThatReturnData: filled(recorded), recorded: recorded.length },
+          ...{ withoutData: empty.map(({ name }) => name), brokenRules, ...called, seconds: secondsSince(startedMs) },
+        };
+      } finally {
+        await prometheus.stop();
+      }
+    } finally {
+      await stage.close();
+    }
+  },
+});
+
+/** Those that have no value, after some time for the last scrape and the rules made of it. */
+async function withoutData(prometheus: Prometheus, queries: Queries): Promise<Queries> {
+  const untilMs = performance.now() + SETTLE_MS;
+  let left = queries;
+  for (;;) {
+    const answers = await Promise.all(left.map(async (query) => ((await prometheus.hasData(query.asked)) ? [] : [query])));
+    left = answers.flat();
+    if (left.length === 0 || performance.now() > untilMs) return left;
+    await pause(LOOK_MS);
+  }
+}
+
+function selectorOf(labels: Readonly<Record<string, string>> = {}): string {
+  return `{${Object.entries(labels)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(', ')}}`;
+}
