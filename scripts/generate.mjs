@@ -1,5 +1,5 @@
-// Writes what is generated: the TypeScript types of proto/ to src/contract/gen, docs/protocol.md, docs/bot-api.md and
-// docs/scenario.schema.json and deploy/grafana, which are committed, and docs/generated, which is not. With a folder as the first argument it
+// Writes what is generated: the TypeScript types of proto/ to src/contract/gen, docs/protocol.md, docs/bot-api.md,
+// docs/scenario.schema.json, deploy/grafana and the rules for the Prometheus operator, which are committed, and docs/generated, which is not. With a folder as the first argument it
 // writes the types there, and nothing else. The folder is deleted first; nothing that is written depends on time or machine.
 // Knows the message names of the platform; that is why the neutral names in gen/wire.ts are made here.
 import { execFileSync } from 'node:child_process';
@@ -126,4 +126,6 @@ if (folder === undefined) {
   const { DASHBOARDS, dashboardFiles } = await import('./dashboards.mjs');
   mkdirSync(path.join(ROOT, DASHBOARDS), { recursive: true });
   for (const [file, text] of await dashboardFiles(ROOT)) writeFileSync(path.join(ROOT, file), text);
+  const { PROMETHEUS_RULE, prometheusRule } = await import('./prometheus-rule.mjs');
+  writeFileSync(path.join(ROOT, PROMETHEUS_RULE), await prometheusRule(ROOT));
 }

@@ -19,9 +19,9 @@ const RULE_FILE = z.strictObject({ groups: z.array(z.strictObject({ name: z.stri
 export type Rule = z.infer<typeof RULE>;
 
 /** The rules that operators load, in their order. */
-export const RULES: readonly Rule[] = filesUnder(['deploy/prometheus/slo.yaml', 'deploy/prometheus/alerts.yaml']).flatMap(({ text }) =>
-  RULE_FILE.parse(parse(text)).groups.flatMap(({ rules }) => rules),
-);
+export const RULES: readonly Rule[] = ['slo', 'alerts']
+  .flatMap((name) => filesUnder([`deploy/prometheus/${name}.yaml`]))
+  .flatMap(({ text }) => RULE_FILE.parse(parse(text)).groups.flatMap(({ rules }) => rules));
 
 /** What Prometheus itself knows of a target. */
 const OF_PROMETHEUS = ['up'];
