@@ -106,7 +106,7 @@ function panelOf({ title, description, text, kind, unit = 'short', queries = {},
     type: kind ?? 'timeseries',
     ...said,
     datasource: { type: 'prometheus', uid: '${datasource}' },
-    fieldConfig: { defaults: { unit, ...(kind === 'stat' ? {} : { min: 0 }) }, overrides: [] },
+    fieldConfig: { defaults: { unit, ...(kind === 'stat' ? {} : { custom: { axisSoftMin: 0 } }) }, overrides: [] },
     targets: Object.entries(all).map(([legendFormat, expr], index) => ({
       refId: String.fromCodePoint(65 + index),
       expr: expr.replaceAll(/\{here\b/gu, '{job=~"$job", instance=~"$instance"').replaceAll('[rate]', '[$__rate_interval]'),

@@ -63,7 +63,7 @@ describe('objects for the Prometheus operator', () => {
       .parse(parse(textOf('deploy/kubernetes/service.yaml')));
     expect(service.spec.ports.map(({ name }) => name)).toContain(spec.endpoints[0].port);
     // The operator takes the name of the Service for the job.
-    expect(RULES.map(({ expr }) => expr).join('\n')).toContain(`up{job="${service.metadata.name}"}`);
+    expect(RULES.map(({ expr }) => expr).join('\n')).toContain(`up{job=~"${service.metadata.name}.*"}`);
     const { namespace, labels } = z
       .object({ namespace: z.string(), labels: z.array(z.object({ pairs: z.record(z.string(), z.string()) })) })
       .parse(parse(textOf('deploy/kubernetes/kustomization.yaml')));

@@ -17,7 +17,10 @@ const PANEL = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     ...{ type: z.enum(['timeseries', 'stat']), ...ANY_PANEL, datasource: SOURCE },
-    fieldConfig: z.strictObject({ defaults: z.strictObject({ unit: z.string(), min: z.literal(0).optional() }), overrides: z.tuple([]) }),
+    fieldConfig: z.strictObject({
+      defaults: z.strictObject({ unit: z.string(), custom: z.strictObject({ axisSoftMin: z.literal(0) }).optional() }),
+      overrides: z.tuple([]),
+    }),
     targets: z.array(TARGET).min(1),
   }),
 ]);
