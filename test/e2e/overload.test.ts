@@ -106,6 +106,7 @@ describe('a new call', () => {
       expect((await client.call().turn(format())).ending).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
     }
     expect(await server.metric('parley_calls_refused_total{reason="total"}')).toBe(40);
+    expect(await server.metric('parley_sessions_open{bot="tester"}')).toBe(await server.metric('parley_sessions_limit'));
     expect(await server.metric('parley_streams_refused_total{code="overloaded",transport="grpc"}')).toBe(20);
     // One for those that heard a line, one for those that had said nothing yet.
     expect(server.logged({ level: 'warn', code: 'overloaded' })).toHaveLength(2);
