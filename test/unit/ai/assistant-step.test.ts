@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assistant, assistantStep, exit, keyed, scripted, z, type AssistantState, type AssistantTurn } from '../../../src/ai/index.ts';
 import { bot, go, say, type Answer } from '../../../src/bot/index.ts';
 import { TestCall } from '../../../src/bot/testing.ts';
+import type { TurnReport } from '../../../src/dialog/turn-report.ts';
 
 type State = { readonly at: 'menu' } | { readonly at: 'desk' | 'card'; readonly desk: AssistantState };
 
@@ -56,15 +57,14 @@ describe('digits that no model sees', () => {
   function payDesk(use: (digits: string) => string | undefined, ...answers: readonly string[]) {
     const model = scripted({ use: 'take_pin' }, ...answers);
     const take_pin = keyed({ description: 'Asks for the PIN', ask: 'Your PIN, please.', digits: 4, tries: 2, use });
-    return {
-      model,
-      call: new TestCall(assistant({ id: 'pay', name: 'Pay', model, instructions: '', greeting: 'Hello.', tools: { take_pin } })),
-    };
+    const turns: TurnReport[] = [];
+    const manners = { instructions: '', greeting: 'Hello.', onTurn: (turn: TurnReport) => turns.push(turn) };
+    return { model, turns, call: new TestCall(assistant({ id: 'pay', name: 'Pay', model, ...manners, tools: { take_pin } })) };
   }
 
   it('are asked for as sensitive keys and given to the author alone', async () => {
     const seen: string[] = [];
-    const { call, model } = payDesk((digits) => {
+    const { call, model, turns } = payDesk((digits) => {
       seen.push(digits);
       return 'valid';
     }, 'Thank you.');
@@ -72,7 +72,8 @@ describe('digits that no model sees', () => {
     expect(call.reply.next).toMatchObject({ digits: 4, accept: 'keys', sensitive: true });
     (await call.press('1234')).hears('Thank you.');
     expect(seen).toEqual(['1234']);
-    expect(JSON.stringify([model.asked, call.state, call.kept])).not.toContain('1234');
+    expect(turns.at(-1)?.tools).toMatchObject([{ name: 'take_pin', ok: true }]);
+    expect(JSON.stringify([model.asked, call.state, call.kept, turns])).not.toContain('1234');
   });
 
   it('are asked for again when they are wrong, and given up in the end', async () => {
