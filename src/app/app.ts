@@ -16,7 +16,7 @@ import { loadProfile } from '../contract/profile.ts';
 import type { OpsServer } from '../ops/http-server.ts';
 import { Readiness } from '../ops/readiness.ts';
 import { Admission } from '../session/admission.ts';
-import type { SessionObserver } from '../session/ports.ts';
+import type { Recorder, SessionObserver } from '../session/ports.ts';
 import { Sessions } from '../session/sessions.ts';
 import { Listener } from '../speech/listener.ts';
 import { answerParts } from '../telemetry/answer-parts.ts';
@@ -38,6 +38,7 @@ import type { Settings } from './config/settings.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
 import { isDevelopment, sayIfDevelopment, serverLogger } from './development.ts';
 import { followBots, openCatalog, type OriginText } from './open-catalog.ts';
+import { openRecorder } from './recordings.ts';
 import { readySummary, type ReadySummary } from './ready-summary.ts';
 import { admissionLimits, engineSettings } from './room-settings.ts';
 import { openHomes, type OpenedHomes } from './homes.ts';
@@ -85,6 +86,8 @@ export interface AppOptions {
   readonly bots?: readonly Bot[] | undefined;
   /** Observes calls, beside the log and the metrics. */
   readonly observer?: SessionObserver | undefined;
+  /** Records calls. */
+  readonly recorder?: Recorder | undefined;
   /** Called when an organization authorizes the service app or withdraws its authorization, on the server that manages it. */
   readonly onAuthorization?: AuthorizationHook | undefined;
   /** Whether this is one of several worker processes: it opens no operations server. Default false. */
@@ -137,7 +140,8 @@ async function open(opening: Opening): Promise<App> {
     load.close();
   });
   const metrics = createMetrics({ knownBots: first.bots.map(({ id }) => id), clock, load, maxSessions: settings.sessions.max });
-  const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls });
+  const recorder = openRecorder(settings, { observer: metrics.recordings, ...base });
+  const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls, onFact: recorder?.fact });
   const traffic = new Traffic(clock);
   const readiness = new Readiness();
   // Opened early so that it closes late: health checks answer until the end.
@@ -162,6 +166,7 @@ async function open(opening: Opening): Promise<App> {
     {
       ...{ admission, clock, log, voice: voices.voice, recognizer: voices.recognizer, snapshots: homes.snapshots },
       settings: engineSettings(settings),
+      recorder: opening.recorder ?? recorder,
       observer,
       createListener: (options) => new Listener({ engines, patience: settings.speech, ...options }),
     },

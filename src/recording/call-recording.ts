@@ -1,7 +1,7 @@
 // Records one call: turns what the engine reports into events and sounds, withholds what is sensitive, and hands full blocks to the queue.
 // Content of the caller that comes while the bot decides is held back, because the bot may be asking for something sensitive right now.
 import type { Clock } from '../base/clock.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonValue } from '../base/json.ts';
 import { turnOpening, type AudioInput, type Input } from '../dialog/input.ts';
 import type { Output, PromptAudio, SpokenPrompt } from '../dialog/output.ts';
 import type { CallRecorder, HeardWords, RecordedCall, RecordedTurn, Recognized, ServiceAnswer } from '../session/ports.ts';
@@ -142,8 +142,9 @@ export class CallRecording implements CallRecorder {
   }
 
   /** A fact of the engine for people. */
-  fact(event: string, turn: string | undefined, details: JsonObject): void {
-    this.#event(undefined, { kind: 'fact', event, ...(turn !== undefined && { turn }), details });
+  fact(event: string, turn: string | undefined, details: Readonly<Record<string, string | number | undefined>>): void {
+    const known = Object.entries(details).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+    this.#event(undefined, { kind: 'fact', event, ...(turn !== undefined && { turn }), details: Object.fromEntries(known) });
   }
 
   /** Writes what there is and takes nothing more. @param end - how the call ended; undefined: it goes on without its recording. */

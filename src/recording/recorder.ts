@@ -35,6 +35,13 @@ export interface RecordingObserver {
   lost(loss: RecordingLoss): void;
 }
 
+/** A fact of the engine; undefined details are left out. */
+interface ObservedFact {
+  readonly event: string;
+  readonly turnId?: string;
+  readonly [detail: string]: string | number | undefined;
+}
+
 export interface FolderRecorderOptions extends Pick<WriteQueueOptions, 'append'> {
   readonly choice: RecordingChoice;
   readonly keeping: Keeping;
@@ -106,7 +113,7 @@ export class FolderRecorder implements Recorder {
   }
 
   /** Takes a fact of the engine for the recording of its call. */
-  readonly fact = (call: CallFacts, event: string, turnId: string | undefined, details: JsonObject): void => {
+  readonly fact = (call: CallFacts, { event, turnId, ...details }: ObservedFact): void => {
     this.#byCall.get(call)?.fact(event, turnId, details);
   };
 

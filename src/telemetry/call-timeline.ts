@@ -10,14 +10,18 @@ import type { SessionObserver } from '../session/ports.ts';
 const MAX_FACTS = 500;
 
 /** One event of a call. */
-export interface TimelineFact {
-  /** Since the start of the session, ms. */
-  readonly atMs: number;
+export interface ObservedFact {
   /** Its event name in the log. */
   readonly event: string;
   readonly turnId?: string;
   /** Details: durations, ends, codes. */
   readonly [detail: string]: string | number | undefined;
+}
+
+/** With its time. */
+export interface TimelineFact extends ObservedFact {
+  /** Since the start of the session, ms. */
+  readonly atMs: number;
 }
 
 export interface CallTimeline {
@@ -57,19 +61,28 @@ export type FoundCall = Omit<CallTimeline, 'facts' | 'leftOut'> & {
   readonly turns: number;
 };
 
+export interface TimelineOptions {
+  readonly clock: Clock;
+  /** Most calls; 0: none. */
+  readonly maxCalls: number;
+  /** Gets every fact of every call, also of those that are not kept. */
+  readonly onFact?: ((call: CallFacts, fact: ObservedFact) => void) | undefined;
+}
+
 /** Keeps the latest calls. An observer of the engine. */
 export class CallTimelines implements SessionObserver {
   readonly #clock: Clock;
   readonly #maxCalls: number;
+  readonly #onFact: NonNullable<TimelineOptions['onFact']>;
   /** The oldest first. */
   readonly #kept: Kept[] = [];
   // Weak, so that nothing of a call outlives its session.
   readonly #running = new WeakMap<CallFacts, Kept>();
 
-  /** @param options.maxCalls - most calls; 0: none. */
-  constructor(options: { readonly clock: Clock; readonly maxCalls: number }) {
-    this.#clock = options.clock;
-    this.#maxCalls = options.maxCalls;
+  constructor({ clock, maxCalls, onFact = () => undefined }: TimelineOptions) {
+    this.#clock = clock;
+    this.#maxCalls = maxCalls;
+    this.#onFact = onFact;
   }
 
   /** The kept calls, the latest first. */
@@ -95,18 +108,7 @@ export class CallTimelines implements SessionObserver {
   }
 
   sessionStarted(call: CallFacts, isContinued = false): void {
-    if (this.#maxCalls === 0) return;
-    const { conversationId, organizationId, agentId, startedAtMs } = call;
-    const timeline = { conversationId, organizationId, agentId, startedAtMs, end: undefined, facts: [], leftOut: 0 };
-    // Times of a continued call count from its start at the first home.
-    const sinceStartMs = isContinued ? Math.max(0, this.#clock.nowMs() - startedAtMs) : 0;
-    const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs() - sinceStartMs, turns: 0, isForgotten: false };
-    if (this.#kept.length >= this.#maxCalls) {
-      const oldest = this.#kept.shift();
-      if (oldest !== undefined) oldest.isForgotten = true;
-    }
-    this.#kept.push(kept);
-    this.#running.set(call, kept);
+    if (this.#maxCalls > 0) this.#keep(call, isContinued);
     this.#note(call, { event: isContinued ? 'session_continued' : 'session_started' });
   }
 
@@ -184,7 +186,22 @@ export class CallTimelines implements SessionObserver {
     this.#note(call, { event: 'turn_ended', turnId, end });
   }
 
-  #note(call: CallFacts, fact: { readonly event: string; readonly [detail: string]: string | number | undefined }): void {
+  #keep(call: CallFacts, isContinued: boolean): void {
+    const { conversationId, organizationId, agentId, startedAtMs } = call;
+    const timeline = { conversationId, organizationId, agentId, startedAtMs, end: undefined, facts: [], leftOut: 0 };
+    // Times of a continued call count from its start at the first home.
+    const sinceStartMs = isContinued ? Math.max(0, this.#clock.nowMs() - startedAtMs) : 0;
+    const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs() - sinceStartMs, turns: 0, isForgotten: false };
+    if (this.#kept.length >= this.#maxCalls) {
+      const oldest = this.#kept.shift();
+      if (oldest !== undefined) oldest.isForgotten = true;
+    }
+    this.#kept.push(kept);
+    this.#running.set(call, kept);
+  }
+
+  #note(call: CallFacts, fact: ObservedFact): void {
+    this.#onFact(call, fact);
     const kept = this.#running.get(call);
     if (kept === undefined || kept.isForgotten) return;
     const { timeline } = kept;

@@ -14,6 +14,7 @@ import { callMetrics } from './call-metrics.ts';
 import { fileMetrics, type FileMetrics } from './file-metrics.ts';
 import { forwardMetrics, type ForwardMetrics } from './forward-metrics.ts';
 import { MetricMaker } from './metric-maker.ts';
+import { recordingMetrics, type RecordingMetrics } from './recording-metrics.ts';
 import { RefusedOrganizations } from './refused-organizations.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
@@ -28,6 +29,7 @@ export interface Metrics {
   readonly admin: AdminMetrics;
   readonly files: FileMetrics;
   readonly store: StoreMetrics;
+  readonly recordings: RecordingMetrics;
   /** Forwarded turns. */
   readonly forward: ForwardMetrics;
   /** A message named a foreign organization (G-08). */
@@ -97,6 +99,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     admin,
     files,
     store,
+    recordings: recordingMetrics(registry),
     forward,
     ...server,
     contentType: registry.contentType,

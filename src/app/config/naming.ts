@@ -8,6 +8,11 @@ export function toCamel(name: string): string {
   return name.replace(/_(.)/gu, (_, letter: string) => letter.toUpperCase());
 }
 
+/** `keySet` → `key_set`. */
+export function toSnake(name: string): string {
+  return name.replace(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** The environment variable of a key: `grpc.port` → `PARLEY_GRPC_PORT`. */
 export function variableOf(key: string): string {
   return `PARLEY_${key.toUpperCase().replaceAll('.', '_')}`;

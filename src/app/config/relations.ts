@@ -160,6 +160,18 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'make another one with `openssl rand -hex 32`',
   },
   {
+    key: 'recordings.keys',
+    holds: ({ recordings }) => !recordings.enabled || recordings.keys.length > 0,
+    rule: 'recordings are sealed with a key',
+    mend: 'make one with `openssl rand -hex 32` and name its file in recordings.keys, or set recordings.enabled to false',
+  },
+  {
+    key: 'recordings.max_call_bytes',
+    holds: ({ recordings: { maxBytes, maxCallBytes } }) => maxBytes === 0 || maxCallBytes <= maxBytes,
+    rule: 'one recording fits into all of them',
+    mend: 'raise recordings.max_bytes, or lower recordings.max_call_bytes',
+  },
+  {
     key: 'ops.port',
     holds: ({ ops, grpc }) => ops.port === 0 || ops.port !== grpc.port,
     rule: 'health checks and media have ports of their own',

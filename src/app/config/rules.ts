@@ -96,6 +96,16 @@ export function integer(min: number, max: number): Rule<number> {
   );
 }
 
+/** A number between two bounds, both included. */
+export function number(min: number, max: number): Rule<number> {
+  return plain(
+    `a number from ${String(min)} to ${String(max)}`,
+    'write a number within the bounds, with a point and without quotes',
+    (value): value is number => typeof value === 'number' && value >= min && value <= max,
+    (text) => (/^\d{1,15}(?:\.\d{1,15})?$/u.test(text) ? Number(text) : text),
+  );
+}
+
 export function flag(): Rule<boolean> {
   return plain(
     'true or false',

@@ -1,0 +1,40 @@
+// Records calls, when the operator wants it.
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import { packageVersion } from '../base/package-root.ts';
+import { FolderRecorder, type RecordingObserver } from '../recording/recorder.ts';
+import { sealKeys } from './changing-secrets.ts';
+import { toSnake } from './config/naming.ts';
+import type { Settings } from './config/settings.ts';
+import type { ProcessParts } from './process-parts.ts';
+
+/** The recorder of this process; undefined: no calls are recorded. */
+export function openRecorder(
+  settings: Settings,
+  { clock, log, lifecycle, observer }: ProcessParts & { readonly observer: RecordingObserver },
+): FolderRecorder | undefined {
+  const { enabled, folder, keys, parameters, maxCallBytes, ...others } = settings.recordings;
+  const [key] = sealKeys(keys);
+  if (!enabled || key === undefined) return undefined;
+  const { share, bots, organizations, maxCalls, maxBytes, maxAgeDays } = others;
+  const recorder = new FolderRecorder({
+    ...{ folder, key, parameters, maxCallBytes, clock, log, observer },
+    choice: { share, bots, organizations },
+    keeping: { maxCalls, maxBytes, maxAgeDays },
+    settings: recordedSettings(settings),
+    version: packageVersion(),
+  });
+  lifecycle.opened('recordings', () => recorder.close());
+  return recorder;
+}
+
+/** The settings that decide how a call goes, by their names in the configuration. None of them is secret. */
+function recordedSettings({ turns, media, listen, speech, prompts, synthesizer, recognizer }: Settings): JsonObject {
+  const { languages: _, ...lines } = prompts;
+  const sections = { turns, media, listen, speech, prompts: lines, synthesizer: { engine: synthesizer.engine, voice: synthesizer.voice } };
+  const named = (section: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
+    Object.fromEntries(Object.entries(section).flatMap(([name, value]) => (value === undefined ? [] : [[toSnake(name), value]])));
+  return {
+    ...Object.fromEntries(Object.entries(sections).map(([name, section]) => [name, named(section)])),
+    recognizer: { engine: recognizer.engine, stream: { pause_ms: recognizer.stream.pauseMs } },
+  };
+}
