@@ -13,6 +13,7 @@ export const COMMANDS: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCo
   ['admin', async () => (await import('./admin.ts')).adminGroup()],
   ['bots', async (leaveSoon) => (await import('./bots.ts')).botsCommand(leaveSoon)],
   ['say', async () => (await import('./say.ts')).sayCommand()],
+  ['calls', async () => (await import('./calls.ts')).callsGroup()],
   ['config', async (leaveSoon) => (await import('./config.ts')).configCommand(leaveSoon)],
   ['health', async () => (await import('./health.ts')).healthCommand()],
   ...BENCH_COMMANDS,
