@@ -37,7 +37,7 @@ export const DOORS = [
         'docs/runbooks.md',
         'docs/faults.md',
       ],
-      ...['docs/load.md', 'SECURITY.md', 'CHANGELOG.md'],
+      ...['docs/recordings.md', 'docs/load.md', 'SECURITY.md', 'CHANGELOG.md'],
     ],
   },
   {

@@ -1,0 +1,69 @@
+// `npm run bench -- recording`: what recording every call costs, beside the same server without it. CPU per inbound frame under paced
+// calls, one server right after the other. docs/recordings.md says what came out.
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { median, rounded } from './bench/figures.ts';
+import { countingRounds, measureRounds, measureRun, type Run } from './bench/paced-rounds.ts';
+import { CORES, prepareGround, startParley } from './bench/servers.ts';
+import { command, number, progress, toggle } from './command-line.ts';
+
+const help = `usage: npm run bench -- recording [options]
+
+Measures the build (run \`npm run build\` first), once recording every call and once recording none.
+Progress is on stderr; the last line of stdout is JSON.
+
+  --quick        one short round: a check of the bench, not a result
+  --rounds N     rounds (default 5)
+  --calls N      calls at once (default 500)
+  --seconds N    length of one measurement (default 20)
+  --help
+
+example: npm run build && npm run bench -- recording --rounds 3`;
+
+/** Files in the folder, and their bytes. */
+async function written(folder: string): Promise<{ readonly recordings: number; readonly megabytes: number }> {
+  const names = await readdir(folder);
+  const sizes = await Promise.all(names.map(async (name) => (await stat(path.join(folder, name))).size));
+  return { recordings: names.length, megabytes: Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1e6) };
+}
+
+await command({
+  help,
+  options: { quick: toggle, rounds: number(undefined, 1), calls: number(500, 1), seconds: number(undefined, 1) },
+  run: async ({ quick: isQuick, calls, ...given }) => {
+    const plan = {
+      rounds: given.rounds ?? (isQuick ? 1 : 5),
+      settleMs: isQuick ? 3000 : 7000,
+      windowMs: (given.seconds ?? (isQuick ? 5 : 20)) * 1000,
+      probesPerSecond: 0,
+      loadCore: CORES.load,
+      log: progress,
+    };
+    const ground = await prepareGround();
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-recordings-'));
+    try {
+      const recording = ['--recordings.enabled=true', `--recordings.folder=${folder}`, `--recordings.keys=["${'ab'.repeat(32)}"]`];
+      const ours = await startParley(ground, CORES.server, recording);
+      const reference = await startParley(ground, CORES.server);
+      // Before the first round the code of both must be compiled as far as it ever will be.
+      for (const server of [ours, reference]) await measureRun(200, server, ground, { ...plan, windowMs: isQuick ? 3000 : 15_000 });
+      const rounds = countingRounds(await measureRounds(calls, { ours, reference }, ground, plan));
+      await ours.process.stop();
+      await reference.process.stop();
+      const frameUs = (run: (round: (typeof rounds)[number]) => Run): number | null =>
+        rounded(median(rounds.map((round) => run(round).cpuPerFrameUs)), 1);
+      return {
+        moreCpuPercent: rounded(100 * (median(rounds.map(({ ratio }) => ratio)) - 1), 1),
+        cpuPerFrameUs: frameUs((round) => round.ours),
+        withoutRecordingUs: frameUs((round) => round.reference),
+        ratios: rounds.map(({ ratio }) => rounded(ratio, 3)),
+        ...{ calls, ...(await written(folder)), isQuick },
+        voidRounds: rounds.filter(({ isVoid }) => isVoid).length,
+      };
+    } finally {
+      await ground.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+});
