@@ -3,6 +3,7 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { compareProfiles } from './bench/cpu-profile.ts';
 import { median, rounded } from './bench/figures.ts';
 import { countingRounds, measureRounds, measureRun, type Run } from './bench/paced-rounds.ts';
 import { CORES, prepareGround, startParley } from './bench/servers.ts';
@@ -17,6 +18,7 @@ Progress is on stderr; the last line of stdout is JSON.
   --rounds N     rounds (default 5)
   --calls N      calls at once (default 500)
   --seconds N    length of one measurement (default 20)
+  --profile      no figures: CPU profiles of both, and what recording adds by function
   --help
 
 example: npm run build && npm run bench -- recording --rounds 3`;
@@ -30,8 +32,8 @@ async function written(folder: string): Promise<{ readonly recordings: number; r
 
 await command({
   help,
-  options: { quick: toggle, rounds: number(undefined, 1), calls: number(500, 1), seconds: number(undefined, 1) },
-  run: async ({ quick: isQuick, calls, ...given }) => {
+  options: { quick: toggle, rounds: number(undefined, 1), calls: number(500, 1), seconds: number(undefined, 1), profile: toggle },
+  run: async ({ quick: isQuick, profile, calls, ...given }) => {
     const plan = {
       rounds: given.rounds ?? (isQuick ? 1 : 5),
       settleMs: isQuick ? 3000 : 7000,
@@ -48,9 +50,11 @@ await command({
       const reference = await startParley(ground, CORES.server);
       // Before the first round the code of both must be compiled as far as it ever will be.
       for (const server of [ours, reference]) await measureRun(200, server, ground, { ...plan, windowMs: isQuick ? 3000 : 15_000 });
-      const rounds = countingRounds(await measureRounds(calls, { ours, reference }, ground, plan));
+      if (profile) await compareProfiles(ground, { ours, reference }, { ...plan, calls });
+      const rounds = profile ? [] : countingRounds(await measureRounds(calls, { ours, reference }, ground, plan));
       await ours.process.stop();
       await reference.process.stop();
+      if (profile) return { ...(await written(folder)), calls };
       const frameUs = (run: (round: (typeof rounds)[number]) => Run): number | null =>
         rounded(median(rounds.map((round) => run(round).cpuPerFrameUs)), 1);
       return {

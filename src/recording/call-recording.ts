@@ -66,7 +66,7 @@ export class CallRecording implements CallRecorder {
     this.#sealer = new FileSealer(options.key);
     this.#block = new EventBlock(options.blocks.take());
     const header = Buffer.from(JSON.stringify(options.header));
-    this.#write(header.length, () => Buffer.concat([this.#sealer.head, this.#sealer.piece(PIECE.header, header)]));
+    this.#write(header.length, () => [this.#sealer.head, ...this.#sealer.piece(PIECE.header, header)]);
   }
 
   turnOpened(turn: RecordedTurn): void {
@@ -294,7 +294,7 @@ export class CallRecording implements CallRecorder {
     return range;
   }
 
-  #write(bytes: number, piece: () => Uint8Array, onDone?: () => void): void {
+  #write(bytes: number, piece: () => readonly Uint8Array[], onDone?: () => void): void {
     const { queue, maxBytes } = this.#options;
     this.#bytes += bytes;
     queue.add(this.#file, bytes, piece, onDone);

@@ -37,12 +37,9 @@ export function readRecording(file: Uint8Array, keys: RecordingKeys): Recording 
 export function unsealed(file: Uint8Array, keys: RecordingKeys): Uint8Array {
   const { pieces, summary } = new FileOpener(file, keys).all(file);
   const sealer = new FileSealer(undefined);
-  const end = typeof summary === 'object' && summary !== null ? [sealer.summary.bind(sealer, summary)] : [];
-  return Buffer.concat([
-    sealer.head,
-    ...pieces.map(({ kind, bytes }) => sealer.piece(kind, bytes)),
-    ...end.map((summarize) => summarize()),
-  ]);
+  const sealed = pieces.flatMap(({ kind, bytes }) => sealer.piece(kind, bytes));
+  const end = typeof summary === 'object' && summary !== null ? sealer.summary(summary) : [];
+  return Buffer.concat([sealer.head, ...sealed, ...end]);
 }
 
 /** What the first and the last bytes of a file say. @throws as {@link readRecording}. */

@@ -18,6 +18,9 @@ const MAX_FREE_BLOCKS = 256;
 /** Pause between two checks of what is kept, ms. */
 const TIDY_MS = 60_000;
 
+/** Facts that are events of a recording anyway. */
+const KNOWN_FACTS: ReadonlySet<string> = new Set(['turn_started', 'turn_ended', 'session_ended']);
+
 /** Which calls are recorded. */
 export interface RecordingChoice {
   /** Share of calls, 0 to 1. Every process decides alike about one call. */
@@ -114,7 +117,7 @@ export class FolderRecorder implements Recorder {
 
   /** Takes a fact of the engine for the recording of its call. */
   readonly fact = (call: CallFacts, { event, turnId, ...details }: ObservedFact): void => {
-    this.#byCall.get(call)?.fact(event, turnId, details);
+    if (!KNOWN_FACTS.has(event)) this.#byCall.get(call)?.fact(event, turnId, details);
   };
 
   /** Resolves when everything handed on so far is written or lost. Never rejects. */

@@ -47,13 +47,13 @@ export class FileSealer {
     this.#key = fileKey(key ?? OPEN_KEY, this.head);
   }
 
-  /** The next piece in its sealed form. */
-  piece(kind: number, bytes: Uint8Array): Buffer {
+  /** The next piece in its sealed form, in parts. */
+  piece(kind: number, bytes: Uint8Array): readonly Buffer[] {
     return sealed(this.#key, nonceOf(this.#pieces++), kind, bytes);
   }
 
   /** The last piece. @throws RangeError when it does not fit. */
-  summary(summary: object): Buffer {
+  summary(summary: object): readonly Buffer[] {
     const json = Buffer.from(JSON.stringify({ ...summary, pieces: this.#pieces }));
     if (json.length >= SUMMARY_BYTES) throw new RangeError('the summary of a recording is too long');
     const bytes = Buffer.alloc(SUMMARY_BYTES - 1, ' ');
@@ -145,11 +145,11 @@ function nonceOf(piece: number): Buffer {
 }
 const SUMMARY_NONCE = Buffer.alloc(NONCE_BYTES, 0xff);
 
-function sealed(key: Buffer, nonce: Buffer, kind: number, bytes: Uint8Array): Buffer {
+function sealed(key: Buffer, nonce: Buffer, kind: number, bytes: Uint8Array): readonly Buffer[] {
   const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(bytes.length + 1);
-  return Buffer.concat([length, cipher.update(Buffer.of(kind)), cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+  return [length, cipher.update(Buffer.of(kind)), cipher.update(bytes), cipher.final(), cipher.getAuthTag()];
 }
 
 function opened(key: Buffer, nonce: Buffer, bytes: Buffer): Piece | undefined {

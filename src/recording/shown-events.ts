@@ -29,6 +29,12 @@ export function shownEvents(event: RecordedEvent, turn: number | undefined): rea
       const from = input.kind === 'dtmf' || input.kind === 'dtmf_start' ? 'caller' : 'platform';
       return [{ ...place, from, event: input.kind, ...(detail !== '' && { detail }) }];
     }
+    case 'turn_opened':
+      return [{ ...place, from: 'platform', event: 'turn_started', ...(event.trackingId !== undefined && { detail: event.trackingId }) }];
+    case 'turn_closed':
+      return [{ ...place, from: 'server', event: 'turn_ended', detail: event.end }];
+    case 'ended':
+      return [{ ...place, from: 'server', event: 'session_ended', detail: event.end }];
     case 'half_closed':
       return [{ ...place, from: 'platform', event: 'half_closed' }];
     case 'aborted':

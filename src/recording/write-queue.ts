@@ -1,4 +1,4 @@
-// Writes recordings in the background, one piece after the other. Whatever the disk does, it costs recordings and never calls: what
+// Writes recordings in the background, one file after the other. Whatever the disk does, it costs recordings and never calls: what
 // waits is bounded, and a file that cannot be written is given up.
 import { constants } from 'node:fs';
 import { mkdir, open, unlink } from 'node:fs/promises';
@@ -10,6 +10,10 @@ import type { Logger } from '../base/log.ts';
 const MAX_WAITING_BYTES = 33_554_432;
 /** Shortest time between two warnings, ms. */
 const WARNING_MS = 60_000;
+/** How long pieces wait for others of their file, ms. */
+const PAUSE_MS = 250;
+const SLOW_DISK = 'recordings are lost, because recordings.folder takes them too slowly: choose a faster disk or lower recordings.share';
+const FAILED_DISK = 'recordings are lost, because recordings.folder cannot be written: free space there or mend its rights';
 
 /** Why a recording was lost: the disk failed or is full, or it was too slow. */
 export type RecordingLoss = 'disk' | 'slow_disk';
@@ -34,10 +38,9 @@ export interface WriteQueueOptions {
 }
 
 interface Waiting {
-  readonly file: WrittenFile;
   readonly bytes: number;
   /** Makes what is written; called when its turn comes. */
-  readonly piece: () => Uint8Array;
+  readonly piece: () => readonly Uint8Array[];
   readonly onDone: (() => void) | undefined;
 }
 
@@ -45,9 +48,10 @@ interface Waiting {
 export class WriteQueue {
   readonly #options: WriteQueueOptions;
   readonly #append: typeof appendToFile;
-  #waiting: Waiting[] = [];
+  #waiting = new Map<WrittenFile, Waiting[]>();
   #waitingBytes = 0;
   #writing: Promise<void> | undefined;
+  #hurry: () => void = () => undefined;
   #warnedAtMs = -Infinity;
 
   constructor(options: WriteQueueOptions) {
@@ -59,20 +63,19 @@ export class WriteQueue {
    * Adds a piece to the end of a file.
    *
    * @param bytes - its size, about.
+   * @param piece - makes it, in parts.
    * @param onDone - called when `piece` is no longer needed, also when the file is lost.
    */
-  add(file: WrittenFile, bytes: number, piece: () => Uint8Array, onDone?: () => void): void {
-    if (!file.isLost && this.#waitingBytes + bytes > MAX_WAITING_BYTES)
-      this.#lose(
-        file,
-        'slow_disk',
-        'recordings are lost, because recordings.folder takes them too slowly: choose a faster disk or lower recordings.share',
-      );
+  add(file: WrittenFile, bytes: number, piece: () => readonly Uint8Array[], onDone?: () => void): void {
+    if (!file.isLost && this.#waitingBytes + bytes > MAX_WAITING_BYTES) this.#lose(file, 'slow_disk', SLOW_DISK);
     if (file.isLost) {
       onDone?.();
       return;
     }
-    this.#waiting.push({ file, bytes, piece, onDone });
+    const pieces = this.#waiting.get(file);
+    const waiting = { bytes, piece, onDone };
+    if (pieces === undefined) this.#waiting.set(file, [waiting]);
+    else pieces.push(waiting);
     this.#waitingBytes += bytes;
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
@@ -81,34 +84,43 @@ export class WriteQueue {
 
   /** Resolves when everything that waits is written or lost. */
   async written(): Promise<void> {
+    this.#hurry();
     await this.#writing;
   }
 
   async #writeAll(): Promise<void> {
-    // After the caller's code: sealing takes its time.
-    await new Promise(setImmediate);
-    for (let batch = this.#waiting; batch.length > 0; batch = this.#waiting) {
-      this.#waiting = [];
-      for (const waiting of batch) {
-        await this.#write(waiting);
-        this.#waitingBytes -= waiting.bytes;
-      }
+    await this.#pause();
+    for (let batch = this.#waiting; batch.size > 0; batch = this.#waiting) {
+      this.#waiting = new Map();
+      for (const [file, pieces] of batch) await this.#write(file, pieces);
     }
   }
 
-  async #write({ file, piece, onDone }: Waiting): Promise<void> {
+  /** Pieces that come shortly after each other are written together. */
+  async #pause(): Promise<void> {
+    let cancel: () => void = () => undefined;
+    await new Promise<void>((resolve) => {
+      this.#hurry = resolve;
+      cancel = this.#options.clock.after(PAUSE_MS, resolve);
+    });
+    cancel();
+  }
+
+  async #write(file: WrittenFile, pieces: readonly Waiting[]): Promise<void> {
     try {
-      if (!file.isLost) await this.#append(file, piece());
+      if (!file.isLost)
+        await this.#append(
+          file,
+          pieces.flatMap(({ piece }) => piece()),
+        );
     } catch (thrown) {
       const code = thrown instanceof Error ? String(Reflect.get(thrown, 'code') ?? thrown.name) : 'unknown';
-      this.#lose(
-        file,
-        'disk',
-        'recordings are lost, because recordings.folder cannot be written: free space there or mend its rights',
-        code,
-      );
+      this.#lose(file, 'disk', FAILED_DISK, code);
     } finally {
-      onDone?.();
+      for (const { bytes, onDone } of pieces) {
+        this.#waitingBytes -= bytes;
+        onDone?.();
+      }
     }
   }
 
@@ -123,12 +135,14 @@ export class WriteQueue {
 }
 
 /** Appends to a file and makes it first, with its folder. A file that somebody has deleted meanwhile is not made again. */
-export async function appendToFile(file: WrittenFile, bytes: Uint8Array): Promise<void> {
+export async function appendToFile(file: WrittenFile, parts: readonly Uint8Array[]): Promise<void> {
   const { O_WRONLY, O_APPEND, O_CREAT, O_EXCL } = constants;
   if (!file.isBegun) await mkdir(dirname(file.path), { recursive: true, mode: 0o700 });
   const handle = await open(file.path, O_WRONLY | O_APPEND | (file.isBegun ? 0 : O_CREAT | O_EXCL), 0o600);
   try {
-    await handle.appendFile(bytes);
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    const { bytesWritten } = await handle.writev(parts);
+    if (bytesWritten < bytes) throw Object.assign(new Error('the disk took only a part'), { code: 'ENOSPC' });
     file.isBegun = true;
   } catch (thrown) {
     // Without its header it is no recording.

@@ -78,9 +78,7 @@ describe.each(WIRES)('a recorded call over %s', (wire, open) => {
     const keys = eventsOf(recording, 'input').flatMap(({ input }) => (input.kind === 'dtmf' ? [input] : []));
     expect(keys).toEqual([4, 1].map((length) => ({ kind: 'dtmf', length, withheld: true })));
     const facts = eventsOf(recording, 'fact').map(({ event }) => event);
-    expect(facts).toEqual(
-      expect.arrayContaining(['session_started', 'bot_asked', 'bot_answered', 'reply_started', 'turn_ended', 'session_ended']),
-    );
+    expect(facts).toEqual(expect.arrayContaining(['session_started', 'bot_asked', 'bot_answered', 'reply_started']));
     const view = viewOf(recording);
     expect(view.turns.filter(({ input }) => input?.isWithheld === true).length).toBeGreaterThanOrEqual(2);
 

@@ -23,11 +23,11 @@ function eventsPiece(...words: readonly string[]): Buffer {
 function parts(key: Buffer | undefined = RECORDING_KEY): [Buffer, Buffer, Buffer, Buffer, Buffer] {
   const sealer = new FileSealer(key);
   return [
-    Buffer.concat([sealer.head, sealer.piece(PIECE.header, HEADER)]),
-    sealer.piece(PIECE.events, eventsPiece('one', 'two')),
-    sealer.piece(PIECE.sound, Buffer.from('sound')),
-    sealer.piece(PIECE.events, eventsPiece('three')),
-    sealer.summary({ end: 'caller', durationMs: 5, turns: 1 }),
+    Buffer.concat([sealer.head, ...sealer.piece(PIECE.header, HEADER)]),
+    Buffer.concat(sealer.piece(PIECE.events, eventsPiece('one', 'two'))),
+    Buffer.concat(sealer.piece(PIECE.sound, Buffer.from('sound'))),
+    Buffer.concat(sealer.piece(PIECE.events, eventsPiece('three'))),
+    Buffer.concat(sealer.summary({ end: 'caller', durationMs: 5, turns: 1 })),
   ];
 }
 
