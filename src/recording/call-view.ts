@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { AnswerParts, CallView, ShownTurn } from '../dialog/call-view.ts';
 import { wordsUpTo } from '../dialog/heard.ts';
-import { playoutOf, type Playout } from './playout.ts';
+import { playoutOf, wholePrompts, type Playout } from './playout.ts';
 import type { RecordedEvent, Recording } from './recording.ts';
 import { isWithheld } from './redaction.ts';
 import { shownEvents } from './shown-events.ts';
@@ -75,31 +75,21 @@ function turnsOf(recording: Recording): readonly ShownTurn[] {
 type Reply = Pick<ShownTurn, 'interim' | 'prompts' | 'next' | 'firstSoundMs'>;
 
 function shownReply(id: string, events: readonly RecordedEvent[], { prompts }: Playout): Reply {
-  const own = prompts.filter(({ turn }) => turn === id);
+  const own = wholePrompts(prompts.filter(({ turn }) => turn === id));
   const first = own.find(({ prompt }) => prompt.durationMs > 0 && prompt.isFiller !== true);
   const interim = events.flatMap((event) => (event.kind === 'interim' ? [{ atMs: Math.round(event.atMs), text: event.text }] : []));
   const next = events.find((event) => event.kind === 'output' && event.output.kind === 'final');
   return {
     ...(interim.length > 0 && { interim }),
-    prompts: own
-      // Further pieces belong to the prompt whose text went with the first one.
-      .flatMap((heard, index) => (heard.prompt.goesOn === true ? [] : [{ heard, last: lastPiece(own, index) }]))
-      .map(({ heard: { prompt, atMs, startMs }, last }) => ({
-        ...(typeof prompt.text === 'string' ? { text: prompt.text } : isWithheld(prompt.text ?? prompt.sound) ? { isWithheld: true } : {}),
-        ...{ atMs: Math.round(atMs), startMs: Math.round(startMs), endMs: Math.round(last.endMs), mayBeCut: prompt.bargeIn },
-        ...(prompt.isFiller === true && { isFiller: true }),
-      })),
+    prompts: own.map(({ prompt, atMs, startMs, endMs, unheardMs }) => ({
+      ...(typeof prompt.text === 'string' ? { text: prompt.text } : isWithheld(prompt.text ?? prompt.sound) ? { isWithheld: true } : {}),
+      ...{ atMs: Math.round(atMs), startMs: Math.round(startMs), endMs: Math.round(endMs), mayBeCut: prompt.bargeIn },
+      ...(unheardMs >= 1 && { unheardMs: Math.round(unheardMs) }),
+      ...(prompt.isFiller === true && { isFiller: true }),
+    })),
     ...(next?.kind === 'output' && next.output.kind === 'final' && { next: shownNext(next.output.next) }),
     ...(first !== undefined && { firstSoundMs: Math.round(first.atMs) }),
   };
-}
-
-function lastPiece<P extends { readonly prompt: { readonly goesOn?: true } }>(prompts: readonly P[], index: number): P {
-  let last = index;
-  while (prompts[last + 1]?.prompt.goesOn === true) last += 1;
-  const found = prompts[last];
-  if (found === undefined) throw new RangeError('no such prompt');
-  return found;
 }
 
 type Next = Extract<Extract<RecordedEvent, { kind: 'output' }>['output'], { kind: 'final' }>['next'];
@@ -153,13 +143,10 @@ function partsOf(details: JsonObject): AnswerParts | undefined {
 function bargeInOf(id: string, { prompts, interruptions }: Playout): Pick<ShownTurn, 'bargeIn'> {
   const cut = interruptions.findLast(({ turn }) => turn === id);
   if (cut === undefined) return {};
-  const said = prompts.flatMap((heard) => {
-    const { text } = heard.prompt;
-    return heard.turn === id && typeof text === 'string' ? [{ ...heard, text }] : [];
-  });
-  const parts = said.map(({ prompt, text, startMs, endMs }) => {
-    const heard = prompt.durationMs === 0 ? text : wordsUpTo(text, Math.min(1, (endMs - startMs) / prompt.durationMs));
-    return { heard, unheard: text.slice(heard.length).trim() };
+  const parts = wholePrompts(prompts.filter((prompt) => prompt.turn === id)).flatMap(({ prompt: { text }, startMs, endMs, unheardMs }) => {
+    if (typeof text !== 'string') return [];
+    const heard = unheardMs === 0 ? text : wordsUpTo(text, (endMs - startMs) / (endMs - startMs + unheardMs));
+    return [{ heard, unheard: text.slice(heard.length).trim() }];
   });
   const joined = (which: 'heard' | 'unheard'): string =>
     parts

@@ -54,3 +54,23 @@ export function playoutOf({ events }: Pick<Recording, 'events'>): Playout {
   }
   return { prompts, interruptions };
 }
+
+/** A prompt with its further pieces. */
+export interface WholePrompt extends HeardPrompt {
+  /** Length of what was sent and not heard. */
+  readonly unheardMs: number;
+}
+
+/** The prompts of a turn, each with the pieces that belong to it. */
+export function wholePrompts(prompts: readonly HeardPrompt[]): readonly WholePrompt[] {
+  const whole: WholePrompt[] = [];
+  for (const heard of prompts) {
+    const { prompt, startMs, endMs } = heard;
+    const unheardMs = Math.max(0, prompt.durationMs - (endMs - startMs));
+    const last = whole.at(-1);
+    // The text went with the first piece.
+    if (prompt.goesOn === true && last !== undefined) whole[whole.length - 1] = { ...last, endMs, unheardMs: last.unheardMs + unheardMs };
+    else whole.push({ ...heard, unheardMs });
+  }
+  return whole;
+}

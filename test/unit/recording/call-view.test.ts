@@ -89,6 +89,7 @@ describe('the view of a recorded call', () => {
       [1100, 1100],
       [3000, 3500],
     ]);
+    expect(view.turns[0]?.prompts.map(({ unheardMs }) => unheardMs)).toEqual([1000, 1000, undefined]);
     expect(view.turns[0]?.bargeIn).toEqual({
       atMs: 1100,
       by: 'speech',
