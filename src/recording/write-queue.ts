@@ -17,7 +17,6 @@ const FAILED_DISK = 'recordings are lost, because recordings.folder cannot be wr
 
 /** Why a recording was lost: the disk failed or is full, or it was too slow. */
 export type RecordingLoss = 'disk' | 'slow_disk';
-export const RECORDING_LOSSES = ['disk', 'slow_disk'] as const satisfies readonly RecordingLoss[];
 
 /** One file that is written. */
 export interface WrittenFile {
