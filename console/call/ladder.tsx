@@ -5,8 +5,9 @@ import { answerMs, partsInWords } from './answer-parts.ts';
 import { AnswerBar } from './answer-bar.tsx';
 import { LANES, rowInWords, type Row } from './ladder-rows.ts';
 import { shownMs, shownTime } from './shown-time.ts';
+import './ladder.css';
 
-/** Heights of rows, pixels; call.css knows them, too. */
+/** Heights of rows, pixels; ladder.css knows them, too. */
 const [TURN_HEIGHT, ROW_HEIGHT] = [46, 24];
 /** Rows beyond the edges, so that a quick scroll shows no gap. */
 const BEYOND = 12;
@@ -111,7 +112,7 @@ function TurnRow({ row, mostMs }: { readonly row: Row & { readonly kind: 'turn' 
   const { parts } = row.of;
   return (
     <>
-      <span class="words">
+      <span class="row-text">
         <b>{row.title}</b>
         <span class="soft">{row.detail}</span>
       </span>
@@ -129,7 +130,7 @@ function PlainRow({ row: { kind, from, to, title, detail } }: { readonly row: Ro
   return (
     <>
       <span class={`lanes of-${kind} from-${from} ${to === undefined ? '' : `to-${to}`}`} />
-      <span class="words">
+      <span class="row-text">
         <span>{title}</span> <span class="soft">{detail}</span>
       </span>
     </>

@@ -6,7 +6,7 @@ import { shownTime } from './shown-time.ts';
 export function Player({ sound }: { readonly sound: CallSound }) {
   const [, setChanges] = useState(0);
   useEffect(() => sound.onChange(() => setChanges((count) => count + 1)), [sound]);
-  if (!sound.hasSound) return <p class="soft">This call has no sound.</p>;
+  if (!sound.hasSound) return <p class="soft">There is no sound to play.</p>;
   return (
     <div class="player">
       <button type="button" class="main" onClick={() => sound.toggle()}>

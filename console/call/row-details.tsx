@@ -5,6 +5,7 @@ import { AnswerTable } from './answer-bar.tsx';
 import { jsonDifference, type Json } from './json-difference.ts';
 import { inputText, type Row } from './ladder-rows.ts';
 import { inWords, shownMs, shownTime } from './shown-time.ts';
+import './row-details.css';
 
 /** Changes of a state that are shown. */
 const MOST_CHANGES = 100;

@@ -10,12 +10,14 @@ export interface Window {
 
 /** Rows of the picture from above, CSS pixels. */
 const RULER = { top: 0, height: 20 };
-const CALLER = { top: 24, height: 52 };
-const CALLER_TEXT = { top: 76, height: 18 };
-const ANSWERS = { top: 98, height: 22 };
-const BOT = { top: 124, height: 52 };
-const BOT_TEXT = { top: 176, height: 18 };
-export const PICTURE_HEIGHT = 198;
+const CALLER_MARKS = { top: 20, height: 14 };
+const CALLER = { top: 37, height: 48 };
+const CALLER_TEXT = { top: 86, height: 18 };
+const ANSWERS = { top: 106, height: 15 };
+const MARKS = { top: 123, height: 14 };
+const BOT = { top: 140, height: 48 };
+const BOT_TEXT = { top: 189, height: 18 };
+export const PICTURE_HEIGHT = 208;
 export const OVERVIEW_HEIGHT = 28;
 
 /** Pixels between two times of the ruler at least. */
@@ -79,7 +81,9 @@ export function drawPicture(
   }
   const marks = picture.marks.filter(({ atMs }) => isSeen(atMs, atMs));
   const isCrowded = marks.length * MARK_GAP > width;
-  for (const mark of marks) if (mark.isMajor || !isCrowded) drawMark(to, mark, x(mark.atMs), colours);
+  for (const [index, mark] of marks.entries()) {
+    if (mark.isMajor || !isCrowded) drawMark(to, mark, x(mark.atMs), x(nextIn(marks, index)), colours);
+  }
 }
 
 /** The whole call in one small strip, with the window that is seen. */
@@ -168,16 +172,20 @@ function drawUnheard(to: CanvasRenderingContext2D, left: number, right: number, 
   drawText(to, 'not heard', left + 4, right, BOT_TEXT, colours.soft);
 }
 
+/** Where the marks of a lane stand, and how far down those reach that change the course of the call. */
 const LANES = {
-  caller: { top: CALLER.top - 4, height: CALLER.height + 6 },
-  server: ANSWERS,
-  bot: { top: BOT.top - 4, height: BOT.height + 6 },
+  caller: { ...CALLER_MARKS, bottom: CALLER.top + CALLER.height },
+  server: { ...MARKS, bottom: MARKS.top + MARKS.height },
+  bot: { ...MARKS, bottom: BOT.top + BOT.height },
 } as const;
 
-function drawMark(to: CanvasRenderingContext2D, { lane, isMajor }: Mark, left: number, colours: Colours): void {
-  const { top, height } = LANES[lane];
+/** @param next - where the next mark beside it is: until there is room for words. */
+function drawMark(to: CanvasRenderingContext2D, { lane, text, isMajor }: Mark, left: number, next: number, colours: Colours): void {
+  const { top, height, bottom } = LANES[lane];
   to.fillStyle = isMajor ? colours.ink : colours.soft;
-  to.fillRect(Math.round(left), top, 1, isMajor ? height : 7);
+  to.fillRect(Math.round(left), top, 1, isMajor ? bottom - top : height);
+  // What would be shortened is shown to whoever points at it.
+  if (to.measureText(text).width < next - left - 10) drawText(to, text, left + 5, next, LANES[lane], isMajor ? colours.ink : colours.soft);
   if (!isMajor) return;
   // A flag says that it is no noise of the sound.
   to.beginPath();
@@ -185,6 +193,12 @@ function drawMark(to: CanvasRenderingContext2D, { lane, isMajor }: Mark, left: n
   to.lineTo(left + 4.5, top);
   to.lineTo(left + 0.5, top + 6);
   to.fill();
+}
+
+/** When the mark behind another one in the same row is. */
+function nextIn(marks: readonly Mark[], index: number): number {
+  const row = LANES[marks[index]?.lane ?? 'server'].top;
+  return marks.slice(index + 1).find(({ lane }) => LANES[lane].top === row)?.atMs ?? Infinity;
 }
 
 /** Text inside a stretch; shortened, and left out where there is room for nothing. */

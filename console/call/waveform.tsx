@@ -6,6 +6,7 @@ import type { CallSound } from './call-sound.ts';
 import { shownTime } from './shown-time.ts';
 import { drawOverview, drawPicture, OVERVIEW_HEIGHT, PICTURE_HEIGHT, type Colours, type Window } from './waveform-drawing.ts';
 import { pictureOf, type Mark, type Picture } from './waveform-parts.ts';
+import './waveform.css';
 
 /** The shortest window, ms. */
 const LEAST_MS = 1000;
@@ -13,6 +14,7 @@ const LEAST_MS = 1000;
 const FIRST_MS = 60_000;
 /** A mark is as near as that to the pointer, pixels. */
 const NEAR = 6;
+const KEYS = 'Arrow keys move, + and − zoom, space plays';
 const STEPS_MS: Readonly<Record<string, number>> = { ArrowLeft: -1000, ArrowRight: 1000, PageUp: -10_000, PageDown: 10_000 };
 
 interface WaveformProps {
@@ -92,7 +94,7 @@ export function Waveform({ view, sound, chosen, children, onSeek }: WaveformProp
     <div class="waveform">
       <div class="controls">
         {children}
-        <span class="near soft">{near.map(inWords).join(' · ')}</span>
+        <span class="near soft">{near.length === 0 ? KEYS : near.map(inWords).join(' · ')}</span>
         <button type="button" aria-label="Zoom in" onClick={() => zoom(0.5)}>
           +
         </button>
@@ -114,6 +116,7 @@ export function Waveform({ view, sound, chosen, children, onSeek }: WaveformProp
         role="slider"
         tabIndex={0}
         aria-label="Position in the call"
+        aria-description={KEYS}
         aria-valuemin={0}
         aria-valuemax={Math.round(whole)}
         aria-valuenow={Math.round(atMs)}
