@@ -30,6 +30,11 @@ export class CallSound {
     return this.#sides.size > 0;
   }
 
+  /** Whether nothing of it can be played: it is not there, or nobody may listen. Known after an attempt. */
+  get hasFailed(): boolean {
+    return this.hasSound && [...this.#sides.values()].every(({ error }) => error !== null);
+  }
+
   get atMs(): number {
     return this.#atMs;
   }
@@ -94,7 +99,7 @@ export class CallSound {
     const playing = [...this.#sides.values()].filter(({ ended, error }) => !ended && error === null);
     const [leader, ...others] = playing;
     if (leader === undefined) {
-      this.#atMs = this.durationMs;
+      if (!this.hasFailed) this.#atMs = this.durationMs;
       this.pause();
       return;
     }

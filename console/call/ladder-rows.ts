@@ -52,7 +52,7 @@ export function inputText({ input }: ShownTurn): string {
 }
 
 /** What the caller got for it. */
-export function replyText({ prompts, next }: ShownTurn): string {
+function replyText({ prompts, next }: ShownTurn): string {
   const said = prompts.map(({ text, isWithheld }) => (isWithheld === true ? '(withheld)' : (text ?? '(sound)'))).join(' ');
   if (next === undefined) return said;
   return `${said} → ${inWords(next.kind)}${next.detail === undefined ? '' : ` ${next.detail}`}`;

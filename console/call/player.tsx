@@ -15,6 +15,11 @@ export function Player({ sound }: { readonly sound: CallSound }) {
       <span>
         <b>{shownTime(sound.atMs)}</b> <span class="soft">of {shownTime(sound.durationMs)}</span>
       </span>
+      {sound.hasFailed && (
+        <span role="alert" class="bad">
+          The sound cannot be played.
+        </span>
+      )}
       {(['caller', 'bot'] as const).map((side) => (
         <label key={side}>
           <input type="checkbox" checked={!sound.isMuted(side)} onChange={(event) => sound.mute(side, !event.currentTarget.checked)} />

@@ -57,6 +57,7 @@ export const DOORS = [
       'docs/decisions/010-models-without-a-framework.md',
       'docs/decisions/011-whole-utterances-to-speech-models.md',
       'docs/decisions/012-words-before-a-pause.md',
+      'docs/decisions/013-pages-without-a-framework.md',
     ],
   },
 ];

@@ -82,6 +82,14 @@ describe('the file of a call', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('says that sound which is none cannot be played, and stays where it is', async () => {
+    const track = { peaks: '', href: `data:audio/wav;base64,${Buffer.from('no sound').toString('base64')}` };
+    await open({ ...shortCallView(), sound: { caller: track } });
+    await page.getByRole('button', { name: 'Play' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await slider().getAttribute('aria-valuenow')).toBe('0');
+  });
+
   it('shows what was heard and what not, where the time went, and how the state changed', async () => {
     await open(shortCallView());
     const third = await turn(3);
