@@ -9,6 +9,7 @@ import { Player } from './player.tsx';
 import { RowDetails } from './row-details.tsx';
 import { shownNumber } from './shown-time.ts';
 import { Waveform } from './waveform.tsx';
+import { lengthOf } from './waveform-parts.ts';
 import './call.css';
 
 const CHOICES = { all: 'Everything', turn: 'Turns', message: 'Messages', event: 'Events', log: 'Log lines', problem: 'Problems' } as const;
@@ -16,7 +17,7 @@ const CHOICES = { all: 'Everything', turn: 'Turns', message: 'Messages', event: 
 export function Call({ view }: { readonly view: CallView }) {
   const { caller, bot } = view.sound;
   const sound = useMemo(() => new CallSound(view.sound), [caller?.href, bot?.href]);
-  sound.durationMs = view.call.durationMs;
+  sound.durationMs = useMemo(() => lengthOf(view), [view]);
   useEffect(() => () => sound.close(), [sound]);
   const rows = useMemo(() => rowsOf(view), [view]);
   const [of, setOf] = useState<keyof typeof CHOICES>('all');

@@ -43,8 +43,8 @@ export function rowsOf(view: CallView): readonly Row[] {
 }
 
 /** What the caller did in a turn, for people. */
-export function inputText({ input }: ShownTurn): string {
-  if (input === undefined) return 'no input yet';
+export function inputText({ input, end }: ShownTurn): string {
+  if (input === undefined) return end === undefined ? 'no input yet' : inWords(end);
   const kind = inWords(input.kind);
   if (input.isWithheld === true) return `${kind}, withheld`;
   if (input.text === undefined) return kind;

@@ -6,7 +6,7 @@ import { inWords } from './shown-time.ts';
 
 /** Length of one peak, ms. */
 export const PEAK_MS = 20;
-/** Peaks are drawn as if the loudest one filled the picture; in a call in which there is nothing but noise, one of this. */
+/** The loudest peak of a side fills its row; where there is nothing but noise, one of this would. */
 const LEAST_LOUDEST = 48;
 
 /** A stretch of time with words. */
@@ -34,7 +34,7 @@ export interface Mark {
 
 export interface Picture {
   readonly durationMs: number;
-  /** Peaks, 255 for the loudest one of both. */
+  /** Peaks, 255 for the loudest one of the side. */
   readonly caller: Uint8Array;
   readonly bot: Uint8Array;
   readonly speech: readonly Span[];
@@ -55,12 +55,10 @@ const SHOWN_OTHERWISE = new Set([
 export function pictureOf(view: CallView): Picture {
   // Two turns may be open at once.
   const prompts = view.turns.flatMap((turn) => turn.prompts).sort((one, other) => one.startMs - other.startMs);
-  const [caller, bot] = [peaksOf(view.sound.caller), peaksOf(view.sound.bot)];
-  const loudest = Math.max(caller.reduce(louder, LEAST_LOUDEST), bot.reduce(louder, 0));
   return {
-    durationMs: view.call.durationMs,
-    caller: caller.map((peak) => (peak * 255) / loudest),
-    bot: bot.map((peak) => (peak * 255) / loudest),
+    durationMs: lengthOf(view),
+    caller: peaksOf(view.sound.caller),
+    bot: peaksOf(view.sound.bot),
     speech: view.turns.flatMap((turn) => {
       if (turn.input?.kind !== 'speech') return [];
       const { atMs, lastSoundMs = turn.input.completeMs } = turn.input;
@@ -77,12 +75,15 @@ export function pictureOf(view: CallView): Picture {
   };
 }
 
-function peaksOf(track: ShownTrack | undefined): Uint8Array {
-  return Uint8Array.from(atob(track?.peaks ?? ''), (character) => character.charCodeAt(0));
+/** How long there is something to hear: the farewell is heard after the session has ended. */
+export function lengthOf({ call, turns }: CallView): number {
+  return turns.reduce((most, { prompts }) => Math.max(most, ...prompts.map(({ endMs }) => endMs)), call.durationMs);
 }
 
-function louder(one: number, other: number): number {
-  return Math.max(one, other);
+function peaksOf(track: ShownTrack | undefined): Uint8Array {
+  const peaks = Uint8Array.from(atob(track?.peaks ?? ''), (character) => character.charCodeAt(0));
+  const loudest = peaks.reduce((most, peak) => Math.max(most, peak), LEAST_LOUDEST);
+  return peaks.map((peak) => (peak * 255) / loudest);
 }
 
 /** @param nextMs - when the next prompt began: nothing of this one was to be heard after that. */

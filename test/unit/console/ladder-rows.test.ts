@@ -45,6 +45,14 @@ describe('the rows of the ladder', () => {
     expect(JSON.stringify(shown.map(({ title, detail }) => [title, detail]))).not.toMatch(/19480402|secret/u);
   });
 
+  it('say of a turn without input how it ended, or that it waits', () => {
+    const [turn] = view.turns;
+    if (turn === undefined) throw new Error('no turn');
+    const { input: _, end: __, ...open } = turn;
+    const titles = [open, { ...open, end: 'nothing_said' }].map((each) => rowsOf({ ...view, turns: [each], events: [] })[0]?.title);
+    expect(titles).toEqual(['Turn 1 · no input yet', 'Turn 1 · nothing said']);
+  });
+
   it('are 20,600 of an hour', () => {
     expect(rowsOf(longCallView())).toHaveLength(20_600);
   });

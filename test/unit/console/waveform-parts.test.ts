@@ -5,9 +5,15 @@ import { shortCallView } from '../../support/call-views.ts';
 describe('the picture of a call', () => {
   const picture = pictureOf(shortCallView());
 
-  it('has a peak for each 20 ms of either side, the loudest one full', () => {
+  it('has a peak for each 20 ms of either side, the loudest one of a side full', () => {
     expect([picture.caller.length, picture.bot.length]).toEqual([2100, 2100]);
-    expect(Math.max(...picture.caller, ...picture.bot)).toBe(255);
+    expect([Math.max(...picture.caller), Math.max(...picture.bot)]).toEqual([255, 255]);
+  });
+
+  it('is as long as the call, or until the last prompt was heard', () => {
+    const view = shortCallView();
+    expect(picture.durationMs).toBe(42_000);
+    expect(pictureOf({ ...view, call: { ...view.call, durationMs: 33_000 } }).durationMs).toBe(35_600);
   });
 
   it('does not blow up the noise of a silent call', () => {
