@@ -84,6 +84,8 @@ export class Home {
   readonly turns: HomeTurn[] = [];
   /** Calls that probes find here. */
   readonly calls = new Set<string>();
+  /** What it answers to questions of operators. */
+  answer: (question: string) => Promise<string> = () => Promise.reject(new Error('it cannot say'));
   readonly #wire: Wire;
 
   private constructor(id: string, identity: PeerIdentity, port: PeerPort, wire: Wire) {
@@ -102,9 +104,10 @@ export class Home {
     const identity = await createPeerIdentity(clock.nowMs());
     const port = await openPeerPort({
       ...{ host: '127.0.0.1', port: 0, identity, instanceId: id, known, maxMessageBytes: 4_000_000, clock, log: SILENT },
+      answer: (question) => home.answer(question),
     });
     const wire = await startRelay(port.port);
-    const home = new Home(id, identity, port, wire);
+    const home: Home = new Home(id, identity, port, wire);
     port.serve(
       path,
       (stream, delivered) => {

@@ -1,7 +1,7 @@
 // Keys and nonces that stand in files: which files those are, and what a change of them does to those who use them.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { followNonces, followSealKeys, sealKeys } from '../../../src/app/changing-secrets.ts';
+import { followConsole, followNonces, followSealKeys, sealKeys } from '../../../src/app/changing-secrets.ts';
 import { loadSettings, type LoadedSettings } from '../../../src/app/config/load-settings.ts';
 import { openTrust, TOKEN_LIFE_MS } from '../../../src/app/trust.ts';
 import { digestNonce } from '../../../src/auth/nonces.ts';
@@ -42,6 +42,29 @@ const source = (id: string, nonce: unknown, more: object = {}) => ({
 });
 
 const newKey = (): string => randomBytes(32).toString('hex');
+
+describe('secrets of the console', () => {
+  it('that stand in files are followed, and one that is none changes nothing', async () => {
+    const folder = new WatchedFolder();
+    const [view, fresh, listen] = [newKey(), newKey(), newKey()];
+    folder.write('view', `${view}\n`);
+    const { settings, changing } = load(folder, '--ops.console.view_token={"file":"view"}', `--ops.console.listen_token=${listen}`);
+    expect(settings.ops.console).toMatchObject({ viewToken: view, listenToken: listen, proxyKey: undefined });
+    const { clock, files, lines } = watching();
+    const taken: unknown[] = [];
+    followConsole(files, changing, { renew: (secrets) => taken.push(secrets) > 0 });
+    await look(files, clock, 2);
+    folder.write('view', fresh);
+    await look(files, clock, 2);
+    expect(taken.at(-1)).toEqual({ viewToken: fresh, listenToken: listen, proxyKey: undefined });
+    const before = taken.length;
+    folder.write('view', 'too short');
+    await look(files, clock, 4);
+    expect(taken).toHaveLength(before);
+    expect(lines.filter((line) => line.includes('files_refused'))).toHaveLength(1);
+    for (const secret of [view, fresh, listen, 'too short']) expect(lines.join('\n')).not.toContain(secret);
+  });
+});
 
 describe('keys of a seal', () => {
   it('that stand in files are followed: the new one seals, and the one before goes on opening', async () => {

@@ -224,6 +224,14 @@ describe('the rules between settings', () => {
     });
   });
 
+  it('refuses one token for both roles of the console', () => {
+    const open = [TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1', `--ops.console.view_token=${'t'.repeat(32)}`];
+    expect(load(...open, `--ops.console.listen_token=${'t'.repeat(32)}`)).toThrow(
+      /ops\.console\.listen_token = \*{4}[^]*two roles differ/u,
+    );
+    expect(load(...open, `--ops.console.listen_token=${'u'.repeat(32)}`)).not.toThrow();
+  });
+
   it('stays silent about a rule when one of its settings is wrong in itself', () => {
     expect(load(TLS_OFF, '--auth.enabled=maybe')).toThrow(/^1 setting is wrong:\n {2}auth\.enabled = maybe/u);
   });

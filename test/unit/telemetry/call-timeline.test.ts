@@ -8,6 +8,41 @@ function make(maxCalls = 3): { timelines: CallTimelines; clock: FakeClock } {
   return { timelines: new CallTimelines({ clock, maxCalls }), clock };
 }
 
+describe('a search', () => {
+  it('finds kept calls by everything that is asked for at once, the latest first', () => {
+    const { timelines, clock } = make();
+    const calls = ['conv-1', 'conv-2', 'other'].map((conversationId, index) => {
+      const call = callFacts({ conversationId, organizationId: index === 2 ? 'b' : 'a', startedAtMs: clock.nowMs() });
+      timelines.sessionStarted(call);
+      timelines.turnStarted(call, `${conversationId}#1`, `track-${String(index)}`);
+      clock.advance(1000);
+      return call;
+    });
+    timelines.sessionEnded(calls[1] ?? callFacts(), 'caller');
+    const ids = (search: Parameters<CallTimelines['search']>[0], max = 10): readonly string[] =>
+      timelines.search(search, max).map(({ conversationId }) => conversationId);
+    expect(ids({})).toEqual(['other', 'conv-2', 'conv-1']);
+    expect(ids({}, 2)).toEqual(['other', 'conv-2']);
+    expect(ids({ organizationId: 'a' })).toEqual(['conv-2', 'conv-1']);
+    expect(ids({ organizationId: 'a', end: 'open' })).toEqual(['conv-1']);
+    expect(ids({ end: 'caller' })).toEqual(['conv-2']);
+    expect(ids({ conversationId: 'conv' })).toEqual(['conv-2', 'conv-1']);
+    expect(ids({ conversationId: 'onv' })).toEqual([]);
+    expect(ids({ trackingId: 'track-2' })).toEqual(['other']);
+    const [first = 0, second = 0] = calls.map(({ startedAtMs }) => startedAtMs);
+    expect(ids({ fromMs: second })).toEqual(['other', 'conv-2']);
+    expect(ids({ fromMs: first, untilMs: first })).toEqual(['conv-1']);
+    expect(timelines.search({ end: 'caller' }, 1)).toEqual([
+      {
+        ...{ conversationId: 'conv-2', organizationId: 'a', agentId: 'echo', startedAtMs: second },
+        end: 'caller',
+        durationMs: 2000,
+        turns: 1,
+      },
+    ]);
+  });
+});
+
 describe('CallTimelines', () => {
   it('keeps what happened in a call, each fact with its time since the start', () => {
     const { timelines, clock } = make();

@@ -61,6 +61,23 @@ async function passing({ clock, fakes }: World, seconds: number, ...alive: reado
   }
 }
 
+describe('a question to any worker', () => {
+  it('goes to another one when the first does not answer in time, and to no third one', async () => {
+    const { clock, fakes, workers } = await running();
+    const asked = workers.askAny('report');
+    expect(fakes.get(1).heard.at(-1)).toMatchObject({ kind: 'ask', question: 'report' });
+    await clock.advanceAsync(2000);
+    const question = fakes.get(2).heard.at(-1);
+    if (question?.kind !== 'ask') throw new Error('the second one is not asked');
+    const answer = { found: [] };
+    fakes.get(2).says({ kind: 'answer', id: question.id, answer });
+    expect(await asked).toBe(answer);
+    const again = workers.askAny('report');
+    await clock.advanceAsync(4000);
+    expect(await again).toBeUndefined();
+  });
+});
+
 describe('workers that start', () => {
   it('are ready when all of them take calls, and not before', async () => {
     const { workers, fakes, starting } = begin();

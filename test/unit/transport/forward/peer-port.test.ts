@@ -7,7 +7,7 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createPeerIdentity } from '../../../../src/transport/forward/identity.ts';
 import { openPeerPort } from '../../../../src/transport/forward/peer-port.ts';
-import { probe } from '../../../../src/transport/forward/peer-service.ts';
+import { askPeer, probe } from '../../../../src/transport/forward/peer-service.ts';
 import { CountedClock } from '../../../support/counted-clock.ts';
 import { at, Forwarder, Home, ScriptedHomes, SILENT, Table } from '../../../support/forwarding.ts';
 import { until, within } from '../../../support/until.ts';
@@ -136,6 +136,24 @@ describe('a probe', () => {
     });
     home.kill();
     await expect(probe(forwarder.links, { ...home.peer, id: 'third' }, 'known', forwarder.clock)).rejects.toMatchObject({ why: 'refused' });
+  });
+});
+
+describe('a question of an operator', () => {
+  it('is answered by the instance that it is for', async () => {
+    const { home, forwarder } = await pair();
+    const long = 'x'.repeat(200_000);
+    home.answer = (question) => Promise.resolve(`${question}? ${long}`);
+    expect(await askPeer(forwarder.links, home.peer, 'how', forwarder.clock)).toBe(`how? ${long}`);
+  });
+
+  it('fails where it cannot be answered, another instance is there, or no answer comes in time', async () => {
+    const { home, forwarder } = await pair();
+    const asked = (peer = home.peer): Promise<string> => askPeer(forwarder.links, peer, 'how', forwarder.clock);
+    await expect(asked()).rejects.toMatchObject({ why: 'broken' });
+    await expect(asked({ ...home.peer, id: 'another' })).rejects.toMatchObject({ why: 'broken' });
+    home.answer = () => new Promise(() => undefined);
+    await expect(asked()).rejects.toMatchObject({ why: 'broken' });
   });
 });
 
