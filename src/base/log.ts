@@ -19,6 +19,8 @@ export interface LogOptions {
   readonly isDevelopment?: boolean;
   /** Where lines go; default standard error, so that standard output stays for results. */
   readonly destination?: DestinationStream;
+  /** Called with every line of JSON, too. */
+  readonly onLine?: (line: string) => void;
 }
 
 /** What the rooms see of the logger. */
@@ -70,7 +72,8 @@ function unblocked(fd: number): number {
 }
 
 /** Creates the process logger. Its level is kept beside it, because children of the library's loggers do not follow their parent's. */
-export function createLogger({ level, isDevelopment = false, destination = usualDestination(isDevelopment) }: LogOptions): ProcessLogger {
+export function createLogger({ level, isDevelopment = false, onLine, ...options }: LogOptions): ProcessLogger {
+  const destination = options.destination ?? usualDestination(isDevelopment);
   let least = numberOf(level);
   const root = pino(
     {
@@ -86,7 +89,7 @@ export function createLogger({ level, isDevelopment = false, destination = usual
       serializers: { err: (error: unknown) => errorFields(error, isDevelopment) },
       redact: { paths: REDACTED.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
-    destination,
+    onLine === undefined ? destination : { write: (line) => (onLine(line), destination.write(line)) },
   );
   return Object.assign(root, {
     setLevel: (level: LogLevel) => {

@@ -10,6 +10,7 @@ import type { CallSurroundings } from '../fake-platform/cli/call-surroundings.ts
 type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
 
 const LOADERS: Readonly<Record<string, LoadCommand>> = {
+  dev: async (leaveSoon) => (await import('./dev.ts')).devCommand(callSurroundings(), leaveSoon),
   call: async () => (await import('../fake-platform/cli/call.ts')).callCommand(callSurroundings()),
   test: async () => (await import('../fake-platform/cli/test.ts')).testCommand(callSurroundings()),
   eval: async (leaveSoon) => (await import('./eval.ts')).evalCommand(callSurroundings(), leaveSoon),

@@ -16,6 +16,7 @@ import type { CallOutcome, Ending } from './outcome.ts';
 import type { Line } from '../lines/line.ts';
 import { openConnection } from '../lines/open-connection.ts';
 import { Person } from './person.ts';
+import { LivePhone, type Phone } from './phone.ts';
 import type { ChangeRate } from './prompt-sound.ts';
 import type { ReplySoundWish } from './prompt-taker.ts';
 import { repeatingLine } from '../lines/repeating-line.ts';
@@ -44,6 +45,10 @@ export interface HeldCallOptions {
   readonly script?: readonly Step[];
   /** Chooses the steps after the script; default: the caller hangs up. */
   readonly improvise?: Improvise | undefined;
+  /** The caller is a real person, who gets a phone when the call begins; then there is no script. Needs `keepsSound`. */
+  readonly onPhone?: ((phone: Phone) => void) | undefined;
+  /** See {@link PhoneOptions.onHeard}. */
+  readonly onHeard?: ((frame: Uint8Array) => void) | undefined;
   /** Background noise of the caller, repeated: 16 bit, 8 kHz. Default none. */
   readonly noise?: Int16Array | undefined;
   /** The caller hangs up at this time in any case, ms since the call began; default never. */
@@ -72,6 +77,7 @@ export interface HeldCallOptions {
   readonly signal?: AbortSignal;
   /** Called for every line of the timeline as it happens. */
   readonly onEvent?: (event: TimelineEvent) => void;
+  readonly onFinding?: (finding: Finding) => void;
   /** Called when a reply begins, with the reply so far. */
   readonly onReply?: (reply: Reply) => void;
   /** Called when a sound begins to be heard. */
@@ -197,7 +203,9 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
   const { limits } = time;
   const answerLimitMs = limits.answerMs + addedWaitMs(conditions);
   const timeline = new Timeline(clock, options.onEvent);
-  const findings = new Findings(({ code, rule, message, turn }) => {
+  const findings = new Findings((finding) => {
+    const { code, rule, message, turn } = finding;
+    options.onFinding?.(finding);
     timeline.add('platform', 'finds', { turn, detail: `${rule === undefined ? '' : `${rule} `}${code}: ${message}` });
   });
   timeline.add('platform', 'calls', { detail: address });
@@ -233,7 +241,9 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
       grammar.fail(code, message, false);
     });
     grammar.listening.microphone.noise = options.noise;
-    const { script = [], improvise } = options;
+    const { script = [], onPhone, onHeard } = options;
+    // Beside a real person, the one of the script never makes up its mind.
+    const improvise = onPhone === undefined ? options.improvise : () => new Promise<Step>(() => undefined);
     const person = new Person({ script, improvise, clock, timeline, grammar, answerLimitMs });
     const leave = (outcome: CallOutcome): void => {
       person.stop();
@@ -252,10 +262,12 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
       line.break?.();
       grammar.lose();
     };
+    const phone = new LivePhone({ clock, timeline, grammar, onHeard, onHangUp: () => void leave('hung_up') });
     const cancelPlanned = plan(clock, options, { leave, lose, sendEvent: grammar.sendEvent.bind(grammar) });
     const over = (outcome: CallOutcome): void => {
       const durationMs = clock.nowMs();
       person.stop();
+      phone.stop();
       cancelLimit();
       cancelPlanned();
       options.signal?.removeEventListener('abort', onAbort);
@@ -284,6 +296,9 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
     options.onBegun?.(() => grammar.due);
     const { name = '', parameters = {} } = options.sessionStart ?? {};
     grammar.start({ kind: 'session_start', name, parameters });
+    if (onPhone === undefined) return;
+    phone.start();
+    onPhone(phone);
   });
 }
 

@@ -1,9 +1,10 @@
 // The caller's microphone: a frame of 160 bytes every 20 ms while the platform listens, silence unless the caller speaks
 // (G-30, G-35). Speech continues whether or not anybody listens, as people do. Knows no RPC.
-import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
+import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { MULAW_SILENCE, MULAW_TO_LINEAR, decodeMulaw, encodeMulaw } from '../../speech/g711.ts';
 import type { CallClock } from './call-clock.ts';
 import { FramePace } from './frame-pace.ts';
+import type { JitterBuffer } from './jitter-buffer.ts';
 
 /** One frame of the microphone. */
 export interface Frame {
@@ -36,6 +37,7 @@ export class Microphone {
   readonly #pace: FramePace;
   readonly #said: { readonly startMs: number; readonly mulaw: Uint8Array; endMs: number }[] = [];
   #utterance: Utterance | undefined;
+  #live: JitterBuffer | undefined;
   #wanted = false;
   #noiseAt = 0;
   /** Background noise, repeated: 16 bit, 8 kHz. */
@@ -56,6 +58,12 @@ export class Microphone {
     this.#wanted = wanted;
     if (wanted) this.#pace.start();
     else this.#rest();
+  }
+
+  /** Frames of 160 bytes from a person's own microphone, taken while no utterance is spoken; where none comes, it is silent. */
+  set live(frames: JitterBuffer) {
+    this.#live = frames;
+    this.#pace.start();
   }
 
   /** Whether the caller is in the middle of an utterance. */
@@ -92,6 +100,7 @@ export class Microphone {
   /** Ends everything; an utterance in progress stops here, and `onEnd` is not called. */
   stop(): void {
     this.#endSpeech();
+    this.#live = undefined;
     this.wanted = false;
   }
 
@@ -103,13 +112,16 @@ export class Microphone {
 
   /** No frames are made that nobody wants. */
   #rest(): void {
-    if (!this.#wanted && this.#utterance === undefined) this.#pace.stop();
+    if (!this.#wanted && this.#utterance === undefined && this.#live === undefined) this.#pace.stop();
   }
 
   #emit(): void {
     const utterance = this.#utterance;
+    // Taken during an utterance, too, so that it is not late afterwards.
+    const live = this.#live?.take();
     if (utterance === undefined) {
-      this.#onFrame(this.noise === undefined ? SILENCE : { audio: this.#withNoise(SILENT_FRAME, this.noise), isSpeech: false });
+      if (live !== undefined) this.#emitLive(live);
+      else this.#onFrame(this.noise === undefined ? SILENCE : { audio: this.#withNoise(SILENT_FRAME, this.noise), isSpeech: false });
       return;
     }
     const from = utterance.frame * FRAME_SAMPLES;
@@ -120,6 +132,12 @@ export class Microphone {
     const audio = frameAt(utterance.mulaw, from);
     this.#onFrame({ audio: this.noise === undefined ? audio : this.#withNoise(audio, this.noise), isSpeech });
     if (isLast) utterance.onEnd();
+  }
+
+  #emitLive(audio: Uint8Array): void {
+    const endMs = this.#pace.nextMs;
+    this.#said.push({ startMs: endMs - FRAME_MS, mulaw: audio, endMs });
+    this.#onFrame({ audio: this.noise === undefined ? audio : this.#withNoise(audio, this.noise), isSpeech: hasVoice(audio) });
   }
 
   #withNoise(audio: Uint8Array, noise: Int16Array): Uint8Array {

@@ -134,10 +134,25 @@ export class Playback {
 
   /** Everything heard from the beginning of the call to `endMs`, 8 kHz; silence where nothing played. */
   heard(endMs: number): Int16Array {
-    const track = new Int16Array(Math.max(0, Math.floor(endMs * SAMPLES_PER_MS)));
-    for (const { startSample, endSample, samples } of this.#heard) {
-      const end = Math.min(endSample, track.length);
-      if (end > startSample) track.set(samples.subarray(0, end - startSample), startSample);
+    return this.#track(0, Math.max(0, Math.floor(endMs * SAMPLES_PER_MS)), this.#heard);
+  }
+
+  /** What was heard in the `ms` before `endMs`, which is not long ago, 8 kHz; undefined when nothing played. */
+  heardLately(endMs: number, ms: number): Int16Array | undefined {
+    this.#advance();
+    const end = Math.floor(endMs * SAMPLES_PER_MS);
+    const start = end - ms * SAMPLES_PER_MS;
+    const last = this.#heard.findLastIndex(({ endSample }) => endSample <= start);
+    const lately = this.#heard.slice(last + 1).filter(({ startSample }) => startSample < end);
+    return lately.length === 0 ? undefined : this.#track(start, end, lately);
+  }
+
+  /** What was heard from one sample to another. */
+  #track(from: number, to: number, sounds: readonly Placed[]): Int16Array {
+    const track = new Int16Array(to - from);
+    for (const { startSample, endSample, samples } of sounds) {
+      const [start, end] = [Math.max(startSample, from), Math.min(endSample, to)];
+      if (end > start) track.set(samples.subarray(start - startSample, end - startSample), start - from);
     }
     return track;
   }

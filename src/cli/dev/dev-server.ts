@@ -1,0 +1,69 @@
+// The server behind `parley dev`: the bots and settings of the project, reachable from this machine alone, and fake models for what the
+// settings leave out.
+import { createApp, type App, type AppOptions } from '../../app/app.ts';
+import { originOf } from '../../app/config/describe-settings.ts';
+import { loadSettings } from '../../app/config/load-settings.ts';
+import type { Settings } from '../../app/config/settings.ts';
+import { APPOINTMENTS_SCRIPT, type ModelScript } from '../../fake-platform/models/script.ts';
+import { fakeModels, type FakeModels } from '../../fake-platform/models/start-models.ts';
+
+/** Used unless a flag says otherwise. */
+const DEFAULTS = ['--websocket.port=0'];
+/** No access from other machines, no administration, no shared store; what the page shows; and no wait at the end. */
+const OWN_FLAGS = [
+  ...['--grpc.host=127.0.0.1', '--ops.host=127.0.0.1', '--tls.mode=off', '--auth.enabled=false'],
+  ...['--websocket.enabled=true', '--websocket.listen=own', '--websocket.host=127.0.0.1', '--websocket.drain_ms=0'],
+  ...['--admin.enabled=false', '--store.kind=memory', '--bots.watch=true', '--media.reveal_prompt_text=true'],
+  ...['--shutdown.grace_ms=1000', '--shutdown.notice_ms=0'],
+];
+
+export interface DevServerOptions {
+  /** Flags of settings. */
+  readonly argv: readonly string[];
+  /** Fake models that run elsewhere; undefined: they are started. */
+  readonly modelsUrl: string | undefined;
+  /** What the started ones hear and answer. Default: what the bundled assistants need. */
+  readonly modelScript: ModelScript | undefined;
+  /** Makes what observes the calls of a server with these settings. */
+  readonly observed: (settings: Settings) => Pick<AppOptions, 'log' | 'observer' | 'recorder'>;
+}
+
+/** A running server. `close` must be called. */
+export interface DevServer {
+  readonly settings: Settings;
+  readonly ready: App['ready'];
+  /** The fake models that hear and answer for its bots. */
+  readonly modelsUrl: string;
+  close(): Promise<void>;
+}
+
+/** Starts it. @throws AppError of the settings, the bots or the start; nothing is left open then. */
+export async function startDevServer({ argv, modelsUrl, modelScript, observed }: DevServerOptions): Promise<DevServer> {
+  const models = modelsUrl === undefined ? await fakeModels(modelScript ?? APPOINTMENTS_SCRIPT) : undefined;
+  const url = modelsUrl ?? models?.url ?? '';
+  try {
+    // The bundled assistants read the address of their model from this variable, which may lead to a real one.
+    // oxlint-disable-next-line no-restricted-properties -- it is set here for them, and not read for the server
+    process.env['MODEL_URL'] ??= url;
+    const app = await startApp(argv, url, observed);
+    return { ...app, modelsUrl: url, close: () => closed(app.close, models) };
+  } catch (thrown) {
+    await models?.close();
+    throw thrown;
+  }
+}
+
+async function startApp(argv: readonly string[], modelsUrl: string, observed: DevServerOptions['observed']) {
+  const given = [...DEFAULTS, ...argv, ...OWN_FLAGS];
+  const hasRecognizer = loadSettings({ argv: given }).settings.recognizer.engine !== 'none';
+  const heardBy = hasRecognizer ? [] : ['--recognizer.engine=http', `--recognizer.http.url=${modelsUrl}`, '--recognizer.http.model=fake'];
+  const loaded = loadSettings({ argv: [...given, ...heardBy] });
+  const { settings, changing } = loaded;
+  const app = await createApp({ settings, changing, originOf: originOf(loaded), ...observed(settings) });
+  return { settings, ready: app.ready, close: () => app.close() };
+}
+
+async function closed(close: App['close'], models: FakeModels | undefined): Promise<void> {
+  await close();
+  await models?.close();
+}

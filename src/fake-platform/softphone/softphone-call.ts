@@ -1,0 +1,194 @@
+// One call from a page: a WebSocket on one side, the platform's own caller on the other.
+import type { RawData, WebSocket } from 'ws';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { parseJson } from '../../base/json.ts';
+import { FRAME_SAMPLES } from '../../speech/audio-format.ts';
+import { encodeMulaw } from '../../speech/g711.ts';
+import { startsAsWav } from '../../speech/wav.ts';
+import { CallerAgain, type CallerScript } from '../caller/caller-again.ts';
+import { placeCall, type CallOptions, type CallResult } from '../caller/caller.ts';
+import type { Phone } from '../caller/phone.ts';
+import { wavSound } from '../caller/prompt-sound.ts';
+import type { TimelineEvent } from '../caller/timeline.ts';
+import type { CallerVoice } from '../cli/call-surroundings.ts';
+import { announceWords } from '../models/announce.ts';
+import { LINE_QUALITIES } from './line-quality.ts';
+import { MessageLog } from './message-log.ts';
+import type { FromPage, ToPage, WantedCall } from './softphone-api.ts';
+import { FROM_PAGE } from './softphone-messages.ts';
+
+/** What is known of a call on the server's side. */
+export interface CallWatch {
+  /** Everything that is shown of the call; undefined: nothing has changed since it was last asked for. */
+  view(): object | undefined;
+  /** The call is over. */
+  ended(call: CallResult): void;
+}
+
+export interface SoftphoneCallOptions {
+  readonly socket: WebSocket;
+  readonly conversationId: string;
+  readonly access: (transport: WantedCall['transport']) => Pick<CallOptions, 'target' | 'profile' | 'organizationId'>;
+  readonly voice: CallerVoice;
+  /** Fake models that are told what is said; undefined: none. */
+  readonly modelsUrl: string | undefined;
+  readonly clock: Clock;
+  readonly watch: (messages: MessageLog) => CallWatch;
+  /** The caller of the call before; undefined: there was none. */
+  readonly lastScript: CallerScript | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Longest call, ms. */
+const CALL_LIMIT_MS = 30 * 60_000;
+/** The view is sent at most this often, ms; and less often when making it takes long. */
+const VIEW_EVERY_MS = 250;
+const VIEW_SHARE = 10;
+/** A page that reads so slowly gets no more sound, bytes. */
+const MAX_WAITING_BYTES = 1_000_000;
+
+/** Holds the call that the first message of the socket asks for. */
+export class SoftphoneCall {
+  readonly #options: SoftphoneCallOptions;
+  readonly #messages: MessageLog;
+  #wanted: WantedCall | undefined;
+  #phone: Phone | undefined;
+  #again: CallerAgain | undefined;
+  #watch: CallWatch | undefined;
+  #cancelView: CancelTimer = () => undefined;
+
+  constructor(options: SoftphoneCallOptions) {
+    this.#options = options;
+    this.#messages = new MessageLog(options.clock);
+  }
+
+  /** Resolves at the end of the call: undefined when none came about. Never rejects. */
+  async hold(): Promise<CallResult | undefined> {
+    const { socket } = this.#options;
+    socket.on('error', () => undefined);
+    const wanted = await new Promise<WantedCall | undefined>((resolve) => {
+      socket.on('close', () => {
+        this.#phone?.hangUp();
+        resolve(undefined);
+      });
+      socket.on('message', (data: RawData, isBinary: boolean) => {
+        const message = isBinary ? undefined : FROM_PAGE.safeParse(parseJson(asBytes(data)));
+        if (message?.success === true && message.data.type === 'call' && this.#wanted === undefined) {
+          this.#wanted = message.data;
+          resolve(message.data);
+        } else if (message === undefined) this.#sound(asBytes(data));
+        else if (message.success) void this.#act(message.data);
+        else this.#send({ type: 'problem', message: 'the page sent something that the softphone does not know' });
+      });
+    });
+    const call = wanted === undefined ? undefined : await this.#place(wanted);
+    socket.close();
+    return call;
+  }
+
+  async #place({ agentId, transport, line, again }: WantedCall): Promise<CallResult | undefined> {
+    const { access, clock, conversationId, lastScript, signal, voice, watch } = this.#options;
+    if (again && lastScript === undefined) return this.#refused('there is no call before this one');
+    this.#watch = watch(this.#messages);
+    this.#showSoon(VIEW_EVERY_MS);
+    try {
+      const call = await placeCall({
+        ...access(transport),
+        ...LINE_QUALITIES[line](),
+        ...{ agentId, conversationId, clock, signal, changeRate: voice.changeRate, limits: { callMs: CALL_LIMIT_MS } },
+        overLine: (wire) => this.#messages.over(wire),
+        onFinding: (finding) => {
+          this.#messages.found(finding);
+        },
+        onEvent: (event) => {
+          this.#happened(event);
+        },
+        onHeard: (frame) => {
+          if (this.#options.socket.bufferedAmount < MAX_WAITING_BYTES) this.#options.socket.send(frame);
+        },
+        onPhone: (phone) => {
+          this.#phone = phone;
+          if (!again || lastScript === undefined) return;
+          this.#again = new CallerAgain(lastScript, phone, clock);
+          this.#again.goOn();
+        },
+        onReply: () => this.#again?.goOn(),
+      });
+      this.#watch.ended(call);
+      this.#show();
+      this.#send({ type: 'over', outcome: call.outcome });
+      return call;
+    } catch (thrown) {
+      return this.#refused(thrown instanceof Error ? thrown.message : String(thrown));
+    } finally {
+      this.#cancelView();
+      this.#again?.stop();
+    }
+  }
+
+  #refused(message: string): undefined {
+    this.#send({ type: 'over', outcome: 'refused', message });
+    return undefined;
+  }
+
+  #happened(event: TimelineEvent): void {
+    if (event.what === 'cuts_prompts') this.#send({ type: 'flush' });
+    const { atMs, who, what, detail } = event;
+    this.#send({ type: 'event', atMs, who, what, ...(detail !== undefined && { detail }) });
+  }
+
+  async #act(message: FromPage): Promise<void> {
+    if (message.type === 'press') this.#phone?.press(message.key);
+    else if (message.type === 'hang_up') this.#phone?.hangUp();
+    else if (message.type === 'say') await this.#say(message.text);
+  }
+
+  async #say(text: string): Promise<void> {
+    const { voice, modelsUrl } = this.#options;
+    try {
+      const mulaw = await voice.speak(text);
+      const label = `"${text}"`;
+      await announceWords(modelsUrl, [{ kind: 'say', label, words: text, mulaw }]);
+      this.#phone?.say(mulaw, label);
+    } catch (thrown) {
+      this.#send({ type: 'problem', message: thrown instanceof Error ? thrown.message : String(thrown) });
+    }
+  }
+
+  #sound(bytes: Uint8Array): void {
+    if (bytes.length === FRAME_SAMPLES) {
+      this.#phone?.hear(bytes);
+      return;
+    }
+    try {
+      if (!startsAsWav(bytes)) throw new RangeError('only a WAV file can be spoken');
+      this.#phone?.say(encodeMulaw(wavSound(bytes, this.#options.voice.changeRate)), 'a recording');
+    } catch (thrown) {
+      this.#send({ type: 'problem', message: thrown instanceof Error ? thrown.message : String(thrown) });
+    }
+  }
+
+  #showSoon(inMs: number): void {
+    const { clock } = this.#options;
+    this.#cancelView = clock.after(inMs, () => {
+      const startMs = clock.monotonicMs();
+      this.#show();
+      this.#showSoon(Math.max(VIEW_EVERY_MS, (clock.monotonicMs() - startMs) * VIEW_SHARE));
+    });
+  }
+
+  #show(): void {
+    if (this.#options.socket.bufferedAmount > MAX_WAITING_BYTES) return;
+    const view = this.#watch?.view();
+    if (view !== undefined) this.#send({ type: 'view', view });
+  }
+
+  #send(message: ToPage): void {
+    const { socket } = this.#options;
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
+  }
+}
+
+function asBytes(data: RawData): Uint8Array {
+  return Buffer.isBuffer(data) ? data : data instanceof ArrayBuffer ? new Uint8Array(data) : Buffer.concat(data);
+}

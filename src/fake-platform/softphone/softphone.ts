@@ -1,0 +1,174 @@
+// A phone as a web page, on loopback: serves the page and what it asks for, and holds a call for each of its WebSockets. No page of another
+// site may use it: it demands its own host name and origin.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fastify, { type FastifyReply } from 'fastify';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { AppError } from '../../base/errors.ts';
+import { callerScript, type CallerScript } from '../caller/caller-again.ts';
+import { DEFAULT_LIMITS } from '../caller/call-limits.ts';
+import { openConnection } from '../lines/open-connection.ts';
+import { parseTarget } from '../lines/target.ts';
+import type { MessageLog } from './message-log.ts';
+import { SoftphoneCall, type CallWatch, type SoftphoneCallOptions } from './softphone-call.ts';
+import type { Choices } from './softphone-api.ts';
+import { QUALITIES } from './softphone-messages.ts';
+
+/** A file of the page. */
+export interface PageFile {
+  readonly type: string;
+  readonly body: Uint8Array | string;
+}
+
+export interface SoftphoneOptions extends Pick<SoftphoneCallOptions, 'access' | 'voice' | 'modelsUrl' | 'clock'> {
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** By path, such as `/`; asked for with every request, because a page may be built anew. */
+  readonly file: (path: string) => Promise<PageFile | undefined>;
+  readonly watch: (conversationId: string, messages: MessageLog) => CallWatch;
+  /** A sound track of a call that is over, as WAV. */
+  readonly sound: (conversationId: string, side: string) => Uint8Array | undefined;
+}
+
+/** A running softphone. */
+export interface Softphone {
+  /** `http://127.0.0.1:PORT/` */
+  readonly url: string;
+  /** Ends calls and closes everything. */
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+/** More pages than one person uses. */
+const MAX_CALLS = 4;
+/** Ten minutes at 16 kHz, 16 bits: the longest WAV of a page. */
+const MAX_WAV_BYTES = 20_000_000;
+const LIST_LIMIT_MS = 5000;
+const REQUEST_LIMIT_MS = 10_000;
+
+/** Starts it. @throws AppError `listen_failed` when the port is taken. */
+export async function startSoftphone(options: SoftphoneOptions): Promise<Softphone> {
+  const calls = new SoftphoneCalls(options);
+  // Known once it listens.
+  const bound = { port: options.port };
+  const server = fastify({ logger: false, requestTimeout: REQUEST_LIMIT_MS, forceCloseConnections: true });
+  server.addHook('onRequest', async ({ headers }, reply) => {
+    if (!isOwnHost(headers.host, bound.port)) await reply.code(421).send('this host name is not expected');
+  });
+  server.addHook('onSend', async (_request, reply) => {
+    secured(reply, bound.port);
+    return Promise.resolve();
+  });
+  server.get('/choices', () => calls.choices());
+  server.get<{ Params: { id: string; side: string } }>('/calls/:id/:side.wav', ({ params }, reply) => {
+    const wav = options.sound(params.id, params.side);
+    return wav === undefined ? reply.code(404).send() : reply.type('audio/wav').send(Buffer.from(wav));
+  });
+  server.setNotFoundHandler(async ({ url, method }, reply) => {
+    const file = method === 'GET' ? await options.file(new URL(url, 'http://page').pathname) : undefined;
+    return file === undefined ? reply.code(404).send('not found') : reply.type(file.type).send(file.body);
+  });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_WAV_BYTES, perMessageDeflate: false });
+  server.server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => undefined);
+    if (isOwnPage(request, bound.port) && request.url === '/call' && sockets.clients.size < MAX_CALLS) {
+      sockets.handleUpgrade(request, socket, head, (opened) => void calls.hold(opened));
+    } else socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+  });
+  try {
+    await server.listen({ host: HOST, port: options.port });
+  } catch (cause) {
+    await server.close();
+    throw new AppError('listen_failed', `the page cannot listen on ${HOST}:${String(options.port)}: choose another with --port`, {
+      cause,
+      details: { port: options.port },
+    });
+  }
+  // A server that listens on a port has an address object; only pipes have a string.
+  bound.port = (server.server.address() as AddressInfo).port;
+  return {
+    url: `http://${HOST}:${String(bound.port)}/`,
+    close: async () => {
+      await calls.close();
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+      await server.close();
+    },
+  };
+}
+
+/** The calls of all pages. */
+class SoftphoneCalls {
+  readonly #options: SoftphoneOptions;
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #stop = new AbortController();
+  #last: CallerScript | undefined;
+
+  constructor(options: SoftphoneOptions) {
+    this.#options = options;
+  }
+
+  async choices(): Promise<Choices> {
+    const { access, clock } = this.#options;
+    const { target, ...more } = access('grpc');
+    const connection = openConnection({ ...more, target: parseTarget(target), clock, connectLimitMs: DEFAULT_LIMITS.connectMs });
+    try {
+      const listed = await connection.listAgents(more.organizationId, LIST_LIMIT_MS);
+      const bots = 'code' in listed ? [] : listed;
+      return { bots, lines: QUALITIES, hasLastCall: this.#last !== undefined };
+    } finally {
+      await connection.close();
+    }
+  }
+
+  async hold(socket: WebSocket): Promise<void> {
+    const { watch, ...options } = this.#options;
+    const conversationId = randomUUID();
+    const call = new SoftphoneCall({
+      ...options,
+      ...{ socket, conversationId, lastScript: this.#last, signal: this.#stop.signal },
+      watch: (messages) => watch(conversationId, messages),
+    }).hold();
+    this.#running.add(call);
+    const result = await call;
+    this.#running.delete(call);
+    if (result !== undefined) this.#last = callerScript(result);
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort('shutdown');
+    await Promise.all(this.#running);
+  }
+}
+
+/** Whether a request came under a name of this machine: a page of another site can point its own name here. */
+function isOwnHost(host: string | undefined, port: number): host is string {
+  return [HOST, 'localhost'].some((name) => host === `${name}:${String(port)}`);
+}
+
+function isOwnPage({ headers }: IncomingMessage, port: number): boolean {
+  return isOwnHost(headers.host, port) && headers.origin === `http://${headers.host}`;
+}
+
+function secured(reply: FastifyReply, port: number): void {
+  const sockets = [HOST, 'localhost'].map((name) => `ws://${name}:${String(port)}`).join(' ');
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:",
+    "media-src 'self' blob:",
+    `connect-src 'self' ${sockets}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  reply
+    .header('content-security-policy', policy.join('; '))
+    .header('cache-control', 'no-store')
+    .header('x-content-type-options', 'nosniff')
+    .header('referrer-policy', 'no-referrer')
+    .header('cross-origin-resource-policy', 'same-origin');
+}
