@@ -232,7 +232,7 @@ export class CallRecording implements CallRecorder {
   #put(turn: RecordedTurn | Pick<RecordedTurn, 'id'> | undefined, event: Timeless<RecordedEvent>, atMs = this.#nowMs): void {
     const { kind } = event;
     if (this.#opening !== undefined && kind !== 'fact' && kind !== 'turn_opened') this.#opened(this.#opening.turn, undefined);
-    const json = Buffer.from(JSON.stringify({ atMs, ...event }));
+    const json = JSON.stringify({ atMs, ...event });
     const number = turn !== undefined && 'number' in turn ? turn.number : 0;
     if (!this.#block.json(atMs, number, json)) this.#nextBlock().json(atMs, number, json);
   }

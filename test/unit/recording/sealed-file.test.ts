@@ -14,7 +14,7 @@ function eventsPiece(...words: readonly string[]): Buffer {
   for (const text of words) {
     const atMs = WORDS.indexOf(text);
     const event: RecordedEvent = { kind: 'words', atMs, turn: 'call#1', text, tookMs: 0 };
-    block.json(atMs, 1, Buffer.from(JSON.stringify(event)));
+    block.json(atMs, 1, JSON.stringify(event));
   }
   return block.written;
 }
