@@ -65,7 +65,7 @@ const GROUPS = /** @type {const} */ ([
 /** Exports whose members no author reads. */
 const OPAQUE = new Set(['Bot']);
 /** Types of the exports that no author writes or reads. */
-const NOT_SHOWN = new Set(['Clock', 'LogFields', 'MustTravel']);
+const NOT_SHOWN = new Set(['BotServices', 'Clock', 'LogFields', 'MustTravel']);
 
 /**
  * The whole page. The same sources always give the same page.

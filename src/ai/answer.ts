@@ -9,6 +9,7 @@ import { promptOf, shortened } from './history.ts';
 import { askModel, demandModel, type LanguageModel, type ModelPart, type ModelSettings } from './model.ts';
 import type { AssistantOptions } from './options.ts';
 import { readAhead, type PreparedAnswer } from './prepared-answer.ts';
+import { recordedParts } from './recorded.ts';
 
 /** A tool use that the model requests. */
 export type Use = Extract<ModelPart, { readonly kind: 'use' }>;
@@ -90,7 +91,9 @@ function partsFrom<D extends JsonObject>(
   { settings = {} }: AssistantOptions<D>,
 ): AsyncIterable<ModelPart> {
   const { rules, context } = draft;
-  return askModel(model, requestOf(draft, settings), rules.limits, context.clock, context.signal);
+  return recordedParts(context, model.modelId, () =>
+    askModel(model, requestOf(draft, settings), rules.limits, context.clock, context.signal),
+  );
 }
 
 interface AttemptOptions<D extends JsonObject> {

@@ -7,6 +7,7 @@ import type { Use } from './answer.ts';
 import type { Draft } from './draft.ts';
 import type { ToolMessage } from './history.ts';
 import type { AssistantState, AssistantTurn } from './options.ts';
+import { recordedRun } from './recorded.ts';
 import type { Usable } from './rules.ts';
 import type { KeyedTool, Tool, ToolContext } from './tool.ts';
 import type { RunEnd } from './tool-runs.ts';
@@ -107,7 +108,11 @@ async function* runTool<D extends JsonObject, S>(
   const limit = { ms: tool.limitMs ?? LIMIT_MS, clock: context.clock, ...(tool.readOnly === true && { stop: context.signal }) };
   const beganAtMs = context.clock.monotonicMs();
   // `input` has passed the tool's own schema.
-  const run = runs.run(message.id, (signal) => ended(draft, message, (own) => tool.run(input as never, own), signal), limit);
+  const run = runs.run(
+    message.id,
+    (signal) => recordedRun(context, message.tool, signal, () => ended(draft, message, (own) => tool.run(input as never, own), signal)),
+    limit,
+  );
   await settledOrStopped(run, context.signal);
   draft.collect();
   const outcome = draft.outcomeOf(message.id);
@@ -179,7 +184,11 @@ export async function* takeDigits<D extends JsonObject, S>(
     const limit = { ms: LIMIT_MS, clock: context.clock };
     const message = { by: 'tool', id: keying.use, tool: keying.tool, input: {} } as const;
     const beganAtMs = context.clock.monotonicMs();
-    const run = runs.run(keying.use, (signal) => ended(draft, message, (own) => entry.use(digits, own), signal), limit);
+    const run = runs.run(
+      keying.use,
+      (signal) => recordedRun(context, keying.tool, signal, () => ended(draft, message, (own) => entry.use(digits, own), signal)),
+      limit,
+    );
     await settledOrStopped(run, context.signal);
     const taken = runs.take(keying.use);
     if (taken === 'running') return draft.listen();

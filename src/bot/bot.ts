@@ -27,6 +27,7 @@ import type { BotEar, Live } from './live.ts';
 import { checkedPatience, DEFAULT_PATIENCE, type SpeechPatience } from '../speech/patience.ts';
 import type { MustTravel } from './must-travel.ts';
 import type { Answer, Keep, Saying } from './saying.ts';
+import type { BotServices } from './services.ts';
 import type { Woken } from './wakes.ts';
 
 export type * from './events.ts';
@@ -51,6 +52,11 @@ export interface BotContext<L = undefined> {
    * numbers alone. Undefined where nobody counts.
    */
   readonly report?: (turn: TurnReport) => void;
+  /**
+   * Names questions to models and tools, so that their answers can be recorded and replayed; assistants use it themselves. Undefined where
+   * nobody records or replays the call.
+   */
+  readonly services?: BotServices;
 }
 
 /** What a replying handler may return: a result, a promise of it, or a generator that speaks while it thinks and makes checkpoints. */

@@ -5,6 +5,7 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext, ListenSettings } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
+import { QuestionNames } from './answer/services.ts';
 import type { LiveResource } from './live-resource.ts';
 import type { EngineParts } from './parts.ts';
 import type { CallRecorder, Expected } from './ports.ts';
@@ -65,6 +66,7 @@ export class Conversation {
   listeningSinceMs = -Infinity;
   /** Undefined: the call is not recorded. */
   recorder: CallRecorder | undefined;
+  readonly questions = new QuestionNames();
   /** Why the server ends the call: the current answer or the next turn transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;
   /** The terminal event was written. */

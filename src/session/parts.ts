@@ -1,6 +1,7 @@
 // The dependencies of the engine.
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { RecordedAnswer } from '../bot/services.ts';
 import type { CreateListener } from './turn/caller-audio.ts';
 import type { PromptVoice, Recognizer, Recorder, SessionObserver, Snapshots } from './ports.ts';
 import type { EngineSettings } from './settings.ts';
@@ -13,6 +14,8 @@ export interface EngineParts {
   readonly observer: SessionObserver;
   /** Default: no call is recorded. */
   readonly recorder?: Recorder | undefined;
+  /** Recorded answers of models and tools, in a replay without them: see {@link ServiceQuestion.recorded}. Default: they are asked. */
+  readonly answers?: ((turnId: string, service: 'model' | 'tool', key: string) => RecordedAnswer) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly createListener: CreateListener;

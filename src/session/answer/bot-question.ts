@@ -12,6 +12,7 @@ import { shownFile } from '../../dialog/shown-file.ts';
 import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
 import { answerLimitMs, Deadline } from './deadline.ts';
 import { SayingQueue } from './saying-queue.ts';
+import { botServices } from './services.ts';
 import type { Conversation } from '../conversation.ts';
 import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
@@ -290,12 +291,10 @@ export class BotQuestion {
 }
 
 /** The context of a handler. @throws AppError `bot_failed` when the bot could not open what it keeps for the call. */
-export function botContext(
-  { clock, log, observer }: EngineParts,
-  { call, bot, live }: Conversation,
-  turn: NamedTurn,
-  signal: AbortSignal,
-): BotContext<unknown> {
+export function botContext(parts: EngineParts, conversation: Conversation, turn: NamedTurn, signal: AbortSignal): BotContext<unknown> {
+  const { clock, log, observer } = parts;
+  const { call, bot, live } = conversation;
+  const services = botServices(parts, conversation, turn);
   return {
     call,
     live: bot.live === undefined ? undefined : live.value,
@@ -304,5 +303,6 @@ export function botContext(
     clock,
     log: log.child({ bot: bot.id, ...turn.logIds }),
     report: (report) => observer.modelReported?.(call, turn.id, report),
+    ...(services !== undefined && { services }),
   };
 }

@@ -1,0 +1,105 @@
+// Notes the answers of models and tools for the recording of a call, and gives recorded ones in a replay. A speech-to-speech model, which
+// hears the caller itself, is left out.
+import { z } from 'zod';
+import { pause } from '../base/abort.ts';
+import { throughJson } from '../base/json.ts';
+import type { BotServices, RecordedAnswer } from '../bot/services.ts';
+import { MODEL_FAILURES } from '../dialog/turn-report.ts';
+import type { AnyContext } from './draft.ts';
+import type { ModelPart } from './model.ts';
+import type { RunEnd } from './tool-runs.ts';
+
+/** Of an answer that was sensitive and is not kept. */
+const WITHHELD = 'Withheld.';
+
+/** Longer than anybody waits, ms: an answer that was aborted is aborted again, by whatever does it then. */
+const ABORT_MS = 600_000;
+
+/** A part of an answer, and when it came, ms since the question. */
+type TimedPart = ModelPart & { readonly ms: number };
+
+/** The parts of a model's answer; `source` asks it. @param name - of the model. */
+export function recordedParts(context: AnyContext, name: string, source: () => AsyncIterable<ModelPart>): AsyncIterable<ModelPart> {
+  const { services } = context;
+  return services === undefined ? source() : partsWith(services, context, name, source);
+}
+
+async function* partsWith(
+  services: BotServices,
+  { clock, signal }: AnyContext,
+  name: string,
+  source: () => AsyncIterable<ModelPart>,
+): AsyncGenerator<ModelPart, void> {
+  const { recorded, answered } = services.ask('model', name);
+  const askedAtMs = clock.monotonicMs();
+  const parts: TimedPart[] = [];
+  const until = (ms: number): Promise<boolean> => pause(askedAtMs + ms - clock.monotonicMs(), clock, signal);
+  try {
+    for await (const part of recorded === undefined ? source() : timed(partsOf(recorded), until)) {
+      parts.push({ ...part, ms: clock.monotonicMs() - askedAtMs });
+      yield part;
+    }
+  } finally {
+    answered(throughJson(parts));
+  }
+}
+
+/** Each part when it came. @param until - resolves with false when nobody wants the answer any more. */
+async function* timed(parts: readonly TimedPart[], until: (ms: number) => Promise<boolean>): AsyncGenerator<ModelPart, void> {
+  for (const { ms, ...part } of parts) {
+    const isAborted = part.kind === 'failed' && part.why === 'aborted';
+    const isWanted = await until(isAborted ? ABORT_MS : ms);
+    yield isWanted ? part : { kind: 'failed', why: 'aborted' };
+    if (!isWanted) return;
+  }
+}
+
+/** The end of a tool's run; `run` runs it. */
+export async function recordedRun(
+  { services, clock }: Pick<AnyContext, 'services' | 'clock'>,
+  name: string,
+  signal: AbortSignal,
+  run: () => Promise<RunEnd>,
+): Promise<RunEnd> {
+  if (services === undefined) return run();
+  const { recorded, answered } = services.ask('tool', name);
+  if (recorded !== undefined) await pause(recorded.tookMs, clock, signal);
+  const end = recorded === undefined ? await run() : endOf(recorded.answer);
+  // The outcome of a run that nobody waits for is not its own.
+  if (!signal.aborted) answered(throughJson(end));
+  return end;
+}
+
+const MS = { ms: z.number() };
+const PARTS: z.ZodType<readonly TimedPart[]> = z.array(
+  z.discriminatedUnion('kind', [
+    z.object({ ...MS, kind: z.literal('text'), text: z.string() }),
+    z.object({
+      ...MS,
+      kind: z.literal('use'),
+      tool: z.string(),
+      input: z.string(),
+      metadata: z.record(z.string(), z.json()).exactOptional(),
+    }),
+    z.object({ ...MS, kind: z.literal('end'), tokensIn: z.number(), tokensOut: z.number() }),
+    z.object({ ...MS, kind: z.literal('failed'), why: z.enum(MODEL_FAILURES), status: z.number().exactOptional() }),
+  ]),
+);
+const RUN_END: z.ZodType<RunEnd> = z.object({
+  outcome: z.object({ value: z.json(), isError: z.literal(true).exactOptional() }),
+  data: z.record(z.string(), z.json()),
+});
+
+function partsOf({ tookMs, answer }: RecordedAnswer): readonly TimedPart[] {
+  if (answer === undefined) return [{ ms: tookMs, kind: 'failed', why: 'error' }];
+  const withheld = [
+    { ms: 0, kind: 'text', text: WITHHELD },
+    { ms: 0, kind: 'end', tokensIn: 0, tokensOut: 0 },
+  ] as const;
+  return PARTS.safeParse(answer).data ?? withheld;
+}
+
+function endOf(answer: unknown): RunEnd {
+  if (answer === undefined) return { outcome: { value: 'not in the recording', isError: true }, data: {} };
+  return RUN_END.safeParse(answer).data ?? { outcome: { value: WITHHELD }, data: {} };
+}
