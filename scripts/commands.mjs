@@ -21,6 +21,7 @@ export const CHECKS = {
   overload: { file: 'check-overload.ts', does: 'more calls than a server can take' },
   package: { file: 'check-package.ts', does: 'the package in the hands of a stranger, on Node 20, 22 and 24' },
   renewal: { file: 'check-renewal.ts', does: 'tokens that are renewed under calls' },
+  replay: { file: 'check-replay.ts', does: 'recorded calls that must go the same way again' },
   soak: { file: 'soak.ts', does: 'random calls for an hour: no breach, flat memory, nothing left behind' },
   store: { file: 'check-store.ts', does: 'a store that is killed while it writes' },
   walk: { file: 'check-walk.ts', does: 'how many files one spoken answer touches' },

@@ -1,5 +1,5 @@
 // A clock that stands still until it is moved, and then jumps from timer to timer. It knows nothing of what it times.
-import { systemClock, type CancelTimer, type Clock } from './clock.ts';
+import { holdProcess, systemClock, type CancelTimer, type Clock } from './clock.ts';
 
 /** More timers than this within one move mean a timer that starts itself again without any delay. */
 const MAX_FIRED = 100_000;
@@ -19,7 +19,7 @@ export class JumpingClock implements Clock {
   #elapsedMs = 0;
   #moving: Promise<void> = Promise.resolve();
 
-  /** @param isAwaited - whether work outside of the process is awaited: meanwhile the clock moves as fast as the real one. */
+  /** @param isAwaited - whether something is awaited that no timer of this clock brings: meanwhile it moves as fast as the real one. */
   constructor(startedAtMs: number, isAwaited: () => boolean = () => false) {
     this.#startedAtMs = startedAtMs;
     this.#isAwaited = isAwaited;
@@ -60,9 +60,10 @@ export class JumpingClock implements Clock {
   async #move(untilMs: number): Promise<void> {
     await settled();
     for (let fired = 0; ;) {
-      if (this.#isAwaited()) {
+      const isHeld = this.#nextDue(this.#elapsedMs) === undefined && this.#elapsedMs < untilMs && this.#isAwaited();
+      if (isHeld) {
         await this.#passed(untilMs);
-        if (this.#elapsedMs < untilMs && this.#nextDue(this.#elapsedMs) === undefined) continue;
+        continue;
       }
       const next = this.#nextDue(untilMs);
       if (next === undefined) break;
@@ -80,10 +81,13 @@ export class JumpingClock implements Clock {
   /** A moment of real time, at most up to the next timer. */
   async #passed(untilMs: number): Promise<void> {
     const beganMs = systemClock.monotonicMs();
+    // What was waited for may end at once.
+    const release = holdProcess();
     await new Promise<void>((resolve) => systemClock.after(OUTSIDE_POLL_MS, resolve));
-    const limitMs = Math.min(untilMs, this.#nextDue(untilMs)?.dueMs ?? untilMs);
-    this.#elapsedMs = Math.max(this.#elapsedMs, Math.min(limitMs, this.#elapsedMs + systemClock.monotonicMs() - beganMs));
+    release();
     await settled();
+    const limitMs = this.#nextDue(untilMs)?.dueMs ?? untilMs;
+    this.#elapsedMs = Math.max(this.#elapsedMs, Math.min(limitMs, this.#elapsedMs + systemClock.monotonicMs() - beganMs));
   }
 
   /** The first of those that are due by then; of equal ones the oldest. */

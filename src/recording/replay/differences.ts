@@ -1,0 +1,134 @@
+// What a replayed call does otherwise than the recorded one, turn by turn: what is said, the next step, the bot's state and, with a
+// limit, the latency. What is withheld is never different.
+import { isJsonList, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { RecordedEvent } from '../recording.ts';
+import { isWithheld, turnsOf, type RecordedTurn, type TurnPrompt } from './recorded-turns.ts';
+
+/** One difference; both sides as text. */
+export interface Difference {
+  /** {@link RecordedTurn.number}. */
+  readonly turn: number;
+  readonly what: 'prompts' | 'next' | 'state' | 'latency';
+  /** Where in the next step or the state. */
+  readonly at?: string;
+  readonly recorded: string;
+  readonly replayed: string;
+  /** A digit or word that is not kept was replayed before: the bot may have got another one. */
+  readonly isAfterWithheld?: true;
+}
+
+/** How much later the first sound may come, ms. Default: latencies are not compared. */
+export interface Tolerance {
+  readonly laterMs?: number;
+}
+
+/** All differences, in the order of the turns. */
+export function differences(
+  recorded: readonly RecordedEvent[],
+  replayed: readonly RecordedEvent[],
+  { laterMs = Infinity }: Tolerance = {},
+): readonly Difference[] {
+  const found: Difference[] = [];
+  const today = new Map(turnsOf(replayed).map((turn) => [turn.id, turn]));
+  let isAfterWithheld = false;
+  for (const before of turnsOf(recorded)) {
+    isAfterWithheld ||= before.input?.isWithheld === true;
+    const now = today.get(before.id);
+    const own =
+      now === undefined
+        ? [missing(before)]
+        : [...prompts(before, now), ...next(before, now), ...state(before, now), ...latency(before, now, laterMs)];
+    found.push(
+      ...own.map((difference) => ({ ...difference, turn: before.number, ...(isAfterWithheld && { isAfterWithheld: true as const }) })),
+    );
+  }
+  return found;
+}
+
+type Found = Omit<Difference, 'turn' | 'isAfterWithheld'>;
+
+function missing({ prompts: said }: RecordedTurn): Found {
+  return { what: 'prompts', recorded: said.map(shownPrompt).join(' '), replayed: 'the turn did not open' };
+}
+
+function prompts(before: RecordedTurn, now: RecordedTurn): readonly Found[] {
+  const [was, is] = [replyOf(before), replyOf(now)];
+  const isSame = was.length === is.length && was.every((prompt, index) => isSamePrompt(prompt, is[index]));
+  return isSame ? [] : [{ what: 'prompts', recorded: was.map(shownPrompt).join(' '), replayed: is.map(shownPrompt).join(' ') }];
+}
+
+/** What the bot said. The fillers of the engine come with the time, not with the bot. */
+function replyOf({ prompts: all }: RecordedTurn): readonly TurnPrompt[] {
+  return all.filter(({ isFiller }) => isFiller !== true);
+}
+
+function isSamePrompt(was: TurnPrompt, is: TurnPrompt | undefined): boolean {
+  if (is === undefined || was.bargeIn !== is.bargeIn) return false;
+  if (isWithheld(was.text) || was.pieces.some(({ sound }) => isWithheld(sound))) return true;
+  // Sounds without a text can only be compared by their length.
+  return was.text === is.text && (was.text !== undefined || Math.round(was.durationMs) === Math.round(is.durationMs));
+}
+
+function shownPrompt({ text, durationMs, prompt }: TurnPrompt): string {
+  if (isWithheld(text)) return '[withheld]';
+  return text ?? (prompt?.kind === 'file' ? `[${prompt.file}]` : `[${String(Math.round(durationMs))} ms of sound]`);
+}
+
+function next(before: RecordedTurn, now: RecordedTurn): readonly Found[] {
+  return members('next', before.next ?? null, now.next ?? null);
+}
+
+function state(before: RecordedTurn, now: RecordedTurn): readonly Found[] {
+  return members('state', before.state ?? null, now.state ?? null);
+}
+
+function latency(before: RecordedTurn, now: RecordedTurn, laterMs: number): readonly Found[] {
+  const [was, is] = [latencyOf(before), latencyOf(now)];
+  if (was === undefined || is === undefined || is - was <= laterMs) return [];
+  return [{ what: 'latency', recorded: `${String(Math.round(was))} ms`, replayed: `${String(Math.round(is))} ms` }];
+}
+
+/** From the end of the input to the first sound of the reply. */
+function latencyOf(turn: RecordedTurn): number | undefined {
+  const [first] = replyOf(turn);
+  return first === undefined || turn.input === undefined ? undefined : first.atMs - turn.input.completeMs;
+}
+
+/** The first member that differs, in the order of the recorded one. */
+function members(what: 'next' | 'state', was: unknown, is: unknown): readonly Found[] {
+  const found = firstDifference(asJson(was), asJson(is), '');
+  return found === undefined ? [] : [{ what, ...found }];
+}
+
+function firstDifference(was: JsonValue, is: JsonValue, at: string): Pick<Difference, 'at' | 'recorded' | 'replayed'> | undefined {
+  if (isWithheld(was) || was === is) return undefined;
+  if (isObject(was) && isObject(is)) {
+    const names = new Set([...Object.keys(was), ...Object.keys(is)]);
+    for (const name of names) {
+      const found = firstDifference(was[name] ?? null, is[name] ?? null, at === '' ? name : `${at}.${name}`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  if (isList(was) && isList(is) && was.length === is.length) {
+    for (const [index, member] of was.entries()) {
+      const found = firstDifference(member, is[index] ?? null, `${at}[${String(index)}]`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  return { ...(at !== '' && { at }), recorded: JSON.stringify(was), replayed: JSON.stringify(is) };
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return typeof value === 'object' && value !== null && isJsonList(value);
+}
+
+/** As a file has it: without what is undefined. */
+function asJson(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}

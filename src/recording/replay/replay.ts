@@ -1,0 +1,312 @@
+// Plays a recorded call again: the same inputs at the same times to the engine of today, on a clock that does not wait.
+import type { AbortReason } from '../../base/abort.ts';
+import { JumpingClock } from '../../base/jumping-clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Bot } from '../../bot/bot.ts';
+import type { RecordedAnswer } from '../../bot/services.ts';
+import { Catalog } from '../../bot/catalog.ts';
+import type { AudioInput, Input } from '../../dialog/input.ts';
+import { Admission } from '../../session/admission.ts';
+import type { SessionObserver, Snapshots, TurnSink } from '../../session/ports.ts';
+import { Sessions } from '../../session/sessions.ts';
+import { fillersOf, type EngineSettings } from '../../session/settings.ts';
+import type { CreateListener } from '../../session/turn/caller-audio.ts';
+import type { Turn } from '../../session/turn/turn.ts';
+import type { SpeechEvent } from '../../speech/endpointer.ts';
+import type { RecordedEvent, RecordedInput, Recording, SoundRange } from '../recording.ts';
+import { RecordedRecognizer } from './recorded-recognizer.ts';
+import { turnsOf, type RecordedTurn } from './recorded-turns.ts';
+import { RecordedVoice } from './recorded-voice.ts';
+import { takenEvents } from './taken-events.ts';
+
+export interface ReplayOptions {
+  /** The bots of today. */
+  readonly bots: readonly Bot[];
+  /** Of the server that recorded the call. */
+  readonly settings: EngineSettings;
+  readonly createListener: CreateListener;
+  /** Whose answers assistants get: those of the recording, or of the services themselves. */
+  readonly models: 'recorded' | 'live';
+  readonly log: Logger;
+}
+
+/** How much longer than in the recording the last answer may take, ms; a longer farewell, for example. */
+const LAST_ANSWER_MS = 60_000;
+const STEP_MS = 500;
+/** Time for the bot's last notifications, ms. */
+const CLOSE_MS = 5000;
+/** Longer than anybody waits for an answer, ms. */
+const UNANSWERED_MS = 600_000;
+const NEVER_MS = 2 ** 31 - 1;
+
+const NO_LIMITS = { maxLoopDelayMs: 0, maxRssBytes: 0, maxHeapPercent: 0, maxStreams: Infinity, organizations: new Map() };
+const NO_LOAD = { loopDelayMs: 0, rssBytes: 0, heapPercent: 0 };
+
+/** No other process goes on with a replayed call. */
+const NO_SNAPSHOTS: Snapshots = {
+  ...{ isShared: false, canMove: false, save: () => undefined, forget: () => undefined },
+  saved: () => Promise.resolve(),
+  release: () => Promise.resolve(),
+};
+
+/**
+ * Replays one call. While a bot is later than in the recording, the clock goes as fast as the real one.
+ *
+ * @returns what happened, as a recording has it; turns are in the order of the recording.
+ * @throws AppError `agent_unknown` when the bot does not exist any more.
+ */
+export async function replay(recording: Recording, options: ReplayOptions): Promise<readonly RecordedEvent[]> {
+  return new Replay(recording, options).run();
+}
+
+/** What the driver plays: what the caller's side did, and the begin and end of speech whose sound is withheld. */
+type Played = Extract<RecordedEvent, { kind: 'turn_opened' | 'input' | 'audio' | 'half_closed' | 'aborted' | 'output' }>;
+
+class Replay {
+  readonly #recording: Recording;
+  readonly #clock: JumpingClock;
+  readonly #sessions: Sessions;
+  readonly #voice: RecordedVoice;
+  readonly #recorded: ReadonlyMap<string, RecordedTurn>;
+  readonly #events: RecordedEvent[] = [];
+  /** By their ids in the recording. */
+  readonly #turns = new Map<string, Turn>();
+  /** Ids in the recording by those of today. */
+  readonly #names = new Map<string, string>();
+  /** The turn that opens or gets an input, by its id in the recording. */
+  #current: string | undefined;
+  #isPushing = false;
+  /** Turns whose speech is over and waits for its words, by their ids in the recording. */
+  #spoken: string[] = [];
+  /** Something may have begun that goes on in promises. */
+  #isStirred = true;
+  #onSpeech: (event: SpeechEvent) => void = () => undefined;
+  /** The turn that the bot answers. */
+  #asked: string | undefined;
+
+  constructor(recording: Recording, { bots, settings, createListener, models, log }: ReplayOptions) {
+    const { header, events, botSound } = recording;
+    const turns = turnsOf(events);
+    const clock = new JumpingClock(header.call.startedAtMs, () => this.#isBotLate);
+    const recognizer = new RecordedRecognizer({
+      ...{ events, clock },
+      turn: () => this.#spokenTurn(),
+      digits: (turn) => askedDigits(turns, turn),
+    });
+    this.#recording = recording;
+    this.#clock = clock;
+    this.#recorded = new Map(turns.map((turn) => [turn.id, turn]));
+    const fillers = new Set(bots.flatMap((bot) => fillersOf(settings, bot).say));
+    this.#voice = new RecordedVoice({ turns, botSound, clock, fillers });
+    const limits = { ...NO_LIMITS, maxSessions: 1, perOrganization: { maxSessions: 0, maxNewPerSecond: 0 } };
+    this.#sessions = new Sessions(
+      {
+        // The sweeps of that server came at times of their own.
+        settings: { ...settings, sweepMs: NEVER_MS },
+        admission: new Admission({ limits, load: { reading: () => NO_LOAD }, clock }),
+        snapshots: NO_SNAPSHOTS,
+        voice: this.#voice,
+        recognizer: recognizer.isKnown ? recognizer : undefined,
+        answers: models === 'recorded' ? (...asked) => this.#answerOf(...asked) : undefined,
+        recorder: { begin: (call) => takenEvents(this.#events, call, clock, (id) => this.#nameOf(id)) },
+        observer: this.#observer(),
+        ...{ clock, log },
+        createListener: (given) => {
+          this.#onSpeech = given.onEvent;
+          return createListener(given);
+        },
+      },
+      { current: new Catalog(bots) },
+    );
+  }
+
+  async run(): Promise<readonly RecordedEvent[]> {
+    let before: Played | undefined;
+    for (const event of this.#played()) {
+      // What opens a turn belongs to it: nothing may come between.
+      const isFirst = before?.kind === 'turn_opened' && before.turn === event.turn && before.atMs === event.atMs;
+      if (!isFirst && (this.#isStirred || !this.#clock.skipTo(event.atMs))) await this.#until(event.atMs);
+      await this.#play(event);
+      before = event;
+    }
+    await this.#until(this.#recording.events.at(-1)?.atMs ?? 0);
+    for (let waitedMs = 0; waitedMs < LAST_ANSWER_MS && this.#isAnswering; waitedMs += STEP_MS) await this.#clock.advance(STEP_MS);
+    const taken = [...this.#events];
+    await Promise.all([this.#sessions.close(0), this.#clock.advance(CLOSE_MS)]);
+    return taken;
+  }
+
+  #played(): readonly Played[] {
+    const { events, callerSound } = this.#recording;
+    const audible = new Set(events.flatMap((event) => (event.kind === 'audio' && isAudible(event, callerSound) ? [event.turn] : [])));
+    return events.filter((event): event is Played => {
+      switch (event.kind) {
+        case 'output':
+          return !audible.has(event.turn) && (event.output.kind === 'input_started' || event.output.kind === 'input_ended');
+        case 'turn_opened':
+        case 'input':
+        case 'audio':
+        case 'half_closed':
+        case 'aborted':
+          return true;
+        default:
+          return false;
+      }
+    });
+  }
+
+  async #until(atMs: number): Promise<void> {
+    await this.#clock.advance(Math.max(0, atMs - this.#clock.monotonicMs()));
+    this.#isStirred = false;
+  }
+
+  async #play(event: Played): Promise<void> {
+    if (event.kind === 'turn_opened') {
+      await this.#open(event);
+      return;
+    }
+    const turn = this.#turns.get(event.turn);
+    if (turn === undefined) return;
+    this.#current = event.turn;
+    this.#isStirred ||= event.kind !== 'audio';
+    this.#isPushing = true;
+    this.#push(turn, event);
+    this.#isPushing = false;
+  }
+
+  #push(turn: Turn, event: Exclude<Played, { kind: 'turn_opened' }>): void {
+    switch (event.kind) {
+      case 'input':
+        turn.push(inputOf(event.input));
+        return;
+      case 'audio':
+        turn.push(audioOf(event, this.#recording.callerSound));
+        return;
+      case 'half_closed':
+        turn.halfClose();
+        return;
+      case 'aborted':
+        turn.abort(reasonOf(event.reason));
+        return;
+      case 'output':
+        this.#onSpeech(event.output.kind === 'input_started' ? 'speech_started' : 'speech_ended');
+    }
+  }
+
+  async #open({ turn: id, opensWith }: Extract<Played, { kind: 'turn_opened' }>): Promise<void> {
+    const { call, mode, isTied } = this.#recording.header;
+    const isHangUp = this.#recorded.get(id)?.input?.kind === 'hang_up';
+    this.#isStirred = true;
+    this.#current = id;
+    const acquired = this.#sessions.acquire({ ...call, opensWith, mode, isTied });
+    const session = acquired instanceof Promise ? await acquired : acquired;
+    if (isHangUp || session.hasRoom) this.#turns.set(id, session.beginTurn(this.#sink(), isHangUp));
+  }
+
+  get #isAnswering(): boolean {
+    return [...this.#turns.values()].some(({ state }) => state === 'answering');
+  }
+
+  #sink(): TurnSink {
+    return {
+      write: () => {
+        this.#isStirred = true;
+        return true;
+      },
+      onceDrained: () => undefined,
+      complete: () => {
+        this.#isStirred = true;
+      },
+      fail: () => {
+        this.#isStirred = true;
+      },
+    };
+  }
+
+  #observer(): SessionObserver {
+    const heard = (turnId: string): void => {
+      this.#spoken = this.#spoken.filter((id) => id !== this.#nameOf(turnId));
+    };
+    return {
+      turnStarted: (_call, turnId) => this.#names.set(turnId, this.#current ?? turnId),
+      speechEnded: (_call, turnId) => this.#spoken.push(this.#nameOf(turnId)),
+      botAsked: (_call, turnId) => {
+        this.#answers(turnId);
+        heard(turnId);
+      },
+      botAnswered: (_call, turnId) => {
+        if (this.#asked === turnId) this.#asked = undefined;
+      },
+      turnEnded: (_call, turnId) => {
+        heard(turnId);
+      },
+    };
+  }
+
+  #answerOf(turnId: string, service: 'model' | 'tool', key: string): RecordedAnswer {
+    const turn = this.#nameOf(turnId);
+    const found = this.#recording.events.find(
+      (event) => event.kind === 'service' && event.turn === turn && event.service === service && event.key === key,
+    );
+    if (found?.kind === 'service') return found;
+    // Nobody waited for it.
+    return { tookMs: this.#recorded.get(turn)?.end === 'replied' ? 0 : UNANSWERED_MS };
+  }
+
+  #answers(turnId: string): void {
+    const turn = this.#recorded.get(this.#nameOf(turnId));
+    this.#asked = turnId;
+    this.#voice.answers(turn);
+    // The clock must not jump over the moments at which the bot can be late.
+    for (const atMs of [...(turn?.prompts ?? []).map((prompt) => prompt.atMs), turn?.answeredMs ?? turn?.closedMs ?? 0])
+      this.#clock.after(atMs - this.#clock.monotonicMs(), () => undefined);
+  }
+
+  /** Whether the bot had said or decided by now what it has not: it may wait for something outside of the process. */
+  get #isBotLate(): boolean {
+    if (this.#asked === undefined) return false;
+    const turn = this.#recorded.get(this.#nameOf(this.#asked));
+    return this.#clock.monotonicMs() >= Math.min(this.#voice.nextMs, turn?.answeredMs ?? turn?.closedMs ?? 0);
+  }
+
+  #nameOf(id: string): string {
+    return this.#names.get(id) ?? id;
+  }
+
+  /** Whose utterance is recognized: the one that is spoken, or else the oldest that has not reached the bot. */
+  #spokenTurn(): string | undefined {
+    this.#isStirred = true;
+    return this.#isPushing ? this.#current : (this.#spoken[0] ?? this.#current);
+  }
+}
+
+/** Whether there is anything in a frame; what is withheld is silence. */
+function isAudible({ from, bytes }: SoundRange, sound: Uint8Array): boolean {
+  return sound.subarray(from, from + bytes).some((byte) => byte !== sound[from]);
+}
+
+function inputOf(input: RecordedInput): Input {
+  // A digit stands in for each one that is withheld.
+  return 'withheld' in input ? { kind: 'dtmf', digits: '0'.repeat(input.length) } : input;
+}
+
+function audioOf({ from, bytes, encoding, sampleRateHz }: Extract<Played, { kind: 'audio' }>, sound: Uint8Array): AudioInput {
+  return {
+    ...{ kind: 'audio', audio: sound.subarray(from, from + bytes) },
+    ...(encoding !== undefined && { encoding }),
+    ...(sampleRateHz !== undefined && { sampleRateHz }),
+  };
+}
+
+const REASONS = ['hang_up', 'superseded', 'deadline', 'shutdown'] as const satisfies readonly AbortReason[];
+
+function reasonOf(written: string): (typeof REASONS)[number] {
+  return REASONS.find((reason) => reason === written) ?? 'hang_up';
+}
+
+/** How many digits the turns before this one have asked for. */
+function askedDigits(turns: readonly RecordedTurn[], id: string): number {
+  const index = turns.findIndex((turn) => turn.id === id);
+  const next = turns.slice(0, index).findLast((turn) => turn.next?.kind === 'listen')?.next;
+  return next?.kind === 'listen' ? next.digits : 1;
+}
