@@ -4,7 +4,7 @@ import { createLogger, type Logger, type ProcessLogger } from '../base/log.ts';
 import type { Settings } from './config/settings.ts';
 
 /** True when tokens are not checked and only this machine can connect. */
-export function isDevelopment({ auth, grpc, websocket, ops }: Settings): boolean {
+export function isDevelopment({ auth, grpc, websocket, ops }: Omit<Settings, 'tls'>): boolean {
   const forSockets = websocket.listen === 'own' ? websocket.host : ops.host;
   return !auth.enabled && isLoopback(grpc.host) && (!websocket.enabled || isLoopback(forSockets));
 }

@@ -18,7 +18,7 @@ import { isDevelopment } from './development.ts';
 const STATE_PART = 1 / 4;
 
 /** Options of the session engine. */
-export function engineSettings(settings: Settings): EngineSettings {
+export function engineSettings(settings: Omit<Settings, 'tls'>): EngineSettings {
   const { sessions, turns, media, listen, prompts, speech } = settings;
   return {
     ...{ ...sessions, ...turns, ...media },
@@ -41,7 +41,7 @@ export function engineSettings(settings: Settings): EngineSettings {
   };
 }
 
-function wordSilences({ speech, recognizer: { stream } }: Settings): WordSilences | undefined {
+function wordSilences({ speech, recognizer: { stream } }: Omit<Settings, 'tls'>): WordSilences | undefined {
   if (stream.url === undefined) return undefined;
   return { pauseMs: stream.pauseMs, finishedMs: speech.finishedSilenceMs, unfinishedMs: speech.unfinishedSilenceMs };
 }

@@ -12,6 +12,7 @@ export const COMMANDS: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCo
   ['doctor', async (leaveSoon) => (await import('./doctor.ts')).doctorCommand(leaveSoon)],
   ['admin', async () => (await import('./admin.ts')).adminGroup()],
   ['bots', async (leaveSoon) => (await import('./bots.ts')).botsCommand(leaveSoon)],
+  ['replay', async (leaveSoon) => (await import('./replay.ts')).replayCommand(leaveSoon)],
   ['say', async () => (await import('./say.ts')).sayCommand()],
   ['calls', async () => (await import('./calls.ts')).callsGroup()],
   ['config', async (leaveSoon) => (await import('./config.ts')).configCommand(leaveSoon)],

@@ -237,6 +237,11 @@ class Replay {
       botAnswered: (_call, turnId) => {
         if (this.#asked === turnId) this.#asked = undefined;
       },
+      botFailed: (_call, turnId, { code, message }) =>
+        this.#events.push({
+          ...{ kind: 'fact', event: 'bot_failed', atMs: this.#clock.monotonicMs(), turn: this.#nameOf(turnId) },
+          details: { code, message },
+        }),
       turnEnded: (_call, turnId) => {
         heard(turnId);
       },

@@ -1,0 +1,77 @@
+// Replays the call of one file, and says what became of it.
+import { loadSignalEngines } from '../../app/signal-engines.ts';
+import { AppError } from '../../base/errors.ts';
+import { createLogger } from '../../base/log.ts';
+import { readBounded } from '../../base/terminal/surroundings.ts';
+import type { Bot } from '../../bot/bot.ts';
+import { readRecording } from '../../recording/read-recording.ts';
+import { differences, type Difference, type Tolerance } from '../../recording/replay/differences.ts';
+import { turnsOf } from '../../recording/replay/recorded-turns.ts';
+import { replay, type ReplayOptions } from '../../recording/replay/replay.ts';
+import type { RecordingKeys } from '../../recording/sealed-file.ts';
+import { Listener } from '../../speech/listener.ts';
+import { recordedSettings } from './recorded-settings.ts';
+
+export interface CallReplayOptions extends Pick<ReplayOptions, 'models'>, Tolerance {
+  readonly bots: readonly Bot[];
+  readonly keys: RecordingKeys;
+}
+
+/** What became of a file. */
+export type ReplayResult =
+  | {
+      readonly file: string;
+      readonly conversationId: string;
+      readonly bot: string;
+      readonly turns: number;
+      /** What goes otherwise, the first one first. */
+      readonly differences: readonly ShownDifference[];
+      /** From this turn on the call depends on digits or words that are not kept; what differs then is not counted. */
+      readonly uncertainFrom?: number;
+    }
+  | { readonly file: string; readonly error: string; readonly code: string };
+
+export type ShownDifference = Omit<Difference, 'isAfterWithheld'> & {
+  /** What the caller did in this turn. */
+  readonly input?: string;
+  /** Why the bot of today gave no answer of its own. */
+  readonly failure?: string;
+};
+
+/** @throws RangeError for a file that cannot be read. */
+export async function replayFile(file: string, { bots, keys, models, ...tolerance }: CallReplayOptions): Promise<ReplayResult> {
+  const bytes = await readBounded(file);
+  try {
+    const recording = readRecording(bytes, keys);
+    const settings = recordedSettings(recording);
+    const engines = await loadSignalEngines();
+    const today = await replay(recording, {
+      ...{ bots, settings, models, log: createLogger({ level: 'silent' }) },
+      createListener: (given) => new Listener({ engines, patience: settings.patience, ...given }),
+    });
+    const turns = turnsOf(recording.events);
+    const found = differences(recording.events, today, tolerance);
+    const [uncertain] = found.filter(({ isAfterWithheld }) => isAfterWithheld === true);
+    const { conversationId, agentId: bot } = recording.header.call;
+    return {
+      ...{ file, conversationId, bot, turns: turns.length },
+      differences: found.filter(({ isAfterWithheld }) => isAfterWithheld !== true).map((difference) => shown(difference)),
+      ...(uncertain !== undefined && { uncertainFrom: uncertain.turn }),
+    };
+
+    function shown(difference: Difference): ShownDifference {
+      const turn = turns[difference.turn - 1];
+      const failed = today.find((event) => event.kind === 'fact' && event.turn === turn?.id);
+      const failure = failed?.kind === 'fact' ? failed.details['message'] : undefined;
+      const { kind, text = '' } = turn?.input ?? {};
+      return {
+        ...difference,
+        ...(kind !== undefined && { input: `${kind} ${text}`.trim() }),
+        ...(typeof failure === 'string' && { failure }),
+      };
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    return { file, error: thrown.message, code: thrown.code };
+  }
+}

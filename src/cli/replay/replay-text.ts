@@ -1,0 +1,38 @@
+// What became of a replayed call, for people.
+import type pc from 'picocolors';
+import type { ReplayResult, ShownDifference } from './replay-call.ts';
+
+type Colors = ReturnType<typeof pc.createColors>;
+
+const SAYS = {
+  prompts: 'says something else',
+  next: 'goes on otherwise',
+  state: 'keeps another state',
+  latency: 'answers later',
+} as const satisfies Record<ShownDifference['what'], string>;
+
+/** The lines about one file. */
+export function resultLines(result: ReplayResult, colors: Colors): readonly string[] {
+  if ('error' in result) return [`${result.file}  ${colors.red('cannot be replayed')}: ${result.error}`];
+  const { file, turns, differences, uncertainFrom } = result;
+  const [first] = differences;
+  const noted =
+    uncertainFrom === undefined ? [] : [colors.dim(`  not compared from turn ${String(uncertainFrom)} on: it depends on what is not kept`)];
+  if (first === undefined) return [`${file}  ${colors.green('same')} (${String(turns)} turns)`, ...noted];
+  const others = [...new Set(differences.map(({ turn }) => turn))].filter((turn) => turn !== first.turn);
+  return [
+    `${file}  ${colors.red(`turn ${String(first.turn)} ${SAYS[first.what]}`)}`,
+    ...differences.filter(({ turn }) => turn === first.turn).flatMap((difference) => sides(difference, colors)),
+    ...(others.length === 0 ? [] : [`  then also  turn ${others.map(String).join(', ')}`]),
+    ...noted,
+  ];
+}
+
+function sides({ what, at, input, recorded, replayed, failure }: ShownDifference, colors: Colors): readonly string[] {
+  return [
+    colors.dim(`  ${at === undefined ? what : `${what} ${at}`}${input === undefined ? '' : `, after ${input}`}`),
+    `    recorded  ${recorded}`,
+    `    today     ${replayed}`,
+    ...(failure === undefined ? [] : [`    because   ${colors.yellow(failure)}`]),
+  ];
+}
