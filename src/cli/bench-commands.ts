@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { EXIT } from '../base/terminal/failure.ts';
 import { processSurroundings } from '../base/terminal/surroundings.ts';
 import type { CallSurroundings } from '../fake-platform/cli/call-surroundings.ts';
+import type { WriteScenario } from '../fake-platform/cli/test.ts';
 
 /** `leaveSoon` ends the process, although a loaded bot may keep it busy. */
 type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
@@ -12,7 +13,10 @@ type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
 const LOADERS: Readonly<Record<string, LoadCommand>> = {
   dev: async (leaveSoon) => (await import('./dev.ts')).devCommand(callSurroundings(), leaveSoon),
   call: async () => (await import('../fake-platform/cli/call.ts')).callCommand(callSurroundings()),
-  test: async () => (await import('../fake-platform/cli/test.ts')).testCommand(callSurroundings()),
+  test: async () => {
+    const writeScenario: WriteScenario = async (...of) => (await import('./test-from.ts')).writeScenario(...of);
+    return (await import('../fake-platform/cli/test.ts')).testCommand(callSurroundings(), writeScenario);
+  },
   eval: async (leaveSoon) => (await import('./eval.ts')).evalCommand(callSurroundings(), leaveSoon),
   conformance: async () => (await import('../fake-platform/cli/conformance.ts')).conformanceCommand(callSurroundings()),
   load: loadCommand,

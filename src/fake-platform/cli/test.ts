@@ -22,7 +22,9 @@ import { Recordings } from './scenarios/recordings.ts';
 import { findTests, readyTests } from './scenarios/scenario-files.ts';
 
 interface Flags extends AccessFlags, CallerFlags {
-  readonly target: string;
+  readonly target?: string;
+  readonly from?: string;
+  readonly out?: string;
   readonly jobs: number;
   readonly repeat: number;
   readonly grep?: RegExp;
@@ -43,15 +45,23 @@ Examples:
   $ parley test bots/scenarios --target localhost:50051 --ca certificate.pem --org $ORG --token-file token.jws
   $ parley test bots/scenarios/echo.yaml --target grpc://localhost:50051 --org $ORG --grep silence --record-all recordings
   $ parley test bots/scenarios --target bots.example.org --org $ORG --token-file token.jws --jobs 20 --junit report.xml
+  $ parley test --from call.parley-call --out scenario.yaml
 
 Exit code: 0 all passed, 1 a test failed, 2 wrong usage or a file that is no scenario, 130 interrupted.`;
 
-/** The command. Its surroundings default to this process. */
-export function testCommand(surroundings: CallSurroundings): Command {
+/** Writes a recorded call as a scenario. @returns the files. @throws RangeError when it cannot be read. */
+export type WriteScenario = (from: string, out?: string) => Promise<readonly string[]>;
+
+const NO_RECORDINGS: WriteScenario = () => Promise.reject(new RangeError('recordings cannot be read here'));
+
+/** The command. */
+export function testCommand(surroundings: CallSurroundings, writeScenario = NO_RECORDINGS): Command {
   const command = new Command('test')
     .description('run scenarios against a server and say whether it does what they expect')
-    .argument('<files...>', 'files of scenarios, or folders that hold them')
-    .requiredOption('--target <address>', TARGET_FORMS);
+    .argument('[files...]', 'files of scenarios, or folders that hold them')
+    .option('--target <address>', TARGET_FORMS)
+    .option('--from <recording>', 'write a recorded call (.parley-call) as a scenario, ready to edit, and run nothing')
+    .option('--out <file>', 'the scenario of --from (default: the name of the recording, in this folder)');
   return withCallerOptions(withAccessOptions(command), '; the limits of a test itself win')
     .option('--jobs <n>', 'most calls at once', jobsOf, 8)
     .option('--repeat <n>', 'run each test so often', atLeastOne, 1)
@@ -63,12 +73,23 @@ export function testCommand(surroundings: CallSurroundings): Command {
     .option('--record-failures <folder>', 'write a stereo WAV of each failed test: left heard, right said')
     .option('--record-all <folder>', 'the same of every test')
     .addHelpText('after', EXAMPLES)
-    .action((files: readonly string[], flags: Flags) => runCommand(command, files, flags, surroundings));
+    .action((files: readonly string[], flags: Flags) => runCommand(command, files, flags, { ...surroundings, writeScenario }));
 }
 
-async function runCommand(command: Command, files: readonly string[], flags: Flags, surroundings: CallSurroundings): Promise<void> {
+async function runCommand(
+  command: Command,
+  files: readonly string[],
+  flags: Flags,
+  { writeScenario, ...surroundings }: CallSurroundings & { readonly writeScenario: WriteScenario },
+): Promise<void> {
   const misused = misuseOf(command);
-  const access = await readAccess(flags.target, flags).catch(misused);
+  const { from, out, target } = flags;
+  if (from !== undefined) {
+    for (const file of await writeScenario(from, out).catch(misused)) surroundings.print(file);
+    return;
+  }
+  if (target === undefined || files.length === 0) return misused(new RangeError('give files of scenarios and --target, or --from'));
+  const access = await readAccess(target, flags).catch(misused);
   const found = await findTests(files).catch(misused);
   if (found.problems.length > 0) {
     for (const problem of found.problems) surroundings.complain(problem);

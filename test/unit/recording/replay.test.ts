@@ -1,59 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import frontDesk from '../../../bots/front-desk.ts';
-import { loadSignalEngines } from '../../../src/app/signal-engines.ts';
-import { bot } from '../../../src/bot/bot.ts';
+import { bot, type Bot } from '../../../src/bot/bot.ts';
 import { go, say } from '../../../src/bot/saying.ts';
-import type { RecordedEvent, RecordedInput, Recording } from '../../../src/recording/recording.ts';
+import type { RecordedEvent } from '../../../src/recording/recording.ts';
 import { differences } from '../../../src/recording/replay/differences.ts';
-import { replay } from '../../../src/recording/replay/replay.ts';
-import type { Bot } from '../../../src/bot/bot.ts';
-import { Listener } from '../../../src/speech/listener.ts';
+import { callTo, recordedWith, replayed, START } from '../../replay/recorded-with.ts';
 import { changedCalls, replayCalls, type ReplayedCall } from '../../replay/replayed-calls.ts';
-import { recordingLog, TEST_SETTINGS } from '../../support/engine.ts';
-
-const START: RecordedInput = { kind: 'session_start', name: '', parameters: {} };
-
-/** A recorded call to a bot: what the caller did, one turn each, ten seconds apart. */
-function callTo(agentId: string, inputs: readonly RecordedInput[]): Recording {
-  const events = inputs.flatMap((input, index): RecordedEvent[] => {
-    const at = { atMs: index * 10_000, turn: `call-1#${String(index + 1)}` };
-    return [
-      { kind: 'turn_opened', ...at, opensWith: input.kind === 'session_start' ? 'start' : 'input' },
-      { kind: 'input', ...at, input },
-      { kind: 'half_closed', ...at },
-    ];
-  });
-  const call = {
-    organizationId: 'org',
-    conversationId: 'call-1',
-    agentId,
-    startedAtMs: 1_800_000_000_000,
-    vendorConfig: '',
-    parameters: {},
-  };
-  return {
-    header: { form: 1, id: 'one', version: '1.0.0', call, botVersion: 1, transport: 'grpc', mode: 'chunk', isTied: false, settings: {} },
-    events,
-    callerSound: new Uint8Array(0),
-    botSound: new Uint8Array(0),
-  };
-}
-
-async function replayed(recording: Recording, ...bots: readonly Bot[]): Promise<readonly RecordedEvent[]> {
-  const engines = await loadSignalEngines();
-  return replay(recording, {
-    ...{ bots, settings: TEST_SETTINGS, models: 'recorded', log: recordingLog() },
-    createListener: (given) => new Listener({ engines, ...given }),
-  });
-}
-
-/** A call as it goes with a bot, as a recording. */
-async function recordedWith(one: Bot, inputs: readonly RecordedInput[]): Promise<Recording> {
-  const call = callTo(one.id, inputs);
-  const inner = await replayed(call, one);
-  const outputs = inner.filter(({ kind }) => kind === 'output' || kind === 'state' || kind === 'ended');
-  return { ...call, events: [...call.events, ...outputs].toSorted((a, b) => a.atMs - b.atMs) };
-}
 
 const counting = (line: string, members: Partial<{ count: number; delayMs: number }> = {}): Bot =>
   bot<{ readonly count: number }>({

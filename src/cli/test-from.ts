@@ -1,0 +1,45 @@
+// `parley test --from`: writes a recorded call as a scenario, ready to edit.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Document, isMap, isSeq } from 'yaml';
+import { readBounded } from '../base/terminal/surroundings.ts';
+import { readRecording } from '../recording/read-recording.ts';
+import type { Recording } from '../recording/recording.ts';
+import { scenarioOf, type RecordedScenario } from '../recording/scenario/scenario-of.ts';
+import { encodeMulaw } from '../speech/g711.ts';
+import { mulawWav } from '../speech/wav.ts';
+import { recordingKeys } from './replay/recording-keys.ts';
+
+const HEAD = ` yaml-language-server: $schema=docs/scenario.schema.json
+ From a recorded call: what the caller did, and what was heard. Leave out what need not be so.`;
+
+/**
+ * Writes the scenario, and beside it a WAV file of each utterance whose words are not known.
+ *
+ * @param out - default: the name of the recording, in this folder.
+ * @returns the files.
+ * @throws RangeError when the recording cannot be read; AppError `recording_unreadable`.
+ */
+export async function writeScenario(from: string, out?: string): Promise<readonly string[]> {
+  const recording = readRecording(await readBounded(from), recordingKeys([]));
+  const file = out ?? `${recording.header.id}.yaml`;
+  const { text, sounds } = scenarioText(recording, path.parse(file).name);
+  const files = new Map<string, string | Uint8Array>([[file, text]]);
+  for (const [name, samples] of sounds) files.set(path.join(path.dirname(file), name), mulawWav(encodeMulaw(samples)));
+  for (const [name, content] of files) await writeFile(name, content, { mode: 0o600 });
+  return [...files.keys()];
+}
+
+/** The scenario as YAML. @param name - begins the names of its sounds. */
+export function scenarioText(recording: Recording, name: string): { readonly text: string } & Pick<RecordedScenario, 'sounds'> {
+  const { file, notes, sounds } = scenarioOf(recording, name);
+  const document = new Document(file);
+  document.commentBefore = HEAD;
+  const steps = document.getIn(['tests', 0, 'steps']);
+  if (isSeq(steps))
+    for (const [index, step] of steps.items.entries()) {
+      const note = notes.get(index);
+      if (note !== undefined && isMap(step)) step.commentBefore = note;
+    }
+  return { text: document.toString({ lineWidth: 140 }), sounds };
+}
