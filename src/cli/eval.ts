@@ -16,7 +16,7 @@ import { readFiles, type FoundFiles } from '../fake-platform/cli/scenarios/scena
 import { checkModelScript, type ModelScript } from '../fake-platform/models/script.ts';
 import { loadProfile } from '../fake-platform/platform/profile.ts';
 import { junitXml } from '../fake-platform/scenario/junit.ts';
-import { evalsOf, openModels, readEvals, toolProblems, type Eval, type FileModels } from './evaluation/eval-file.ts';
+import { evalsOf, openModels, readEvals, recordedCallers, toolProblems, type Eval, type FileModels } from './evaluation/eval-file.ts';
 import { evalPage } from './evaluation/eval-page.ts';
 import { evalData, junitCase, resultLines, type EvalResult } from './evaluation/eval-report.ts';
 import type { EvalFile } from './evaluation/eval-schema.ts';
@@ -122,7 +122,11 @@ interface Plan extends Pick<FileModels, 'prices'> {
 
 async function planned({ file, name, placeOf }: FoundFiles<EvalFile>['files'][number], fakes: SwitchedModels | undefined): Promise<Plan> {
   const { models, prices } = await openModels(file, name, fakes?.url);
-  return { script: checkModelScript(file.fake_models ?? {}), prices, tests: evalsOf(file, name, placeOf, models) };
+  return {
+    script: checkModelScript(file.fake_models ?? {}),
+    prices,
+    tests: evalsOf(file, name, placeOf, models, await recordedCallers(file, name)),
+  };
 }
 
 async function accessTo(target: string, flags: Flags, settings: readonly string[]): Promise<Access> {

@@ -7,6 +7,10 @@ import { environmentValue } from '../../app/config/sources.ts';
 import { enableTypeScript } from '../../bot/typescript.ts';
 import { textPattern } from '../../fake-platform/caller/text-pattern.ts';
 import { fieldName, readTests, type PlaceOf, type ReadFile } from '../../fake-platform/scenario/read.ts';
+import { recordingKeys } from '../replay/recording-keys.ts';
+import { readBounded } from '../../base/terminal/surroundings.ts';
+import { readRecording } from '../../recording/read-recording.ts';
+import { callerOf } from '../../recording/scenario/caller-of.ts';
 import { EVAL_FILE, type EvalFile, type EvalSettings } from './eval-schema.ts';
 import type { Persona } from './persona.ts';
 import type { Judge, RunExpectations } from './verdict.ts';
@@ -84,8 +88,29 @@ async function exportedModel(file: string): Promise<LanguageModel> {
   return model;
 }
 
-/** All tests of a file, in order. @param models - all that the file names. */
-export function evalsOf(file: EvalFile, name: string, placeOf: PlaceOf, models: FileModels['models']): readonly Eval[] {
+/**
+ * What the callers of recorded calls said and did, by the names of their personas.
+ *
+ * @throws RangeError when a recording cannot be read; AppError `recording_unreadable`.
+ */
+export async function recordedCallers({ personas }: EvalFile, name: string): Promise<ReadonlyMap<string, string>> {
+  const callers = new Map<string, string>();
+  for (const [id, { from }] of Object.entries(personas)) {
+    if (from === undefined) continue;
+    const file = path.resolve(path.dirname(name), from);
+    callers.set(id, callerOf(readRecording(await readBounded(file), recordingKeys([]))));
+  }
+  return callers;
+}
+
+/** All tests of a file, in order. @param models - all that the file names. @param callers - see {@link recordedCallers}. */
+export function evalsOf(
+  file: EvalFile,
+  name: string,
+  placeOf: PlaceOf,
+  models: FileModels['models'],
+  callers: ReadonlyMap<string, string> = new Map(),
+): readonly Eval[] {
   const modelNamed = (id: string): LanguageModel => {
     const model = models.get(id);
     if (model === undefined) throw new RangeError(`${name}: there is no model "${id}"`);
@@ -96,7 +121,8 @@ export function evalsOf(file: EvalFile, name: string, placeOf: PlaceOf, models: 
     const { agent, judge, runs, jobs, max_turns: maxTurns, pass_rate: passRate = PASS_RATE } = settings;
     const persona = file.personas[test.persona];
     if (persona === undefined) throw new RangeError(`${name}: there is no persona "${test.persona}"`);
-    const { brief, model, voice, noise, interrupts = 0 } = persona;
+    const { model, voice, noise, interrupts = 0 } = persona;
+    const brief = [persona.brief, callers.get(test.persona)].filter((part) => part !== undefined).join(' ');
     return {
       ...{ name: test.name, file: name, line: placeOf(['tests', index]).line, agent, runs, jobs, maxTurns, passRate, voice },
       noise: noise === undefined ? undefined : path.resolve(path.dirname(name), noise),

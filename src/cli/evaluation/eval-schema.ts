@@ -30,12 +30,13 @@ const MODEL = fields('a model', {
 });
 
 const PERSONA = fields('a persona', {
-  brief: words('How this caller talks and what they are like, in a sentence or two.'),
+  brief: words('How this caller talks and what they are like, in a sentence or two.').optional(),
+  from: words('A recorded call (.parley-call), whose caller this is; its path starts at the folder of this file.').optional(),
   model: words('Plays the caller: a name in models.'),
   voice: oneOf('Speaks for the caller. Default rms.', ...FLITE_VOICES).optional(),
   interrupts: number(0, 1).optional(),
   noise: words('A WAV file that is heard behind the caller all the time; its path starts at the folder of this file.').optional(),
-});
+}).refine(({ brief, from }) => (brief ?? from) !== undefined, { error: 'a persona needs a brief, or a recorded call in from' });
 
 const TOOL_USES = z.union(
   [
