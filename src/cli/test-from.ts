@@ -21,7 +21,7 @@ const HEAD = ` yaml-language-server: $schema=docs/scenario.schema.json
  * @throws RangeError when the recording cannot be read; AppError `recording_unreadable`.
  */
 export async function writeScenario(from: string, out?: string): Promise<readonly string[]> {
-  const recording = readRecording(await readBounded(from), recordingKeys([]));
+  const recording = readRecording(await readBounded(from), recordingKeys());
   const file = out ?? `${recording.header.id}.yaml`;
   const { text, sounds } = scenarioText(recording, path.parse(file).name);
   const files = new Map<string, string | Uint8Array>([[file, text]]);

@@ -59,7 +59,7 @@ export async function recordRandomCall(options: RandomCallOptions): Promise<void
       key: KEY,
       parameters: [],
       maxCallBytes: 50_000_000,
-      settings: {},
+      settings: { recognizer: { engine: 'http' } },
       version: '0.0.0',
       clock,
       log: recordingLog(),

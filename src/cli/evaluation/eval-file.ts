@@ -91,14 +91,15 @@ async function exportedModel(file: string): Promise<LanguageModel> {
 /**
  * What the callers of recorded calls said and did, by the names of their personas.
  *
+ * @param argv - flags of settings, for the keys.
  * @throws RangeError when a recording cannot be read; AppError `recording_unreadable`.
  */
-export async function recordedCallers({ personas }: EvalFile, name: string): Promise<ReadonlyMap<string, string>> {
+export async function recordedCallers({ personas }: EvalFile, name: string, argv: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const callers = new Map<string, string>();
   for (const [id, { from }] of Object.entries(personas)) {
     if (from === undefined) continue;
     const file = path.resolve(path.dirname(name), from);
-    callers.set(id, callerOf(readRecording(await readBounded(file), recordingKeys([]))));
+    callers.set(id, callerOf(readRecording(await readBounded(file), recordingKeys(argv))));
   }
   return callers;
 }

@@ -34,9 +34,9 @@ export class RecordedRecognizer implements Recognizer {
     if (interim.size > 0) this.open = (onWords) => this.#stream(interim, onWords);
   }
 
-  /** Whether there was a recognizer. */
-  get isKnown(): boolean {
-    return this.#words.size > 0;
+  /** Whether anything was recognized, or failed to be. */
+  get hasWorked(): boolean {
+    return this.open !== undefined || [...this.#words.values()].some(({ text, failure }) => (text ?? failure) !== undefined);
   }
 
   async recognize(_utterance: Utterance, signal: AbortSignal): Promise<string | undefined> {

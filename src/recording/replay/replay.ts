@@ -106,7 +106,7 @@ class Replay {
         admission: new Admission({ limits, load: { reading: () => NO_LOAD }, clock }),
         snapshots: NO_SNAPSHOTS,
         voice: this.#voice,
-        recognizer: recognizer.isKnown ? recognizer : undefined,
+        recognizer: recognizer.hasWorked || hasRecognizer(header) ? recognizer : undefined,
         answers: models === 'recorded' ? (...asked) => this.#answerOf(...asked) : undefined,
         recorder: { begin: (call) => takenEvents(this.#events, call, clock, (id) => this.#nameOf(id)) },
         observer: this.#observer(),
@@ -283,6 +283,11 @@ class Replay {
     this.#isStirred = true;
     return this.#isPushing ? this.#current : (this.#spoken[0] ?? this.#current);
   }
+}
+
+function hasRecognizer({ settings: { recognizer } }: Recording['header']): boolean {
+  const engine: unknown = Reflect.get(Object(recognizer), 'engine');
+  return typeof engine === 'string' && engine !== 'none';
 }
 
 /** Whether there is anything in a frame; what is withheld is silence. */

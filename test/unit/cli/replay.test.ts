@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { bot, go, say } from '../../../src/bot/index.ts';
+import { replayCommand } from '../../../src/cli/replay.ts';
+import { writeScenario } from '../../../src/cli/test-from.ts';
+import { unsealed } from '../../../src/recording/read-recording.ts';
+import { botModule, makeFolder, removeFolder } from '../../support/bots-folder.ts';
+import { MemoryCall } from '../../support/memory-transport.ts';
+import { RECORDING_KEY, recordingLab } from '../../support/recording-lab.ts';
+
+const clerk = bot<null>({
+  id: 'clerk',
+  name: 'Clerk',
+  version: 1,
+  session_start: () => go(null, say('Hello from clerk.').listen()),
+  otherwise: () => go(null, say('Yes.').listen()),
+});
+
+/** A recorded call in which two keys are pressed, as an open file. */
+async function recordedCall(): Promise<string> {
+  const lab = await recordingLab([clerk]);
+  const call = new MemoryCall(lab.sessions, { agentId: 'clerk' });
+  await call.start();
+  lab.clock.advance(4000);
+  await call.press('1');
+  lab.clock.advance(4000);
+  await call.press('2');
+  await call.hangUp();
+  await lab.recording();
+  const file = path.join(lab.path, 'call.parley-call');
+  writeFileSync(file, unsealed(readFileSync(path.join(lab.path, readdirSync(lab.path)[0] ?? '')), [RECORDING_KEY]));
+  return file;
+}
+
+async function run(says: string, ...argv: readonly string[]): Promise<{ readonly code: number | undefined; readonly out: string }> {
+  const folder = await makeFolder({ 'clerk.mjs': botModule('clerk', `otherwise: () => go(null, say(${JSON.stringify(says)}).listen()),`) });
+  onTestFinished(() => removeFolder(folder));
+  const lines: string[] = [];
+  let code: number | undefined;
+  const print = (line: string): void => {
+    lines.push(line);
+  };
+  const command = replayCommand(() => undefined, {
+    ...{ clock: systemClock, isColoured: false, print, complain: print },
+    setExitCode: (set) => (code = set),
+    onInterrupt: () => () => undefined,
+  });
+  command.exitOverride().configureOutput({ writeErr: print });
+  await command.parseAsync([...argv, '--bots', folder], { from: 'user' });
+  return { code, out: lines.join('\n') };
+}
+
+describe('parley replay', () => {
+  it('says that a call goes as it went', async () => {
+    const file = await recordedCall();
+    expect(await run('Yes.', file)).toEqual({ code: 0, out: `${file}  same (4 turns)` });
+  });
+
+  it('shows the first turn that differs with both sides, and names the others', async () => {
+    const file = await recordedCall();
+    const { code, out } = await run('No.', file);
+    expect(code).toBe(1);
+    expect(out.split('\n')).toEqual([
+      `${file}  turn 2 says something else`,
+      '  prompts, after keys 1',
+      '    recorded  Yes.',
+      '    today     No.',
+      '  then also  turn 3',
+    ]);
+  });
+
+  it('goes on after a file that is no recording, and counts it', async () => {
+    const file = await recordedCall();
+    const broken = `${file}.parley-call`;
+    writeFileSync(broken, 'no recording');
+    const { code, out } = await run('Yes.', broken, file, '--json');
+    const [first, second, summary] = out.split('\n').map((line) => JSON.parse(line) as unknown);
+    expect(code).toBe(1);
+    expect(first).toMatchObject({ file: broken, code: 'recording_unreadable' });
+    expect(second).toMatchObject({ conversationId: 'call-1', bot: 'clerk', turns: 4, differences: [] });
+    expect(summary).toEqual({ summary: { ok: false, calls: 2, different: 1 } });
+  });
+
+  it('ends with 2 for a file that is not there', async () => {
+    await expect(run('Yes.', 'nowhere.parley-call')).rejects.toMatchObject({ exitCode: 2 });
+  });
+});
+
+it('a recorded call is written as a scenario beside it', async () => {
+  const file = await recordedCall();
+  const out = path.join(path.dirname(file), 'clerk.yaml');
+  expect(await writeScenario(file, out)).toEqual([out]);
+  expect(readFileSync(out, 'utf8')).toMatch(
+    /welcome:\n +heard:\n +- Hello from clerk\.\n +steps:\n +- press: "1"\n +expect:\n +heard:\n +- Yes\./u,
+  );
+});
