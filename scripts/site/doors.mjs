@@ -19,6 +19,7 @@ export const DOORS = [
       'docs/voice.md',
       'docs/speech.md',
       'docs/scenarios.md',
+      'docs/replay.md',
       'docs/fake-platform.md',
       'docs/library.md',
     ],

@@ -5,7 +5,7 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext, ListenSettings } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
-import { QuestionNames } from './answer/services.ts';
+import { QuestionNames } from './answer/question-names.ts';
 import type { LiveResource } from './live-resource.ts';
 import type { EngineParts } from './parts.ts';
 import type { CallRecorder, Expected } from './ports.ts';

@@ -65,8 +65,8 @@ export async function recordRandomCall(options: RandomCallOptions): Promise<void
       log: recordingLog(),
     },
     // Written at the end: what the disk does must not look like work of a bot.
-    append: (_file, bytes) => {
-      written.push(Uint8Array.from(bytes));
+    append: (_file, parts) => {
+      written.push(...parts.map((part) => Uint8Array.from(part)));
       return Promise.resolve();
     },
   });
