@@ -28,7 +28,15 @@ export const DOORS = [
     name: 'I run servers',
     for: 'Configure, deploy and watch servers, and find out why no calls come in.',
     pages: [
-      ...['docs/config.md', 'docs/operations.md', 'docs/connections.md', 'docs/deploy.md', 'docs/shared-calls.md', 'docs/upgrade.md'],
+      ...[
+        'docs/config.md',
+        'docs/operations.md',
+        'docs/console.md',
+        'docs/connections.md',
+        'docs/deploy.md',
+        'docs/shared-calls.md',
+        'docs/upgrade.md',
+      ],
       ...[
         'docs/admin.md',
         'docs/admin-store.md',

@@ -204,9 +204,7 @@ describe('a pod', () => {
   it('is asked on the operations port, at paths that the server has, and is not killed for draining', () => {
     const { container } = pod();
     const { startupProbe, readinessProbe, livenessProbe } = container;
-    const routes = [...textOf('src/ops/http-server.ts').matchAll(/server\.get\('(?<route>[^']+)'/gu)].map(
-      ({ groups }) => groups?.['route'],
-    );
+    const routes = [...textOf('src/ops/routes.ts').matchAll(/server\.get\('(?<route>[^']+)'/gu)].map(({ groups }) => groups?.['route']);
     for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
       expect(httpGet.port).toBe('ops');
       expect(routes).toContain(httpGet.path);
