@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FoundCalls, Overview, ShownDataSource } from '../../ops/console-api.ts';
 import type { ConsoleSource } from '../../ops/console-routes.ts';
+import type { RecordedCalls } from '../../recording/recorded-calls.ts';
 import type { WatchedDataSource } from '../../telemetry/admin-metrics.ts';
 import { joinedRefusals } from '../../telemetry/refused-organizations.ts';
 import { joinedServices } from '../../telemetry/service-readings.ts';
@@ -14,13 +15,15 @@ const FRESH_MS = 1000;
 const MAX_SHOWN = 500;
 
 interface ConsoleSourceParts {
+  /** The folder of recordings that this server sees; undefined: none. */
+  readonly recorded?: Pick<RecordedCalls, 'find'> | undefined;
   /** Asks all servers, this one included. Bounded in time. */
   readonly ask: (question: ConsoleQuestion) => Promise<Everywhere>;
   readonly clock: Clock;
 }
 
 /** One per operations server. */
-export function consoleSource({ ask, clock }: ConsoleSourceParts): ConsoleSource {
+export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): ConsoleSource {
   let last: { readonly atMs: number; readonly overview: Promise<Overview> } | undefined;
   return {
     overview: () => {
@@ -34,13 +37,20 @@ export function consoleSource({ ask, clock }: ConsoleSourceParts): ConsoleSource
       const calls = answers.flatMap(({ found }) => found ?? []).sort((one, other) => other.startedAtMs - one.startedAtMs);
       return { calls: calls.slice(0, MAX_SHOWN), silent };
     },
-    call: async (conversationId) => {
+    call: async (conversationId, role) => {
       const { answers } = await ask({ view: conversationId });
       const views = answers.flatMap(({ view }) => view ?? []);
       // A call that has moved ends at its last home.
-      return views.find(({ call }) => call.end !== 'moved') ?? views[0];
+      const view = views.find(({ call }) => call.end !== 'moved') ?? views[0];
+      const goesOn = view !== undefined && view.call.end === undefined;
+      // What is said while a call goes on is not written to its end.
+      const recording = role === 'listen' && !goesOn ? await recorded?.find(conversationId) : undefined;
+      return recording?.view ?? view;
     },
-    sound: () => Promise.resolve(undefined),
+    sound: async (conversationId, side) => {
+      const parts = await recorded?.find(conversationId);
+      return parts && Buffer.from(parts[side].buffer, parts[side].byteOffset, parts[side].byteLength);
+    },
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { startWorker } from './start-worker.ts';
+import { startWorker } from '../../base/start-worker.ts';
 
 /** A text in pieces, and who speaks it. */
 export interface SpokenText {

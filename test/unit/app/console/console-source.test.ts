@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Answering } from '../../../../src/app/console/answering.ts';
 import { consoleSource } from '../../../../src/app/console/console-source.ts';
 import { answerIn, questionIn, sentText } from '../../../../src/app/console/questions.ts';
+import type { CallView } from '../../../../src/dialog/call-view.ts';
 import { CallTimelines } from '../../../../src/telemetry/call-timeline.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { Traffic } from '../../../../src/telemetry/traffic.ts';
@@ -83,6 +84,32 @@ describe('the console', () => {
     ]);
     expect(silent).toHaveLength(1);
     expect((await source.search({ end: 'open' })).calls).toEqual([]);
+  });
+
+  it('opens a recorded call with what was said for the role listen alone, and its sound', async () => {
+    const { one, clock } = two();
+    const view: CallView = {
+      ...{ form: 1, turns: [], events: [], sound: {} },
+      call: { conversationId: 'conv-one', organizationId: 'org', agentId: 'recorded', startedAtMs: 0, durationMs: 1 },
+    };
+    const asked: string[] = [];
+    const recorded = {
+      find: (id: string) => {
+        asked.push(id);
+        return Promise.resolve(id === 'none' ? undefined : { view, caller: Uint8Array.of(1), bot: Uint8Array.of(2) });
+      },
+    };
+    const source = consoleSource({ ask: (question) => one.answering.everywhere(question), recorded, clock });
+    expect((await source.call('conv-one', 'view'))?.call.agentId).toBe('echo');
+    expect(asked).toEqual([]);
+    expect(await source.call('conv-one', 'listen')).toBe(view);
+    // Too long ago for the timelines.
+    expect(await source.call('old', 'listen')).toBe(view);
+    expect(await source.sound('conv-one', 'bot')).toEqual(Buffer.of(2));
+    expect(await source.sound('none', 'bot')).toBeUndefined();
+    one.calls.sessionStarted(callFacts({ conversationId: 'now' }));
+    expect((await source.call('now', 'listen'))?.call.agentId).toBe('echo');
+    expect(asked).not.toContain('now');
   });
 
   it('opens a call wherever it is kept, and after a move where it ended', async () => {
