@@ -86,7 +86,9 @@ export class RecordedCalls {
       const thread = startWorker(new URL(import.meta.url.replace(/recorded-calls(?=\.\w+$)/u, 'reading-worker')), {
         ...{ folder, keys, conversationId },
       } satisfies ReadingData);
-      const cancelLimit = clock.after(LIMIT_MS, () => this.#end());
+      const cancelLimit = clock.after(LIMIT_MS, () => {
+        this.#end();
+      });
       this.#end = () => void thread.terminate();
       let found: RecordedCallParts | undefined;
       thread.once('message', (parts: RecordedCallParts) => {
