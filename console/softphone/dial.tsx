@@ -68,9 +68,7 @@ export function Dial({ choices, wanted, line, onWanted, onCall, onAsk }: DialPro
           name="line"
           disabled={isBusy}
           value={wanted.line}
-          onChange={({ currentTarget: { value } }) =>
-            onWanted({ ...wanted, line: choices?.lines.find((one) => one === value) ?? 'good' })
-          }
+          onChange={({ currentTarget: { value } }) => onWanted({ ...wanted, line: choices?.lines.find((one) => one === value) ?? 'good' })}
         >
           {choices?.lines.map((one) => (
             <option key={one} value={one}>

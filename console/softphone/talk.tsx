@@ -104,11 +104,7 @@ function Words({ line, onProblem }: Pick<TalkProps, 'line' | 'onProblem'>) {
 }
 
 /** Speaks a recording of the person. */
-export async function speakFile(
-  file: File | undefined,
-  line: PhoneLine | undefined,
-  onProblem: TalkProps['onProblem'],
-): Promise<void> {
+export async function speakFile(file: File | undefined, line: PhoneLine | undefined, onProblem: TalkProps['onProblem']): Promise<void> {
   if (file === undefined) return;
   if (line === undefined) onProblem('Call first, then drop a recording.');
   else if (file.size > MAX_WAV_BYTES) onProblem(`${file.name} is larger than ${String(MAX_WAV_BYTES)} bytes.`);

@@ -38,7 +38,7 @@ import type { Settings } from './config/settings.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
 import { isDevelopment, sayIfDevelopment, serverLogger } from './development.ts';
 import { followBots, openCatalog, type OriginText } from './open-catalog.ts';
-import { openRecorder } from './recordings.ts';
+import { openRecordedCalls, openRecorder } from './recordings.ts';
 import { readySummary, type ReadySummary } from './ready-summary.ts';
 import { admissionLimits, engineSettings } from './room-settings.ts';
 import { openHomes, type OpenedHomes } from './homes.ts';
@@ -208,7 +208,9 @@ async function open(opening: Opening): Promise<App> {
 
   // Loading the HTTP framework takes longer than everything above, and calls need not wait for it.
   if (!isWorker) {
-    const console = consoleSource({ ask: (question) => answering.everywhere(question), clock });
+    const recorded = openRecordedCalls(settings, base);
+    lifecycle.opened('recorded calls', () => recorded?.close());
+    const console = consoleSource({ ask: (question) => answering.everywhere(question), recorded, clock });
     operations.server = await startOperations(settings, { shown: { ...shown, readiness, console }, sockets, clock, log });
     if (changing !== undefined) followConsole(files, changing, operations.server);
   }

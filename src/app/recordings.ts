@@ -1,6 +1,7 @@
-// Records calls, when the operator wants it.
+// Records calls, when the operator wants it, and shows them.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { packageVersion } from '../base/package-root.ts';
+import { RecordedCalls } from '../recording/recorded-calls.ts';
 import { FolderRecorder, type RecordingObserver } from '../recording/recorder.ts';
 import { sealKeys } from './changing-secrets.ts';
 import { toSnake } from './config/naming.ts';
@@ -25,6 +26,14 @@ export function openRecorder(
   });
   lifecycle.opened('recordings', () => recorder.close());
   return recorder;
+}
+
+/** Recorded calls for people who look at one; undefined: there is no key to read them. The caller closes it. */
+export function openRecordedCalls(
+  { recordings: { folder, keys } }: Pick<Settings, 'recordings'>,
+  parts: Pick<ProcessParts, 'clock' | 'log'>,
+): RecordedCalls | undefined {
+  return keys.length === 0 ? undefined : new RecordedCalls({ folder, keys: sealKeys(keys), ...parts });
 }
 
 /** The settings that decide how a call goes, by their names in the configuration. None of them is secret. */

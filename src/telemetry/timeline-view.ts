@@ -36,7 +36,7 @@ export function timelineView({ facts, leftOut: _, ...call }: CallTimeline, nowMs
         facts.filter((fact) => fact.turnId === id),
       ),
     ),
-    events: facts.map((fact) => shownEvent(fact, numbers)),
+    events: facts.flatMap((fact) => (fact.event === PARTS ? [] : shownEvent(fact, numbers))),
     sound: {},
   };
 }
@@ -57,7 +57,7 @@ function shownEvent(fact: TimelineFact, numbers: ReadonlyMap<string, number>): S
   const turn = turnId === undefined ? undefined : numbers.get(turnId);
   const ms = tookMs ?? latencyMs;
   const named = Object.entries(details).map(([name, value]) => (typeof value === 'number' ? `${name} ${String(value)}` : value));
-  const detail = event === PARTS ? '' : named.join(', ');
+  const detail = named.join(', ');
   return {
     atMs,
     from: ACTORS[event] ?? 'server',

@@ -1,18 +1,29 @@
 // The console of a real server: its calls by every filter, its page, and nothing that anybody said.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CallView } from '../../src/dialog/call-view.ts';
 import type { FoundCalls, Overview } from '../../src/ops/console-api.ts';
+import { readWav } from '../../src/speech/wav.ts';
 import type { PlatformCall } from '../support/platform-call.ts';
 import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
 import { until } from '../support/until.ts';
 import { event, keys } from '../support/wire-audio.ts';
 
 const VIEW = 'view-token-of-thirty-two-characters';
+const LISTEN = 'listen-token-of-thirty-two-characters';
+/** What the caller presses. */
+const PRESSED = /47110815/u;
+const folder = mkdtempSync(path.join(tmpdir(), 'parley-console-'));
 
 let server: RunningServer;
 let call: PlatformCall;
 
 beforeAll(async () => {
-  server = await RunningServer.start({ flags: [...WITH_TEST_BOTS, `--ops.console.view_token=${VIEW}`] });
+  const recorded = ['enabled=true', `folder=${folder}`, `keys=["${'ab'.repeat(32)}"]`].map((each) => `--recordings.${each}`);
+  const tokens = [`--ops.console.view_token=${VIEW}`, `--ops.console.listen_token=${LISTEN}`];
+  server = await RunningServer.start({ flags: [...WITH_TEST_BOTS, ...tokens, ...recorded] });
   const client = await server.client();
   call = client.call();
   const turn = client
@@ -25,7 +36,12 @@ beforeAll(async () => {
   await client.call().turn(event('SESSION_START'));
   await until('one call is over', () => server.app.openSessions() === 1);
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+const AS_LISTENER = { authorization: `Bearer ${LISTEN}` };
 
 async function get(path: string, headers: Record<string, string> = { authorization: `Bearer ${VIEW}` }): Promise<Response> {
   return fetch(`http://127.0.0.1:${String(server.app.ready.opsPort)}${path}`, { headers });
@@ -67,12 +83,31 @@ describe('the console of a server', () => {
     expect(lines).toMatchObject([{ what: 'call_opened', who: 'view token', role: 'view', outcome: 'shown' }]);
   });
 
-  it('P-14 shows nothing that the caller sent, pressed or heard', async () => {
-    for (const path of ['/api/overview', '/api/calls', `/api/calls/${call.ids.conversationId}`, `/calls/${call.ids.conversationId}`]) {
-      const text = await (await get(path)).text();
-      expect(text.length, path).toBeGreaterThan(100);
-      expect(text, path).not.toMatch(/47110815|[Ww]elcome|Hello/u);
+  it('P-14 shows nothing that the caller pressed or heard', async () => {
+    for (const place of ['/api/overview', '/api/calls', `/api/calls/${call.ids.conversationId}`, `/calls/${call.ids.conversationId}`]) {
+      const text = await (await get(place)).text();
+      expect(text.length, place).toBeGreaterThan(100);
+      expect(text, place).not.toMatch(PRESSED);
     }
+    const sound = await get(`/api/calls/${call.ids.conversationId}/sound/bot`);
+    expect([sound.status, sound.headers.get('content-type')]).toEqual([403, 'application/json; charset=utf-8']);
+  });
+
+  it('shows what happened in a recorded call to the role listen alone, and lets it hear both sides', async () => {
+    const { conversationId } = call.ids;
+    const view = (await (await get(`/api/calls/${conversationId}`, AS_LISTENER)).json()) as CallView;
+    expect(JSON.stringify(view.turns)).toMatch(PRESSED);
+    for (const side of ['caller', 'bot'] as const) {
+      const href = view.sound[side]?.href ?? '';
+      const sound = await get(new URL(href, 'http://x/console/').pathname, AS_LISTENER);
+      expect(sound.status, href).toBe(200);
+      expect(readWav(new Uint8Array(await sound.arrayBuffer())).sampleRateHz).toBe(8000);
+    }
+    const heard = server.logged({ event: 'console_audit', conversationId, what: 'sound_heard' });
+    expect(heard.map(({ role, outcome }) => [role, outcome])).toEqual([
+      ['view', 'refused'],
+      ['listen', 'shown'],
+    ]);
   });
 
   it('serves its page from this server alone', async () => {

@@ -1,5 +1,8 @@
 // The server's own page in Chromium, over two servers that share Redis: signing in, the calls of both, one call, what axe finds.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Overview } from '../../src/ops/console-api.ts';
@@ -12,6 +15,9 @@ import { until } from '../support/until.ts';
 import { event } from '../support/wire-audio.ts';
 
 const VIEW = 'view-token-of-thirty-two-characters';
+const LISTEN = 'listen-token-of-thirty-two-characters';
+const KEY = 'ab'.repeat(32);
+const folder = mkdtempSync(path.join(tmpdir(), 'parley-console-'));
 const isReady = requireDebian({
   commands: REDIS_NEEDS.commands ?? [],
   ...{ files: CHROMIUM_NEEDS.files ?? [], packages: [...REDIS_NEEDS.packages, ...CHROMIUM_NEEDS.packages] },
@@ -36,12 +42,15 @@ beforeAll(async () => {
     ...shared.map((each) => `--store.${each}`),
     '--shutdown.notice_ms=0',
     `--ops.console.view_token=${VIEW}`,
+    `--ops.console.listen_token=${LISTEN}`,
   ];
+  flags.push(...['enabled=true', `folder=${folder}`, `keys=["${KEY}"]`].map((each) => `--recordings.${each}`));
   for (let started = 0; started < 2; started += 1) {
     const server = await RunningServer.start({ flags });
     servers.push(server);
     const call = (await server.client()).call();
     await call.turn(event('SESSION_START'));
+    await call.turn(event('SESSION_END'));
     ids.push(call.ids.conversationId);
   }
   browser = await startChromium();
@@ -52,6 +61,7 @@ afterAll(async () => {
   await browser.close();
   for (const server of [...servers].reverse()) await server.close();
   await redis.stop();
+  rmSync(folder, { recursive: true });
 });
 
 function address(): string {
@@ -64,7 +74,10 @@ async function api<Answer>(path: string): Promise<Answer> {
 }
 
 /** A page that asks nobody but its server, and the errors in it. */
-async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<{ readonly page: Page; readonly errors: string[] }> {
+async function open(
+  options: Parameters<Browser['newContext']>[0] = {},
+  token = VIEW,
+): Promise<{ readonly page: Page; readonly errors: string[] }> {
   const page = await (await browser.newContext(options)).newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
@@ -72,7 +85,7 @@ async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise
     if (!request.url().startsWith(address()) && !request.url().startsWith('data:')) errors.push(request.url());
   });
   await page.goto(`${address()}/console/`);
-  await page.getByLabel('Token').fill(VIEW);
+  await page.getByLabel('Token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   return { page, errors };
 }
@@ -102,6 +115,22 @@ describe('the page of a server', () => {
     await page.getByRole('link', { name: 'All calls' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('plays a recorded call of another server to the role listen', async () => {
+    const { page, errors } = await open({}, LISTEN);
+    const [, second = ''] = ids;
+    await page.getByRole('link', { name: second }).click();
+    const heard = page.waitForResponse((response) => response.url().endsWith('/sound/bot') && response.ok());
+    await page.getByRole('button', { name: 'Play' }).click();
+    await heard;
+    // It moves: what was fetched is sound.
+    await page.getByRole('button', { name: 'Play' }).waitFor();
+    expect(servers[0]?.logged({ event: 'console_audit', what: 'sound_heard' })).toContainEqual(
+      expect.objectContaining({ who: 'listen token', conversationId: second, outcome: 'shown' }),
+    );
     expect(errors).toEqual([]);
     await page.context().close();
   });

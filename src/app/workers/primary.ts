@@ -9,6 +9,7 @@ import { WorkersMetrics } from '../../telemetry/workers-metrics.ts';
 import { followConsole } from '../changing-secrets.ts';
 import type { ChangingSettings } from '../config/changing-settings.ts';
 import { consoleSource } from '../console/console-source.ts';
+import { openRecordedCalls } from '../recordings.ts';
 import type { ReadySummary } from '../ready-summary.ts';
 import type { Settings } from '../config/settings.ts';
 import { Workers, type WorkersOptions } from './workers.ts';
@@ -37,13 +38,18 @@ const NOBODY = { answers: [], silent: [] };
 export async function startPrimary(settings: Settings, options: PrimaryOptions, signal: AbortSignal): Promise<Primary> {
   const metrics = new WorkersMetrics(() => workers.counts);
   const workers: Workers = new Workers({ ...options, metrics });
+  const recorded = openRecordedCalls(settings, options);
   const ops = await startOpsServer({
     ...options,
     ...settings.ops,
     readiness: workers,
     shows: {
       // A worker knows the other servers, and the other workers are servers to it.
-      source: consoleSource({ ...options, ask: async (everywhere) => (await workers.askAny({ everywhere }))?.everywhere ?? NOBODY }),
+      source: consoleSource({
+        ...options,
+        recorded,
+        ask: async (everywhere) => (await workers.askAny({ everywhere }))?.everywhere ?? NOBODY,
+      }),
       file: consoleFile,
     },
     metrics: { contentType: metrics.contentType, text: () => workers.ask('metrics').then(() => metrics.text()) },
@@ -65,7 +71,7 @@ export async function startPrimary(settings: Settings, options: PrimaryOptions, 
   if (options.changing !== undefined) followConsole(files, options.changing, ops);
   const close = async (): Promise<void> => {
     await workers.stop();
-    await files.close();
+    await Promise.all([files.close(), recorded?.close()]);
     await ops.close();
   };
   try {

@@ -26,7 +26,14 @@ import { LiveRecording } from './live-recording.ts';
 const MAX_CALLS = 5;
 /** Most log lines of a call. */
 const MAX_LOGS = 2000;
-const LEVELS: Readonly<Record<string, ShownLog['level']>> = { trace: 'debug', debug: 'debug', info: 'info', warn: 'warn', error: 'error', fatal: 'error' };
+const LEVELS: Readonly<Record<string, ShownLog['level']>> = {
+  trace: 'debug',
+  debug: 'debug',
+  info: 'info',
+  warn: 'warn',
+  error: 'error',
+  fatal: 'error',
+};
 /** What every line has, and the ids that the page shows elsewhere. */
 const PLAIN_FIELDS = new Set(['time', 'level', 'server', 'version', 'organizationId', 'trackingId', 'agentId']);
 
