@@ -73,6 +73,8 @@ export async function openStage(program: Program): Promise<Stage> {
       ...['--recognizer.engine=http', `--recognizer.http.url=${models.url}`, '--recognizer.http.model=fake'],
       `--bots.folder=${path.join(packageRoot(), 'test', 'fixtures', 'ops-bots')}`,
       ...['--bots.default_bot=desk', '--websocket.enabled=true', '--websocket.host=127.0.0.1', '--log.level=warn'],
+      ...['--recordings.enabled=true', `--recordings.folder=${path.join(folder, 'recordings')}`],
+      `--recordings.keys=["${randomBytes(32).toString('hex')}"]`,
       // A machine on which everything runs is busy.
       ...['--overload.max_loop_delay_ms=0', `--sessions.max_per_organization=${String(MOST_CALLS)}`],
     ];

@@ -117,6 +117,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   }),
   rising('ParleyBotFails', 'parley_bot_failures_total{job="parley",bot="desk",code="bot_failed"}'),
   rising('ParleyPromptsFail', 'parley_prompts_failed_total{job="parley",kind="text",code="synthesis_failed"}'),
+  rising('ParleyRecordingsLost', 'parley_recordings_lost_total{job="parley",reason="disk"}'),
   {
     ...{ alert: 'ParleySpeechCircuitOpen', severity: 'critical', silent: 4, firing: 25, over: 40 },
     // Every other minute it is tried.
