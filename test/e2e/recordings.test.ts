@@ -99,6 +99,7 @@ describe.each(WIRES)('a recorded call over %s', (wire, open) => {
     await secretCall(call);
     await call.close();
     await transport.quiet();
+    await transport.advance(1000);
     await until('the loss is logged', () => transport.log().includes('recordings_lost'));
     expect(call.replies.filter(({ sounds }) => sounds.length > 0).length).toBeGreaterThanOrEqual(4);
     await transport.close();
