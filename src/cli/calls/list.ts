@@ -40,7 +40,7 @@ function shown({ id, bytes, header, summary }: KeptRecording): object {
 }
 
 function rowOf({ id, bytes, header, summary }: KeptRecording): readonly string[] {
-  const size = `${(bytes / 1e6).toFixed(1)} MB`;
+  const size = bytes < 1e6 ? `${String(Math.ceil(bytes / 1000))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   if (header === undefined) return [id, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 'sealed with another key', size, UNKNOWN];
   const { call } = header;
   const length = summary === undefined ? UNKNOWN : `${(summary.durationMs / 1000).toFixed(1)} s`;
