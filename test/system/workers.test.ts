@@ -4,6 +4,7 @@ import { status } from '@grpc/grpc-js';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import type { FoundCalls, Overview } from '../../src/ops/console-api.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
@@ -184,13 +185,29 @@ describe('parley serve --workers', () => {
     for (const client of [second, first, second]) expect((await turn(client, '0')).story.at(-1)).toMatch(/^FINAL/u);
     expect(await (await operations(ready, `/calls/${ids.conversationId}`)).json()).toMatchObject({ conversationId: ids.conversationId });
 
-    const last = running.log.findLast(({ conversationId }) => conversationId === ids.conversationId)?.['worker'];
+    // The line that says who looked at the call is not a worker's.
+    const ofCall = running.log.filter(({ conversationId, worker }) => conversationId === ids.conversationId && worker !== undefined);
+    const last = ofCall.at(-1)?.['worker'];
     await killed(running.lines(TAKES_CALLS).find(({ worker }) => worker === last));
     const third = await clientOf(context, ready);
     expect((await turn(third, '0')).story.at(-1)).toMatch(/^FINAL/u);
     const end = await turn(third, '2');
     expect([end.ending?.code, end.story.at(-1)]).toEqual([status.OK, expect.stringMatching(/^FINAL SESSION_END/u)]);
     await until('another worker takes calls', () => running.alive.length === 2);
+  });
+
+  it('shows all of its workers in the console, with the calls of each', async (context) => {
+    const calls = await callsOver(context, ready, 2);
+    const overview = async (): Promise<Overview> => (await (await operations(ready, '/api/overview')).json()) as Overview;
+    await until('the workers know each other', async () => (await overview()).servers.length === 2);
+    const { servers, silent, traffic } = await overview();
+    expect(silent).toEqual([]);
+    expect(traffic.reduce((sum, { started }) => sum + started, 0)).toBeGreaterThanOrEqual(2);
+    const { calls: found } = (await (await operations(ready, '/api/calls')).json()) as FoundCalls;
+    for (const { ids } of calls) {
+      const row = found.find(({ conversationId }) => conversationId === ids.conversationId);
+      expect(servers.map(({ id }) => id)).toContain(row?.server);
+    }
   });
 
   it('replaces a worker that was killed while the other one takes calls, and does not forget what it had counted', async (context) => {
