@@ -8,6 +8,7 @@ import type { Recording } from '../recording/recording.ts';
 import { scenarioOf, type RecordedScenario } from '../recording/scenario/scenario-of.ts';
 import { encodeMulaw } from '../speech/g711.ts';
 import { mulawWav } from '../speech/wav.ts';
+import type { WriteScenario } from '../fake-platform/cli/test.ts';
 import { recordingKeys } from './replay/recording-keys.ts';
 
 const HEAD = ` yaml-language-server: $schema=docs/scenario.schema.json
@@ -16,19 +17,17 @@ const HEAD = ` yaml-language-server: $schema=docs/scenario.schema.json
 /**
  * Writes the scenario, and beside it a WAV file of each utterance whose words are not known.
  *
- * @param out - default: the name of the recording, in this folder.
- * @returns the files.
  * @throws RangeError when the recording cannot be read; AppError `recording_unreadable`.
  */
-export async function writeScenario(from: string, out?: string): Promise<readonly string[]> {
-  const recording = readRecording(await readBounded(from), recordingKeys());
+export const writeScenario: WriteScenario = async (from, { out, config }) => {
+  const recording = readRecording(await readBounded(from), recordingKeys(config === undefined ? undefined : [`--config=${config}`]));
   const file = out ?? `${recording.header.id}.yaml`;
   const { text, sounds } = scenarioText(recording, path.parse(file).name);
   const files = new Map<string, string | Uint8Array>([[file, text]]);
   for (const [name, samples] of sounds) files.set(path.join(path.dirname(file), name), mulawWav(encodeMulaw(samples)));
   for (const [name, content] of files) await writeFile(name, content, { mode: 0o600 });
   return [...files.keys()];
-}
+};
 
 /** The scenario as YAML. @param name - begins the names of its sounds. */
 export function scenarioText(recording: Recording, name: string): { readonly text: string } & Pick<RecordedScenario, 'sounds'> {

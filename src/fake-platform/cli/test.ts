@@ -25,6 +25,7 @@ interface Flags extends AccessFlags, CallerFlags {
   readonly target?: string;
   readonly from?: string;
   readonly out?: string;
+  readonly config?: string;
   readonly jobs: number;
   readonly repeat: number;
   readonly grep?: RegExp;
@@ -45,12 +46,12 @@ Examples:
   $ parley test bots/scenarios --target localhost:50051 --ca certificate.pem --org $ORG --token-file token.jws
   $ parley test bots/scenarios/echo.yaml --target grpc://localhost:50051 --org $ORG --grep silence --record-all recordings
   $ parley test bots/scenarios --target bots.example.org --org $ORG --token-file token.jws --jobs 20 --junit report.xml
-  $ parley test --from call.parley-call --out scenario.yaml
+  $ parley test --from call.parley-call --out scenario.yaml --config my.yaml
 
 Exit code: 0 all passed, 1 a test failed, 2 wrong usage or a file that is no scenario, 130 interrupted.`;
 
 /** Writes a recorded call as a scenario. @returns the files. @throws RangeError when it cannot be read. */
-export type WriteScenario = (from: string, out?: string) => Promise<readonly string[]>;
+export type WriteScenario = (from: string, to: { readonly out?: string; readonly config?: string }) => Promise<readonly string[]>;
 
 const NO_RECORDINGS: WriteScenario = () => Promise.reject(new RangeError('recordings cannot be read here'));
 
@@ -61,8 +62,10 @@ export function testCommand(surroundings: CallSurroundings, writeScenario = NO_R
     .argument('[files...]', 'files of scenarios, or folders that hold them')
     .option('--target <address>', TARGET_FORMS)
     .option('--from <recording>', 'write a recorded call (.parley-call) as a scenario, ready to edit, and run nothing')
-    .option('--out <file>', 'the scenario of --from (default: the name of the recording, in this folder)');
-  return withCallerOptions(withAccessOptions(command), '; the limits of a test itself win')
+    .option('--out <file>', 'the scenario of --from (default: the name of the recording, in this folder)')
+    .option('--config <file>', 'configuration with recordings.keys, for --from (default: as for a server)');
+  // Checked below: a recording needs no organization.
+  return withCallerOptions(withAccessOptions(command, ''), '; the limits of a test itself win')
     .option('--jobs <n>', 'most calls at once', jobsOf, 8)
     .option('--repeat <n>', 'run each test so often', atLeastOne, 1)
     .option('--grep <pattern>', 'only tests whose name holds these words or matches /pattern/i', patternOf)
@@ -83,12 +86,13 @@ async function runCommand(
   { writeScenario, ...surroundings }: CallSurroundings & { readonly writeScenario: WriteScenario },
 ): Promise<void> {
   const misused = misuseOf(command);
-  const { from, out, target } = flags;
+  const { from, target } = flags;
   if (from !== undefined) {
-    for (const file of await writeScenario(from, out).catch(misused)) surroundings.print(file);
+    for (const file of await writeScenario(from, flags).catch(misused)) surroundings.print(file);
     return;
   }
-  if (target === undefined || files.length === 0) return misused(new RangeError('give files of scenarios and --target, or --from'));
+  if (target === undefined || files.length === 0 || flags.org === '')
+    return misused(new RangeError('give files of scenarios, --target and --org; or --from'));
   const access = await readAccess(target, flags).catch(misused);
   const found = await findTests(files).catch(misused);
   if (found.problems.length > 0) {

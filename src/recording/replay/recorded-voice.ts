@@ -2,7 +2,7 @@
 // only about how long they take.
 import { pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { PromptAudio } from '../../dialog/output.ts';
+import type { DeliveryMode, PromptAudio } from '../../dialog/output.ts';
 import type { Prompt } from '../../dialog/reply.ts';
 import type { PromptVoice, Sound } from '../../session/ports.ts';
 import type { Recording } from '../recording.ts';
@@ -22,6 +22,7 @@ const SILENCE = 0xff;
 export interface RecordedVoiceOptions {
   readonly turns: readonly RecordedTurn[];
   readonly botSound: Recording['botSound'];
+  readonly mode: DeliveryMode;
   readonly clock: Clock;
   /** What the engine says while a bot takes its time. Said only where it was said in the recording. */
   readonly fillers: ReadonlySet<string>;
@@ -38,13 +39,14 @@ export class RecordedVoice implements PromptVoice {
 
   constructor(options: RecordedVoiceOptions) {
     this.#options = options;
-    const texts = options.turns.flatMap(({ prompts }) => prompts).filter(({ prompt }) => prompt === undefined);
+    const texts = options.turns.flatMap(({ prompts }) => prompts).filter(({ text }) => text !== undefined);
     const whole = options.turns
       .flatMap(({ prompts, end }) => (isCut(end) ? [] : prompts))
       .filter(({ text, durationMs }) => typeof text === 'string' && durationMs > 0);
     const characters = whole.reduce((sum, { text }) => sum + (typeof text === 'string' ? text.length : 0), 0);
     if (characters > 0) this.#msPerCharacter = whole.reduce((sum, { durationMs }) => sum + durationMs, 0) / characters;
-    this.canSpeak = texts.length === 0 || texts.some(({ durationMs }) => durationMs > 0);
+    // Without a voice there is nothing to send before the end of a reply.
+    this.canSpeak = options.mode === 'chunk' || texts.some(({ durationMs }) => durationMs > 0);
   }
 
   /** The bot answers this turn from now on; undefined: one that was not recorded. */
@@ -61,7 +63,7 @@ export class RecordedVoice implements PromptVoice {
     if (said === undefined) return this.#unknown(prompt, signal);
     this.#asked.add(said);
     const [first, ...more] = said.pieces;
-    if (more.length > 0 || this.#isCutShort(said)) return this.#inPieces(said, signal);
+    if (more.length > 0 || this.#isCutShort(said, prompt)) return this.#inPieces(said, prompt, signal);
     const sound = first === undefined || first.durationMs === 0 ? undefined : this.#soundOf(first, prompt);
     return said.atMs > this.#options.clock.monotonicMs() ? this.#later(said, sound, signal) : this.#said(said, sound);
   }
@@ -81,10 +83,9 @@ export class RecordedVoice implements PromptVoice {
   }
 
   /** Whether the synthesis of a prompt was not over when the caller interrupted the reply. */
-  #isCutShort(said: TurnPrompt): boolean {
-    const { text, durationMs } = said;
-    if (!this.#wasCut || this.#turn?.prompts.at(-1) !== said || typeof text !== 'string') return false;
-    return durationMs < CUT_SHORT * text.length * this.#msPerCharacter;
+  #isCutShort(said: TurnPrompt, prompt: Prompt): boolean {
+    if (!this.#wasCut || this.#turn?.prompts.at(-1) !== said || prompt.kind !== 'text') return false;
+    return said.durationMs < CUT_SHORT * prompt.text.length * this.#msPerCharacter;
   }
 
   /** The sound of a filler that was said now. It is ready at once, or it is not said. */
@@ -132,8 +133,8 @@ export class RecordedVoice implements PromptVoice {
     return typeof said.text === 'string' && this.#options.fillers.has(said.text) ? sound : this.#said(said, sound);
   }
 
-  async *#inPieces(said: TurnPrompt, signal: AbortSignal): AsyncGenerator<PromptAudio> {
-    const isCutShort = this.#isCutShort(said);
+  async *#inPieces(said: TurnPrompt, prompt: Prompt, signal: AbortSignal): AsyncGenerator<PromptAudio> {
+    const isCutShort = this.#isCutShort(said, prompt);
     this.#said(said, undefined);
     for (const piece of said.pieces) {
       await this.#until(piece.atMs, signal);

@@ -97,7 +97,7 @@ class Replay {
     this.#clock = clock;
     this.#recorded = new Map(turns.map((turn) => [turn.id, turn]));
     const fillers = new Set(bots.flatMap((bot) => fillersOf(settings, bot).say));
-    this.#voice = new RecordedVoice({ turns, botSound, clock, fillers });
+    this.#voice = new RecordedVoice({ turns, botSound, mode: header.mode, clock, fillers });
     const limits = { ...NO_LIMITS, maxSessions: 1, perOrganization: { maxSessions: 0, maxNewPerSecond: 0 } };
     this.#sessions = new Sessions(
       {

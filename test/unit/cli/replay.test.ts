@@ -91,7 +91,7 @@ describe('parley replay', () => {
 it('a recorded call is written as a scenario beside it', async () => {
   const file = await recordedCall();
   const out = path.join(path.dirname(file), 'clerk.yaml');
-  expect(await writeScenario(file, out)).toEqual([out]);
+  expect(await writeScenario(file, { out })).toEqual([out]);
   expect(readFileSync(out, 'utf8')).toMatch(
     /welcome:\n +heard:\n +- Hello from clerk\.\n +steps:\n +- press: "1"\n +expect:\n +heard:\n +- Yes\./u,
   );
