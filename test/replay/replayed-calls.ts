@@ -102,8 +102,9 @@ export async function changedCalls({ calls, seed }: Pick<ReplayedCallsOptions, '
     ...{ calls, seed, called, changed },
     onCall: ({ recording, differences: found }) => {
       const turns = new Set(found.map(({ turn }) => turn));
-      for (const { number, prompts } of turnsOf(recording.events)) {
-        const saysIt = prompts.some(({ text }) => typeof text === 'string' && text.includes('Harbour Street'));
+      for (const { number, prompts, next } of turnsOf(recording.events)) {
+        // Also in the transcript at the end of the call.
+        const saysIt = JSON.stringify([prompts, next]).includes('Harbour');
         if (saysIt && turns.has(number)) explained += 1;
         else if (saysIt || turns.has(number)) unexplained += 1;
       }

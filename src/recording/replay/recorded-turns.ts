@@ -31,6 +31,8 @@ export interface RecordedTurn {
   readonly openedMs: number;
   /** Of several, the one that was answered. */
   readonly input?: TurnInput;
+  /** When the caller began to speak or to press keys on it. */
+  readonly begunMs?: number;
   /** Fillers among them. */
   readonly prompts: readonly TurnPrompt[];
   readonly next?: FinalNext;
@@ -43,16 +45,21 @@ export interface RecordedTurn {
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type Draft = Mutable<Omit<RecordedTurn, 'prompts'>> & { readonly prompts: Mutable<TurnPrompt>[]; begunMs?: number };
+type Draft = Mutable<Omit<RecordedTurn, 'prompts'>> & { readonly prompts: Mutable<TurnPrompt>[] };
 
 /** Whether this was sensitive and is not kept. */
 export function isWithheld(value: unknown): value is Withheld {
   return typeof value === 'object' && value !== null && 'withheld' in value && value.withheld === true;
 }
 
-/** Whether the rest of a turn's reply was not wanted any more. @param end - of the turn. */
-export function isCut(end: string | undefined): boolean {
-  return end === 'interrupted' || end === 'hang_up';
+/** Whether the rest of a turn's reply was not wanted any more, because the caller came in or hung up. */
+export function isCut({ id, end, input, closedMs = Infinity }: RecordedTurn, turns: readonly RecordedTurn[]): boolean {
+  if (end === 'interrupted' || end === 'hang_up') return true;
+  const sinceMs = input?.completeMs ?? Infinity;
+  return turns.some((other) => {
+    const cameMs = other.begunMs ?? other.input?.atMs ?? -Infinity;
+    return other.id !== id && cameMs > sinceMs && cameMs <= closedMs;
+  });
 }
 
 /** Its turns, in the order in which they opened. */

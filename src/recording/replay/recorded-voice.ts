@@ -35,13 +35,15 @@ export class RecordedVoice implements PromptVoice {
   /** The turn that is answered, as it was, and what the bot has not said again yet. */
   #turn: RecordedTurn | undefined;
   #left: TurnPrompt[] = [];
+  /** Whether the rest of its reply was not wanted any more. */
+  #isCut = false;
   readonly #asked = new WeakSet<TurnPrompt>();
 
   constructor(options: RecordedVoiceOptions) {
     this.#options = options;
     const texts = options.turns.flatMap(({ prompts }) => prompts).filter(({ text }) => text !== undefined);
     const whole = options.turns
-      .flatMap(({ prompts, end }) => (isCut(end) ? [] : prompts))
+      .flatMap((turn) => (isCut(turn, options.turns) ? [] : turn.prompts))
       .filter(({ text, durationMs }) => typeof text === 'string' && durationMs > 0);
     const characters = whole.reduce((sum, { text }) => sum + (typeof text === 'string' ? text.length : 0), 0);
     if (characters > 0) this.#msPerCharacter = whole.reduce((sum, { durationMs }) => sum + durationMs, 0) / characters;
@@ -52,6 +54,7 @@ export class RecordedVoice implements PromptVoice {
   /** The bot answers this turn from now on; undefined: one that was not recorded. */
   answers(turn: RecordedTurn | undefined): void {
     this.#turn = turn;
+    this.#isCut = turn !== undefined && isCut(turn, this.#options.turns);
     this.#left = (turn?.prompts ?? []).filter(({ isFiller }) => isFiller !== true);
   }
 
@@ -65,7 +68,9 @@ export class RecordedVoice implements PromptVoice {
     const [first, ...more] = said.pieces;
     if (more.length > 0 || this.#isCutShort(said, prompt)) return this.#inPieces(said, prompt, signal);
     const sound = first === undefined || first.durationMs === 0 ? undefined : this.#soundOf(first, prompt);
-    return said.atMs > this.#options.clock.monotonicMs() ? this.#later(said, sound, signal) : this.#said(said, sound);
+    // When it is known that a text has no sound, the bot goes on; it is sent with the end of the reply.
+    const isHeld = sound !== undefined || said === this.#turn?.prompts.at(-1);
+    return isHeld && said.atMs > this.#options.clock.monotonicMs() ? this.#later(said, sound, signal) : this.#said(said, sound);
   }
 
   /** When the bot says next what it has not said again yet, ms. */
@@ -77,14 +82,9 @@ export class RecordedVoice implements PromptVoice {
     // Nobody waits for a synthesizer here.
   }
 
-  /** Whether the rest of the reply was not sent any more, because the caller interrupted it. */
-  get #wasCut(): boolean {
-    return isCut(this.#turn?.end);
-  }
-
   /** Whether the synthesis of a prompt was not over when the caller interrupted the reply. */
   #isCutShort(said: TurnPrompt, prompt: Prompt): boolean {
-    if (!this.#wasCut || this.#turn?.prompts.at(-1) !== said || prompt.kind !== 'text') return false;
+    if (!this.#isCut || this.#turn?.prompts.at(-1) !== said || prompt.kind !== 'text') return false;
     return said.durationMs < CUT_SHORT * prompt.text.length * this.#msPerCharacter;
   }
 
@@ -110,7 +110,7 @@ export class RecordedVoice implements PromptVoice {
   }
 
   #unknown(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound> {
-    if (this.#wasCut) return never(signal);
+    if (this.#isCut) return never(signal);
     if (prompt.kind === 'audio') return { mulaw: prompt.mulaw, durationMs: prompt.mulaw.length / BYTES_PER_MS };
     if (this.#isFiller(prompt)) return undefined;
     for (const { prompts } of this.#options.turns) {
