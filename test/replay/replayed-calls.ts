@@ -32,6 +32,8 @@ const SETTINGS: EngineSettings = {
   ...TEST_SETTINGS,
   maxFarewellMs: 60_000,
   fillerAfterMs: 1200,
+  // No bot says the same: it could not be told apart within some milliseconds.
+  lines: { ...TEST_SETTINGS.lines, filler: 'Just a second.' },
   keepsTranscript: true,
   words: { pauseMs: 400, finishedMs: 600, unfinishedMs: 1500 },
 };
