@@ -13,13 +13,15 @@ const ROOT = path.resolve(import.meta.dirname, '..');
  *
  * @type {Readonly<Record<string, { title: string, isSingleFile?: true }>>}
  */
-const PAGES = { call: { title: 'Call', isSingleFile: true }, operations: { title: 'Parley' } };
+const PAGES = { call: { title: 'Call', isSingleFile: true }, operations: { title: 'Parley' }, softphone: { title: 'Softphone' } };
+/** Scripts that a page loads by itself: code of the audio thread. */
+const OTHERS = ['softphone-worklets.ts'];
 
 /** @returns {Promise<ReadonlyMap<string, string>>} the texts of all files by name, such as `call.html` */
 export async function consoleFiles() {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: Object.keys(PAGES).map((name) => `console/${name}.tsx`),
+    entryPoints: [...Object.keys(PAGES).map((name) => `${name}.tsx`), ...OTHERS].map((name) => `console/${name}`),
     outdir: 'dist/console',
     bundle: true,
     minify: true,

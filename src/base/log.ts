@@ -89,13 +89,22 @@ export function createLogger({ level, isDevelopment = false, onLine, ...options 
       serializers: { err: (error: unknown) => errorFields(error, isDevelopment) },
       redact: { paths: REDACTED.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
-    onLine === undefined ? destination : { write: (line) => (onLine(line), destination.write(line)) },
+    onLine === undefined ? destination : seenBy(onLine, destination),
   );
   return Object.assign(root, {
     setLevel: (level: LogLevel) => {
       least = numberOf(level);
     },
   });
+}
+
+function seenBy(onLine: NonNullable<LogOptions['onLine']>, destination: DestinationStream): DestinationStream {
+  return {
+    write: (line) => {
+      onLine(line);
+      destination.write(line);
+    },
+  };
 }
 
 function usualDestination(isDevelopment: boolean): DestinationStream {

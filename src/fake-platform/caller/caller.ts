@@ -262,7 +262,10 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
       line.break?.();
       grammar.lose();
     };
-    const phone = new LivePhone({ clock, timeline, grammar, onHeard, onHangUp: () => void leave('hung_up') });
+    const onHangUp = (): void => {
+      leave('hung_up');
+    };
+    const phone = new LivePhone({ clock, timeline, grammar, onHeard, onHangUp });
     const cancelPlanned = plan(clock, options, { leave, lose, sendEvent: grammar.sendEvent.bind(grammar) });
     const over = (outcome: CallOutcome): void => {
       const durationMs = clock.nowMs();

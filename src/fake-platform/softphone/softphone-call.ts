@@ -88,7 +88,10 @@ export class SoftphoneCall {
 
   async #place({ agentId, transport, line, again }: WantedCall): Promise<CallResult | undefined> {
     const { access, clock, conversationId, lastScript, signal, voice, watch } = this.#options;
-    if (again && lastScript === undefined) return this.#refused('there is no call before this one');
+    if (again && lastScript === undefined) {
+      this.#refused('there is no call before this one');
+      return undefined;
+    }
     this.#watch = watch(this.#messages);
     this.#showSoon(VIEW_EVERY_MS);
     try {
@@ -119,16 +122,16 @@ export class SoftphoneCall {
       this.#send({ type: 'over', outcome: call.outcome });
       return call;
     } catch (thrown) {
-      return this.#refused(thrown instanceof Error ? thrown.message : String(thrown));
+      this.#refused(thrown instanceof Error ? thrown.message : String(thrown));
+      return undefined;
     } finally {
       this.#cancelView();
       this.#again?.stop();
     }
   }
 
-  #refused(message: string): undefined {
+  #refused(message: string): void {
     this.#send({ type: 'over', outcome: 'refused', message });
-    return undefined;
   }
 
   #happened(event: TimelineEvent): void {
