@@ -57,7 +57,7 @@ function html(name, files) {
   const policy = `default-src 'none'; script-src '${hash(script)}'; style-src '${hash(style)}'; img-src data:; media-src data: blob:`;
   const head = isSingleFile
     ? `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>`
-    : `<link rel="stylesheet" href="${name}.css">\n<script src="${name}.js" defer></script>`;
+    : `<link rel="icon" href="data:,">\n<link rel="stylesheet" href="${name}.css">\n<script src="${name}.js" defer></script>`;
   const body = isSingleFile ? `<script type="application/json" id="data">null</script>\n<script>${script}</script>` : '';
   return `<!doctype html>
 <html lang="en">

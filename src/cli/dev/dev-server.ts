@@ -15,6 +15,8 @@ const OWN_FLAGS = [
   ...['--websocket.enabled=true', '--websocket.listen=own', '--websocket.host=127.0.0.1', '--websocket.drain_ms=0'],
   ...['--admin.enabled=false', '--store.kind=memory', '--bots.watch=true', '--media.reveal_prompt_text=true'],
   ...['--shutdown.grace_ms=1000', '--shutdown.notice_ms=0'],
+  // A compiler that runs beside the server is no reason to turn its developer away.
+  '--overload.max_loop_delay_ms=0',
 ];
 
 export interface DevServerOptions {
