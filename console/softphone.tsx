@@ -53,6 +53,7 @@ function Softphone() {
         onOver: (outcome, message) => {
           setLine(undefined);
           setStatus(`Call over: ${outcome.replaceAll('_', ' ')}`);
+          setHappened('');
           if (message !== undefined) setProblem(message);
           void ask();
         },

@@ -13,12 +13,15 @@ import { startChromium } from '../test/support/chromium.ts';
 import { until } from '../test/support/until.ts';
 import { command, progress } from './command-line.ts';
 import { consoleFiles } from './console.mjs';
+import { softphoneCalls } from './console/softphone-calls.ts';
 
 /** How often the long call is opened; the time in the middle counts. */
 const OPENED = 5;
 const MOST_OPEN_MS = 2000;
 /** Of the scripts, style sheets and HTML files of all pages, packed. */
 const MOST_KB = 150;
+/** Delays that the page has to name. */
+const PARTS = 6;
 /** How a page is looked at. */
 const LOOKS: readonly BrowserContextOptions[] = [
   { colorScheme: 'light' },
@@ -30,7 +33,9 @@ const help = `Opens the pages of console/ in Chromium.
 
   npm run check -- console
 
-Needs Debian's chromium. The last line is {"ok","axeSerious","openMs60MinuteCall","playedOffline","packedKb"}: what axe finds that is serious
+Needs Debian's chromium. The last line is {"ok","softphoneCalls","heardMatches","latencyPartsNamed","axeSerious","openMs60MinuteCall",
+"playedOffline","packedKb"}: calls from the page of parley dev; whether the page played what the bot said, sample by sample; of six delays,
+how many the page named as the longest part of the answer; what axe finds that is serious
 or critical, in light and dark colours and in a narrow window; the time until an exported call of 60 minutes with 20,000 events shows
 its first row (the middle one of ${String(OPENED)}, at most ${String(MOST_OPEN_MS)} ms); whether an exported call plays its sound with the network off and asks for nothing; the
 size of all pages, gzip (at most ${String(MOST_KB)} KB).`;
@@ -56,8 +61,10 @@ async function check() {
     for (let count = 0; count < OPENED; count += 1) openMs.push(await onPage(browser, {}, (page) => opened(page, long)));
     const openMs60MinuteCall = Math.round(openMs.toSorted((one, other) => one - other)[Math.floor(OPENED / 2)] ?? Infinity);
     const packedKb = await packedSize();
-    const ok = described.length === 0 && playedOffline && openMs60MinuteCall <= MOST_OPEN_MS && packedKb <= MOST_KB;
-    return { ok, described, axeSerious: described.length, openMs60MinuteCall, playedOffline, packedKb };
+    const calls = await softphoneCalls();
+    const areCalls = calls.heardMatches && calls.latencyPartsNamed === PARTS;
+    const ok = described.length === 0 && playedOffline && openMs60MinuteCall <= MOST_OPEN_MS && packedKb <= MOST_KB && areCalls;
+    return { ok, described, ...calls, axeSerious: described.length, openMs60MinuteCall, playedOffline, packedKb };
   } finally {
     await browser.close();
     await rm(folder, { recursive: true, force: true });

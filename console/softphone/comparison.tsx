@@ -33,25 +33,29 @@ export function Comparison({ before, now }: { readonly before: CallView; readonl
 
 function Answered({ turn, wholeMs }: { readonly turn: ShownTurn | undefined; readonly wholeMs: number }) {
   if (turn === undefined) return <td class="soft">no reply</td>;
-  const text = turn.prompts.map((prompt) => prompt.text ?? '').join(' ');
+  const { parts, prompts, next } = turn;
   return (
     <td>
-      {turn.parts !== undefined && (
+      {parts !== undefined && (
         <>
-          <AnswerBar parts={turn.parts} wholeMs={wholeMs} /> {shownMs(answerMs(turn.parts))}{' '}
+          <AnswerBar parts={parts} wholeMs={wholeMs} /> {shownMs(answerMs(parts))}{' '}
         </>
       )}
-      {text}
+      {prompts.map(({ text = '' }) => text).join(' ')}
+      {next !== undefined && next.kind !== 'listen' && <span class="soft"> → {next.kind}</span>}
     </td>
   );
 }
 
 /** Turns with a reply of their own. */
 function answered({ turns }: CallView): readonly ShownTurn[] {
-  return turns.filter(({ prompts }) => prompts.length > 0);
+  return turns.filter(({ prompts, next, input }) => prompts.length > 0 || (input !== undefined && REPLIES.has(next?.kind ?? '')));
 }
 
+const REPLIES: ReadonlySet<string> = new Set(['listen', 'transfer', 'end']);
+
 function didOf(turn: ShownTurn | undefined): string {
-  const { kind = '', text = '' } = turn?.input ?? {};
-  return `${kind.replaceAll('_', ' ')} ${text}`.trim();
+  const { kind = '', text } = turn?.input ?? {};
+  if (kind === 'speech') return text === undefined ? 'speech' : `“${text}”`;
+  return `${kind.replaceAll('_', ' ')} ${text ?? ''}`.trim();
 }

@@ -73,7 +73,7 @@ function nextSteps(id: string, folder: string, files: readonly string[]): string
   const next = alignedRows([
     [`  npm test -- ${path.join(folder, `${id}.test.ts`)}`, 'its test'],
     [`  ${parley} bots check --folder ${folder}`, 'every bot, tried out with each kind of event'],
-    [`  npm run dev --${where} --bots.default_bot=${id}`, 'a server that takes up every change of the bot'],
+    [`  npm run dev --${where} --bots.default_bot=${id}`, 'a page to call it from, which takes up every change'],
     [`  ${parley} call grpc://127.0.0.1:8086 --org laptop --agent ${id} --press 1`, 'a call to it, from a second terminal'],
   ]);
   const wrote = files.map((file) => `wrote ${path.relative(process.cwd(), file)}\n`).join('');

@@ -45,7 +45,7 @@ async function runDev(command: Command, { bots, port, models, script, json }: Fl
     const { page, ready, close } = await startDev({
       ...{ argv, port, modelsUrl: models, modelScript: script, voice, clock: surroundings.clock },
     });
-    surroundings.print(json === true ? JSON.stringify({ event: 'ready', page, ...ready }) : `call your bots at  ${page}`);
+    surroundings.print(json === true ? JSON.stringify({ event: 'ready', page, ...ready }) : `ready  ${page}  the page on which you call your bots; Ctrl-C ends it`);
     await interrupted;
     await close();
   } finally {

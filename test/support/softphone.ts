@@ -1,6 +1,6 @@
 // `parley dev` in this process and its page in Chromium, with a microphone that hears a WAV: what a developer does, and what the
 // loudspeaker gets.
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { systemClock } from '../../src/base/clock.ts';
@@ -10,7 +10,7 @@ import type { CallView } from '../../src/dialog/call-view.ts';
 import type { ToPage } from '../../src/fake-platform/softphone/softphone-api.ts';
 import { decodeMulaw } from '../../src/speech/g711.ts';
 import { mulawWav, pcmWav } from '../../src/speech/wav.ts';
-import { botModule, makeFolder, removeFolder, writeFiles } from './bots-folder.ts';
+import { botModule, makeFolder, removeFolder } from './bots-folder.ts';
 import { startChromium } from './chromium.ts';
 import { joined, recorded, silence } from './line-signals.ts';
 import { until } from './until.ts';
@@ -29,25 +29,26 @@ const BOT = `recognition: 'none',
   dtmf_input: ({ turns }, { digits }) => digits === '0' ? go({ turns }, say('Goodbye.').end()) : go({ turns: turns + 1 }, play('answer.wav').listen({ digits: 1 })),
   otherwise: (state) => go(state, listen({ digits: 1 })),`;
 
+type LabOptions = Partial<Pick<DevOptions, 'argv' | 'modelsUrl' | 'through'>> & { readonly bots?: Readonly<Record<string, string>> };
+
 /** A page on a running `parley dev`. */
 export class SoftphoneLab {
   readonly page: Page;
   readonly address: string;
   readonly notes: Notes;
   readonly #close: () => Promise<void>;
-  readonly #bots: string;
 
-  private constructor(lab: Pick<SoftphoneLab, 'page' | 'address' | 'notes'> & { readonly bots: string; readonly close: () => Promise<void> }) {
+  private constructor(lab: Pick<SoftphoneLab, 'page' | 'address' | 'notes'> & { readonly close: () => Promise<void> }) {
     this.page = lab.page;
     this.address = lab.address;
     this.notes = lab.notes;
-    this.#bots = lab.bots;
     this.#close = lab.close;
   }
 
-  /** @param options - in place of the lab's own bot and settings. */
-  static async start(options: Partial<Pick<DevOptions, 'argv' | 'modelScript' | 'through'>> = {}): Promise<SoftphoneLab> {
-    const folder = await makeFolder({ 'desk.mjs': botModule('desk', BOT) });
+  /** @param options - beside the lab's own settings; `bots`: files in place of its own bot. */
+  static async start(options: LabOptions = {}): Promise<SoftphoneLab> {
+    const { bots = { 'desk.mjs': botModule('desk', BOT) }, argv: more = [], ...others } = options;
+    const folder = await makeFolder(bots);
     await mkdir(path.join(folder, 'prompts'));
     await writeFile(path.join(folder, 'prompts', 'welcome.wav'), mulawWav(WELCOME));
     await writeFile(path.join(folder, 'prompts', 'answer.wav'), mulawWav(ANSWER));
@@ -55,8 +56,8 @@ export class SoftphoneLab {
     const spoken = joined(silence(SPEAKS_AFTER_MS), recorded('number'), silence(60_000));
     await writeFile(microphone, pcmWav([decodeMulaw(spoken)], 8000));
     const voice = await callerVoice();
-    const argv = [`--bots.folder=${folder}`, '--log.level=silent', '--grpc.port=0', '--ops.port=0', ...(options.argv ?? [])];
-    const dev = await startDev({ ...{ port: 0, voice, clock: systemClock, modelsUrl: undefined, modelScript: undefined }, ...options, argv });
+    const argv = [`--bots.folder=${folder}`, '--log.level=silent', '--grpc.port=0', '--ops.port=0', ...more];
+    const dev = await startDev({ ...{ port: 0, voice, clock: systemClock, modelsUrl: undefined, modelScript: undefined }, ...others, argv });
     let browser: Browser | undefined;
     const close = async (): Promise<void> => {
       await browser?.close();
@@ -68,17 +69,11 @@ export class SoftphoneLab {
       browser = await startChromium({ microphone });
       const notes: Notes = { troubles: [], told: [] };
       const page = await opened(browser, dev.page, notes);
-      return new SoftphoneLab({ page, address: dev.page, notes, bots: folder, close });
+      return new SoftphoneLab({ page, address: dev.page, notes, close });
     } catch (thrown) {
       await close();
       throw thrown;
     }
-  }
-
-  /** Changes the answer of the bot to its welcome, and waits until the page offers the changed bot. */
-  async changeBot(): Promise<void> {
-    await cp(path.join(this.#bots, 'prompts', 'welcome.wav'), path.join(this.#bots, 'prompts', 'other.wav'));
-    await writeFiles(this.#bots, { 'desk.mjs': botModule('desk', BOT.replaceAll('answer.wav', 'other.wav')) });
   }
 
   /** Calls. */

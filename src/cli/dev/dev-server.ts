@@ -34,8 +34,8 @@ export interface DevServerOptions {
 export interface DevServer {
   readonly settings: Settings;
   readonly ready: App['ready'];
-  /** The fake models that hear and answer for its bots. */
-  readonly modelsUrl: string;
+  /** The fake models that have to be told what callers say; undefined: its recognizer hears real words. */
+  readonly modelsUrl: string | undefined;
   close(): Promise<void>;
 }
 
@@ -48,7 +48,9 @@ export async function startDevServer({ argv, modelsUrl, modelScript, observed }:
     // oxlint-disable-next-line no-restricted-properties -- it is set here for them, and not read for the server
     process.env['MODEL_URL'] ??= url;
     const app = await startApp(argv, url, observed);
-    return { ...app, modelsUrl: url, close: () => closed(app.close, models) };
+    const { engine, http } = app.settings.recognizer;
+    const modelsHear = engine === 'http' && http.url === url;
+    return { ...app, modelsUrl: modelsHear ? url : undefined, close: () => closed(app.close, models) };
   } catch (thrown) {
     await models?.close();
     throw thrown;

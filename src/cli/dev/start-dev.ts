@@ -15,7 +15,7 @@ export interface DevOptions extends Omit<DevServerOptions, 'observed'> {
   readonly voice: CallerVoice;
   readonly clock: Clock;
   /** Where calls to an address of the server are placed instead; default there. */
-  readonly through?: (target: string) => string;
+  readonly through?: (target: string) => Promise<string>;
 }
 
 /** A running server with its page. `close` must be called. */
@@ -30,14 +30,14 @@ export interface Dev {
 const ORGANIZATION = 'laptop';
 
 /** Starts everything. @throws AppError of the settings, the bots or the start; nothing is left open then. */
-export async function startDev({ port, voice, clock, through = (target) => target, ...options }: DevOptions): Promise<Dev> {
+export async function startDev({ port, voice, clock, through = (target) => Promise.resolve(target), ...options }: DevOptions): Promise<Dev> {
   const shown = new ShownCalls(clock);
   const server = await startDevServer({ ...options, observed: (settings) => shown.observers(settings) });
   const { ready, modelsUrl } = server;
   try {
     const { websocket } = ready;
     if (websocket === undefined) throw new AppError('internal', 'the server takes no calls over WebSocket');
-    const targets = { grpc: through(`grpc://${ready.address}`), websocket: through(`ws://${websocket.address}`) };
+    const targets = { grpc: await through(`grpc://${ready.address}`), websocket: await through(`ws://${websocket.address}`) };
     const softphone = await startSoftphone({
       ...{ port, voice, modelsUrl, clock, file: pageFile },
       access: (transport) => ({ target: targets[transport], profile: loadProfile('fake'), organizationId: ORGANIZATION }),
