@@ -11,9 +11,9 @@ import { seriousFindings } from '../test/support/axe.ts';
 import { longCallView, shortCallView } from '../test/support/call-views.ts';
 import { startChromium } from '../test/support/chromium.ts';
 import { until } from '../test/support/until.ts';
-import { command, progress } from './command-line.ts';
+import { command, progress, text } from './command-line.ts';
 import { consoleFiles } from './console.mjs';
-import { softphoneCalls } from './console/softphone-calls.ts';
+import { softphoneCalls, takePicture } from './console/softphone-calls.ts';
 
 /** How often the long call is opened; the time in the middle counts. */
 const OPENED = 5;
@@ -32,6 +32,7 @@ const LOOKS: readonly BrowserContextOptions[] = [
 const help = `Opens the pages of console/ in Chromium.
 
   npm run check -- console
+  npm run check -- console --picture docs/images/dev.png    only takes the picture of the documentation
 
 Needs Debian's chromium. The last line is {"ok","softphoneCalls","heardMatches","latencyPartsNamed","axeSerious","openMs60MinuteCall",
 "playedOffline","packedKb"}: calls from the page of parley dev; whether the page played what the bot said, sample by sample; of six delays,
@@ -40,7 +41,15 @@ or critical, in light and dark colours and in a narrow window; the time until an
 its first row (the middle one of ${String(OPENED)}, at most ${String(MOST_OPEN_MS)} ms); whether an exported call plays its sound with the network off and asks for nothing; the
 size of all pages, gzip (at most ${String(MOST_KB)} KB).`;
 
-await command({ help, options: {}, run: check });
+await command({
+  help,
+  options: { picture: text },
+  run: async ({ picture }) => {
+    if (picture === undefined) return check();
+    await takePicture(picture);
+    return undefined;
+  },
+});
 
 async function check() {
   const folder = await mkdtemp(path.join(tmpdir(), 'parley-console-'));

@@ -80,13 +80,13 @@ function packed(stage, target) {
 }
 
 /**
- * Pages, and the examples that they show; not what is made here without being committed.
+ * Pages, and the examples and pictures that they show; not what is made here without being committed.
  *
  * @param {string} file - or a folder
  */
 function isRead(file) {
   const name = path.basename(file);
-  return !name.startsWith('.') && name !== 'generated' && (!name.includes('.') || /\.(?:md|ts|yaml|json)$/u.test(name));
+  return !name.startsWith('.') && name !== 'generated' && (!name.includes('.') || /\.(?:md|ts|yaml|json|png)$/u.test(name));
 }
 
 /**

@@ -38,10 +38,10 @@ function Level({ line }: Pick<TalkProps, 'line'>) {
   return (
     <>
       <label>
-        You <meter value={levels.microphone} />
+        Your voice <meter value={levels.microphone} />
       </label>
       <label>
-        Bot <meter value={levels.heard} />
+        Bot’s voice <meter value={levels.heard} />
       </label>
     </>
   );

@@ -1,8 +1,10 @@
 // Calls from the page of `parley dev`: whether a person is heard and hears what the bot says, and whether the page names what is slow.
 import { fakeModels } from '../../src/fake-platform/models/start-models.ts';
 import type { ModelScript } from '../../src/fake-platform/models/script.ts';
+import path from 'node:path';
 import { startRelay } from '../../test/support/relay.ts';
 import { ANSWER, sharePlayed, SoftphoneLab, WELCOME } from '../../test/support/softphone.ts';
+import { ROOT } from '../../test/support/source-tree.ts';
 import { progress } from '../command-line.ts';
 
 /** Longer than what any part takes by itself. */
@@ -78,11 +80,9 @@ async function longestPart({ argv = [], delays = {}, toolMs = 0, lineMs = 0 }: S
     { when: '/tuesday/i', use: 'look', input: { ms: toolMs } },
     { after: 'look', say: 'I have nine and eleven.' },
   ];
-  // The bot reads the address once per process.
-  const port = modelsPort;
-  const models = await fakeModels({ rules, delays }, { port });
-  modelsPort = Number(new URL(models.url).port);
-  const synthesizer = ['--synthesizer.engine=http', `--synthesizer.http.url=${models.url}`, '--synthesizer.http.model=fake'];
+  const models = await fakeModels({ rules, delays });
+  // A prompt that was spoken once would be there at once.
+  const synthesizer = ['--synthesizer.engine=http', '--synthesizer.cache_folder=', `--synthesizer.http.url=${models.url}`, '--synthesizer.http.model=fake'];
   const relays: { close(): void }[] = [];
   const through = async (target: string): Promise<string> => {
     const { protocol, port: serverPort } = new URL(target);
@@ -112,4 +112,27 @@ async function longestPart({ argv = [], delays = {}, toolMs = 0, lineMs = 0 }: S
   }
 }
 
-let modelsPort = 0;
+/** The size of the picture. */
+const PICTURE = { width: 1180, height: 920 };
+const SAID = ['Do you have anything on Tuesday?', 'Nine is good.', 'No, thank you. Goodbye.'];
+
+/** Takes the picture of the page that the documentation shows: a call of the bundled appointments bot. @param file - PNG. */
+export async function takePicture(file: string): Promise<void> {
+  const lab = await SoftphoneLab.start({ argv: [`--bots.folder=${path.join(ROOT, 'bots')}`] });
+  try {
+    const { page } = lab;
+    await page.setViewportSize(PICTURE);
+    await page.getByLabel('Bot', { exact: true }).selectOption('appointments');
+    await lab.call(false);
+    for (const [index, words] of SAID.entries()) {
+      await lab.happens('prompts_over', index + 1);
+      await lab.say(words);
+    }
+    await lab.over();
+    await page.locator('.filter select').selectOption('turn');
+    await page.getByRole('option', { name: /Tuesday/u }).click();
+    await page.screenshot({ path: file });
+  } finally {
+    await lab.close();
+  }
+}

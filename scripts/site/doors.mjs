@@ -12,6 +12,7 @@ export const DOORS = [
     for: 'From an empty folder to a bot that is tested and called, without a phone.',
     pages: [
       'docs/bot-api.md',
+      'docs/dev.md',
       'docs/first-assistant.md',
       'docs/assistants.md',
       'docs/speech-to-speech.md',

@@ -9,6 +9,8 @@ import { addressOf, readPage } from './page.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const ASSETS = ['style.css', 'search.js'];
+/** Pictures in pages. */
+const IMAGES = 'docs/images';
 
 /**
  * Builds the site.
@@ -37,6 +39,7 @@ export function buildSite(target) {
   write('index.html', `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=${addressOf('index.html', HOME)}">`);
   write('search-index.js', `globalThis.SEARCH_INDEX = ${JSON.stringify(JSON.stringify(searchIndex(pages)))};\n`);
   for (const name of ASSETS) cpSync(path.join(import.meta.dirname, name), path.join(target, name));
+  cpSync(path.join(ROOT, IMAGES), path.join(target, IMAGES), { recursive: true });
   cpSync(
     createRequire(import.meta.url)
       .resolve('minisearch')

@@ -18,7 +18,7 @@ import { until } from './until.ts';
 /** The caller of the microphone begins to speak so long after the call was begun, ms; and then is silent for long. */
 export const SPEAKS_AFTER_MS = 7000;
 /** The welcome of the bot. */
-export const WELCOME = joined(recorded('sentence'), recorded('number'));
+export const WELCOME = recorded('sentence');
 /** What the bot answers. */
 export const ANSWER = recorded('yes');
 const PAGE_LIMIT_MS = 30_000;

@@ -5,7 +5,7 @@ import { originOf } from '../../app/config/describe-settings.ts';
 import { loadSettings } from '../../app/config/load-settings.ts';
 import type { Settings } from '../../app/config/settings.ts';
 import { APPOINTMENTS_SCRIPT, type ModelScript } from '../../fake-platform/models/script.ts';
-import { fakeModels, type FakeModels } from '../../fake-platform/models/start-models.ts';
+import { fakeModels } from '../../fake-platform/models/start-models.ts';
 
 /** Used unless a flag says otherwise. */
 const DEFAULTS = ['--websocket.port=0'];
@@ -43,18 +43,34 @@ export interface DevServer {
 export async function startDevServer({ argv, modelsUrl, modelScript, observed }: DevServerOptions): Promise<DevServer> {
   const models = modelsUrl === undefined ? await fakeModels(modelScript ?? APPOINTMENTS_SCRIPT) : undefined;
   const url = modelsUrl ?? models?.url ?? '';
+  const forget = leadBundledAssistants(url);
+  const closeModels = async (): Promise<void> => {
+    forget();
+    await models?.close();
+  };
   try {
-    // The bundled assistants read the address of their model from this variable, which may lead to a real one.
-    // oxlint-disable-next-line no-restricted-properties -- it is set here for them, and not read for the server
-    process.env['MODEL_URL'] ??= url;
     const app = await startApp(argv, url, observed);
     const { engine, http } = app.settings.recognizer;
-    const modelsHear = engine === 'http' && http.url === url;
-    return { ...app, modelsUrl: modelsHear ? url : undefined, close: () => closed(app.close, models) };
+    const close = async (): Promise<void> => {
+      await app.close();
+      await closeModels();
+    };
+    return { ...app, modelsUrl: engine === 'http' && http.url === url ? url : undefined, close };
   } catch (thrown) {
-    await models?.close();
+    await closeModels();
     throw thrown;
   }
+}
+
+/** The bundled assistants read the address of their model from a variable, which may lead to a real one. @returns takes it back. */
+function leadBundledAssistants(url: string): () => void {
+  // oxlint-disable-next-line no-restricted-properties -- it is for the bots, and not read for the server
+  const { env } = process;
+  if (env['MODEL_URL'] !== undefined) return () => undefined;
+  env['MODEL_URL'] = url;
+  return () => {
+    delete env['MODEL_URL'];
+  };
 }
 
 async function startApp(argv: readonly string[], modelsUrl: string, observed: DevServerOptions['observed']) {
@@ -65,9 +81,4 @@ async function startApp(argv: readonly string[], modelsUrl: string, observed: De
   const { settings, changing } = loaded;
   const app = await createApp({ settings, changing, originOf: originOf(loaded), ...observed(settings) });
   return { settings, ready: app.ready, close: () => app.close() };
-}
-
-async function closed(close: App['close'], models: FakeModels | undefined): Promise<void> {
-  await close();
-  await models?.close();
 }
