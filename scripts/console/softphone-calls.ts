@@ -82,7 +82,12 @@ async function longestPart({ argv = [], delays = {}, toolMs = 0, lineMs = 0 }: S
   ];
   const models = await fakeModels({ rules, delays });
   // A prompt that was spoken once would be there at once.
-  const synthesizer = ['--synthesizer.engine=http', '--synthesizer.cache_folder=', `--synthesizer.http.url=${models.url}`, '--synthesizer.http.model=fake'];
+  const synthesizer = [
+    '--synthesizer.engine=http',
+    '--synthesizer.cache_folder=',
+    `--synthesizer.http.url=${models.url}`,
+    '--synthesizer.http.model=fake',
+  ];
   const relays: { close(): void }[] = [];
   const through = async (target: string): Promise<string> => {
     const { protocol, port: serverPort } = new URL(target);
@@ -122,7 +127,7 @@ export async function takePicture(file: string): Promise<void> {
   try {
     const { page } = lab;
     await page.setViewportSize(PICTURE);
-    await page.getByLabel('Bot', { exact: true }).selectOption('appointments');
+    await page.locator('[name=bot]').selectOption('appointments');
     await lab.call(false);
     for (const [index, words] of SAID.entries()) {
       await lab.happens('prompts_over', index + 1);

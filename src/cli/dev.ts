@@ -42,12 +42,15 @@ async function runDev(command: Command, { bots, port, models, script, json }: Fl
   const voice = await surroundings.openVoice();
   try {
     const argv = [...settingsArguments(command), ...(bots === undefined ? [] : [`--bots.folder=${bots}`])];
-    const { page, ready, close } = await startDev({
-      ...{ argv, port, modelsUrl: models, modelScript: script, voice, clock: surroundings.clock },
-    });
-    surroundings.print(json === true ? JSON.stringify({ event: 'ready', page, ...ready }) : `ready  ${page}  the page on which you call your bots; Ctrl-C ends it`);
+    const dev = await startDev({ argv, port, modelsUrl: models, modelScript: script, voice, clock: surroundings.clock });
+    const { page, ready } = dev;
+    surroundings.print(
+      json === true
+        ? JSON.stringify({ event: 'ready', page, ...ready })
+        : `ready  ${page}  the page on which you call your bots; Ctrl-C ends it`,
+    );
     await interrupted;
-    await close();
+    await dev.close();
   } finally {
     await voice.close();
     forget();

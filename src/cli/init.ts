@@ -92,7 +92,10 @@ function nextSteps(folder: string, isAssistant: boolean): string {
     ['  npm install', ''],
     ['  npm test', `the test of ${bot}`],
     ...(isAssistant ? [['  npm run models', 'a fake model and recognizer, until a real one is set: see README.md'] as const] : []),
-    ['  npm run dev', `a page on this machine to call the bot from; it takes up every change${isAssistant ? ', in a second terminal' : ''}`],
+    [
+      '  npm run dev',
+      `a page on this machine to call the bot from; it takes up every change${isAssistant ? ', in a second terminal' : ''}`,
+    ],
     ['  npm run call', `a call to it, from a ${isAssistant ? 'third' : 'second'} terminal`],
   ]);
   return `wrote a project with one bot, ${bot}\n\nnext:\n${rows}`;

@@ -57,7 +57,11 @@ export class SoftphoneLab {
     await writeFile(microphone, pcmWav([decodeMulaw(spoken)], 8000));
     const voice = await callerVoice();
     const argv = [`--bots.folder=${folder}`, '--log.level=silent', '--grpc.port=0', '--ops.port=0', ...more];
-    const dev = await startDev({ ...{ port: 0, voice, clock: systemClock, modelsUrl: undefined, modelScript: undefined }, ...others, argv });
+    const dev = await startDev({
+      ...{ port: 0, voice, clock: systemClock, modelsUrl: undefined, modelScript: undefined },
+      ...others,
+      argv,
+    });
     let browser: Browser | undefined;
     const close = async (): Promise<void> => {
       await browser?.close();
@@ -97,8 +101,12 @@ export class SoftphoneLab {
   /** Waits until something has happened on this call, so many times. */
   async happens(what: string, times = 1): Promise<void> {
     const count = (): number => this.notes.told.filter((message) => message.type === 'event' && message.what === what).length;
-    const all = (): string => this.notes.told.flatMap((message) => (message.type === 'event' ? [`${message.what} ${message.detail ?? ''}`] : [])).join(', ');
-    await until(() => `"${what}" happens on the call: ${all()}`, () => count() >= times);
+    const all = (): string =>
+      this.notes.told.flatMap((message) => (message.type === 'event' ? [`${message.what} ${message.detail ?? ''}`] : [])).join(', ');
+    await until(
+      () => `"${what}" happens on the call: ${all()}`,
+      () => count() >= times,
+    );
   }
 
   /** Waits for the end of this call. @returns its outcome. */

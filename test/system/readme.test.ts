@@ -129,7 +129,9 @@ describe('the README', () => {
   }, 180_000);
 
   it('npm run dev and parley call hold a call with it', async () => {
-    const port = await start('npm run dev', ['--', '--port=0', '--grpc.port=0', '--ops.port=0', '--json']).says(/"event":"ready".*?"port":(\d+)/u);
+    const port = await start('npm run dev', ['--', '--port=0', '--grpc.port=0', '--ops.port=0', '--json']).says(
+      /"event":"ready".*?"port":(\d+)/u,
+    );
     const call = commandWith(' --agent hello ');
     const { code, output } = await run(call.replace(':8086', `:${port}`));
     expect(code, output).toBe(0);

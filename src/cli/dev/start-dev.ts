@@ -30,7 +30,13 @@ export interface Dev {
 const ORGANIZATION = 'laptop';
 
 /** Starts everything. @throws AppError of the settings, the bots or the start; nothing is left open then. */
-export async function startDev({ port, voice, clock, through = (target) => Promise.resolve(target), ...options }: DevOptions): Promise<Dev> {
+export async function startDev({
+  port,
+  voice,
+  clock,
+  through = (target) => Promise.resolve(target),
+  ...options
+}: DevOptions): Promise<Dev> {
   const shown = new ShownCalls(clock);
   const server = await startDevServer({ ...options, observed: (settings) => shown.observers(settings) });
   const { ready, modelsUrl } = server;
