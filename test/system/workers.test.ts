@@ -200,14 +200,11 @@ describe('parley serve --workers', () => {
     const calls = await callsOver(context, ready, 2);
     const overview = async (): Promise<Overview> => (await (await operations(ready, '/api/overview')).json()) as Overview;
     await until('the workers know each other', async () => (await overview()).servers.length === 2);
-    const { servers, silent, traffic } = await overview();
+    const { servers, silent } = await overview();
     expect(silent).toEqual([]);
-    expect(traffic.reduce((sum, { started }) => sum + started, 0)).toBeGreaterThanOrEqual(2);
     const { calls: found } = (await (await operations(ready, '/api/calls')).json()) as FoundCalls;
-    for (const { ids } of calls) {
-      const row = found.find(({ conversationId }) => conversationId === ids.conversationId);
-      expect(servers.map(({ id }) => id)).toContain(row?.server);
-    }
+    const serverOf = (id: string): string | undefined => found.find(({ conversationId }) => conversationId === id)?.server;
+    for (const { ids } of calls) expect(servers.map(({ id }) => id)).toContain(serverOf(ids.conversationId));
   });
 
   it('replaces a worker that was killed while the other one takes calls, and does not forget what it had counted', async (context) => {
