@@ -49,6 +49,6 @@ export async function replayed(recording: Recording, ...bots: readonly Bot[]): P
 /** A call as it goes with a bot, as a recording. */
 export async function recordedWith(bot: Bot, inputs: readonly TimedInput[]): Promise<Recording> {
   const call = callTo(bot.id, inputs);
-  const answers = (await replayed(call, bot)).filter(({ kind }) => kind === 'output' || kind === 'state' || kind === 'ended');
+  const answers = (await replayed(call, bot)).filter(({ kind }) => ['output', 'state', 'turn_closed', 'ended'].includes(kind));
   return { ...call, events: [...call.events, ...answers].toSorted((a, b) => a.atMs - b.atMs) };
 }

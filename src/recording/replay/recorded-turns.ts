@@ -53,7 +53,7 @@ export function isWithheld(value: unknown): value is Withheld {
 }
 
 /** Whether the rest of a turn's reply was not wanted any more, because the caller came in or hung up. */
-export function isCut({ id, end, input, closedMs = Infinity }: RecordedTurn, turns: readonly RecordedTurn[]): boolean {
+export function isCut({ id, end, input, closedMs = -Infinity }: RecordedTurn, turns: readonly RecordedTurn[]): boolean {
   if (end === 'interrupted' || end === 'hang_up') return true;
   const sinceMs = input?.completeMs ?? Infinity;
   return turns.some((other) => {
