@@ -1,6 +1,7 @@
 // What a replayed call does otherwise than the recorded one, turn by turn: what is said, the next step, the bot's state and, with a
 // limit, the latency. What is withheld is never different.
 import { isJsonList, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { SessionEnd } from '../../dialog/ending.ts';
 import type { RecordedEvent } from '../recording.ts';
 import { isWithheld, turnsOf, type RecordedTurn, type TurnPrompt } from './recorded-turns.ts';
 
@@ -22,6 +23,9 @@ export interface Tolerance {
   readonly laterMs?: number;
 }
 
+/** Ends of a call that neither caller nor bot brings about. */
+const BY_SERVER: ReadonlySet<string> = new Set<SessionEnd>(['too_long', 'shutdown']);
+
 /** All differences, in the order of the turns. */
 export function differences(
   recorded: readonly RecordedEvent[],
@@ -31,7 +35,10 @@ export function differences(
   const found: Difference[] = [];
   const today = new Map(turnsOf(replayed).map((turn) => [turn.id, turn]));
   let isAfterWithheld = false;
+  const isLeft = recorded.some((event) => event.kind === 'ended' && BY_SERVER.has(event.end));
   for (const before of turnsOf(recorded)) {
+    // The server ended the call at a time of its own, without its bot.
+    if (isLeft && before.next?.kind === 'transfer' && before.state === undefined) break;
     isAfterWithheld ||= before.input?.isWithheld === true;
     const now = today.get(before.id);
     const own =

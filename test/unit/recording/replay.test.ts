@@ -87,6 +87,21 @@ describe('a replay', () => {
     expect(differences(unknown, await replayed({ ...recording, events: unknown }, keyed))).toEqual([]);
   });
 
+  it('does not compare the turn in which the server gave the caller away', async () => {
+    const recording = await recordedWith(counting('One more.'), KEYS);
+    const last = { atMs: 40_000, turn: 'call-1#5' };
+    const left: readonly RecordedEvent[] = [
+      ...recording.events,
+      { kind: 'turn_opened', ...last, opensWith: 'nothing' },
+      { kind: 'output', ...last, output: { kind: 'final', prompts: [], next: { kind: 'transfer', metadata: {} } } },
+      { kind: 'ended', atMs: 40_000, end: 'too_long' },
+    ];
+    const today = await replayed({ ...recording, events: left }, counting('One more.'));
+    expect(differences(left, today)).toEqual([]);
+    const byBot = left.map((event): RecordedEvent => (event.kind === 'ended' ? { ...event, end: 'bot_transfer' } : event));
+    expect(differences(byBot, today)).toHaveLength(1);
+  });
+
   it('refuses a call to a bot that does not exist', async () => {
     await expect(replayed(callTo('nobody', [START]), frontDesk)).rejects.toMatchObject({ code: 'agent_unknown' });
   });
