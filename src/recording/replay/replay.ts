@@ -1,11 +1,9 @@
 // Plays a recorded call again: the same inputs at the same times to the engine of today, on a clock that does not wait.
-import type { AbortReason } from '../../base/abort.ts';
 import { JumpingClock } from '../../base/jumping-clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Bot } from '../../bot/bot.ts';
 import type { RecordedAnswer } from '../../bot/services.ts';
 import { Catalog } from '../../bot/catalog.ts';
-import type { AudioInput, Input } from '../../dialog/input.ts';
 import { Admission } from '../../session/admission.ts';
 import type { SessionObserver, Snapshots, TurnSink } from '../../session/ports.ts';
 import { Sessions } from '../../session/sessions.ts';
@@ -13,7 +11,8 @@ import { fillersOf, type EngineSettings } from '../../session/settings.ts';
 import type { CreateListener } from '../../session/turn/caller-audio.ts';
 import type { Turn } from '../../session/turn/turn.ts';
 import type { SpeechEvent } from '../../speech/endpointer.ts';
-import type { RecordedEvent, RecordedInput, Recording, SoundRange } from '../recording.ts';
+import type { RecordedEvent, Recording } from '../recording.ts';
+import { audioOf, inputOf, playedOf, reasonOf, type Played } from './caller-side.ts';
 import { RecordedRecognizer } from './recorded-recognizer.ts';
 import { turnsOf, type RecordedTurn } from './recorded-turns.ts';
 import { RecordedVoice } from './recorded-voice.ts';
@@ -58,9 +57,6 @@ const NO_SNAPSHOTS: Snapshots = {
 export async function replay(recording: Recording, options: ReplayOptions): Promise<readonly RecordedEvent[]> {
   return new Replay(recording, options).run();
 }
-
-/** What the driver plays: what the caller's side did, and the begin and end of speech whose sound is withheld. */
-type Played = Extract<RecordedEvent, { kind: 'turn_opened' | 'input' | 'audio' | 'half_closed' | 'aborted' | 'output' }>;
 
 class Replay {
   readonly #recording: Recording;
@@ -122,7 +118,7 @@ class Replay {
 
   async run(): Promise<readonly RecordedEvent[]> {
     let before: Played | undefined;
-    for (const event of this.#played()) {
+    for (const event of playedOf(this.#recording)) {
       // What opens a turn belongs to it: nothing may come between.
       const isFirst = before?.kind === 'turn_opened' && before.turn === event.turn && before.atMs === event.atMs;
       if (!isFirst && (this.#isStirred || !this.#clock.skipTo(event.atMs))) await this.#until(event.atMs);
@@ -134,25 +130,6 @@ class Replay {
     const taken = [...this.#events];
     await Promise.all([this.#sessions.close(0), this.#clock.advance(CLOSE_MS)]);
     return taken;
-  }
-
-  #played(): readonly Played[] {
-    const { events, callerSound } = this.#recording;
-    const audible = new Set(events.flatMap((event) => (event.kind === 'audio' && isAudible(event, callerSound) ? [event.turn] : [])));
-    return events.filter((event): event is Played => {
-      switch (event.kind) {
-        case 'output':
-          return !audible.has(event.turn) && (event.output.kind === 'input_started' || event.output.kind === 'input_ended');
-        case 'turn_opened':
-        case 'input':
-        case 'audio':
-        case 'half_closed':
-        case 'aborted':
-          return true;
-        default:
-          return false;
-      }
-    });
   }
 
   async #until(atMs: number): Promise<void> {
@@ -288,30 +265,6 @@ class Replay {
 function hasRecognizer({ settings: { recognizer } }: Recording['header']): boolean {
   const engine: unknown = Reflect.get(Object(recognizer), 'engine');
   return typeof engine === 'string' && engine !== 'none';
-}
-
-/** Whether there is anything in a frame; what is withheld is silence. */
-function isAudible({ from, bytes }: SoundRange, sound: Uint8Array): boolean {
-  return sound.subarray(from, from + bytes).some((byte) => byte !== sound[from]);
-}
-
-function inputOf(input: RecordedInput): Input {
-  // A digit stands in for each one that is withheld.
-  return 'withheld' in input ? { kind: 'dtmf', digits: '0'.repeat(input.length) } : input;
-}
-
-function audioOf({ from, bytes, encoding, sampleRateHz }: Extract<Played, { kind: 'audio' }>, sound: Uint8Array): AudioInput {
-  return {
-    ...{ kind: 'audio', audio: sound.subarray(from, from + bytes) },
-    ...(encoding !== undefined && { encoding }),
-    ...(sampleRateHz !== undefined && { sampleRateHz }),
-  };
-}
-
-const REASONS = ['hang_up', 'superseded', 'deadline', 'shutdown'] as const satisfies readonly AbortReason[];
-
-function reasonOf(written: string): (typeof REASONS)[number] {
-  return REASONS.find((reason) => reason === written) ?? 'hang_up';
 }
 
 /** How many digits the turns before this one have asked for. */
