@@ -15,6 +15,7 @@ const config: KnipConfig = {
     'test/fixtures/reload/*.ts',
     'scripts/*.mjs',
     'console/*.tsx',
+    'console/softphone-worklets.ts',
     'test/support/*.mjs',
     // Run in projects of their own.
     'scripts/package/{create,program}.mjs',

@@ -16,7 +16,7 @@ import { joined, recorded, silence } from './line-signals.ts';
 import { until } from './until.ts';
 
 /** The caller of the microphone begins to speak so long after the call was begun, ms; and then is silent for long. */
-export const SPEAKS_AFTER_MS = 7000;
+const SPEAKS_AFTER_MS = 7000;
 /** The welcome of the bot. */
 export const WELCOME = recorded('sentence');
 /** What the bot answers. */

@@ -133,7 +133,8 @@ class SoftphoneCalls {
     this.#running.add(call);
     const result = await call;
     this.#running.delete(call);
-    if (result !== undefined) this.#last = callerScript(result);
+    // A call that came to nothing has no caller worth repeating.
+    if (result !== undefined && result.outcome !== 'failed') this.#last = callerScript(result);
   }
 
   async close(): Promise<void> {
