@@ -1,5 +1,5 @@
 // Who may use the softphone, and what it says to a page that asks for what is not possible.
-import { request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** Asks under any host name. */
 async function asked(path: string, host = `127.0.0.1:${String(port)}`) {
-  const [answer] = (await once(request({ port, path, headers: { host } }).end(), 'response')) as [import('node:http').IncomingMessage];
+  const [answer] = (await once(request({ port, path, headers: { host } }).end(), 'response')) as [IncomingMessage];
   answer.resume();
   return answer;
 }
