@@ -1,18 +1,21 @@
-// Records one call: turns what the engine reports into events and sounds, withholds what is sensitive, and hands full blocks to the queue.
-// Content of the caller that comes while the bot decides is held back, because the bot may be asking for something sensitive right now.
+// Records one call: turns what the engine reports into events and sounds, withholds what is sensitive, and queues full blocks for the disk.
+// Content of the caller that comes while the caller speaks or the bot decides is held back: the bot may be asking for something sensitive.
 import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json.ts';
 import { turnOpening, type AudioInput, type Input } from '../dialog/input.ts';
 import type { Output, PromptAudio, SpokenPrompt } from '../dialog/output.ts';
 import type { CallRecorder, HeardWords, RecordedCall, RecordedTurn, Recognized, ServiceAnswer } from '../session/ports.ts';
 import { EventBlock } from './event-block.ts';
+import { HeldBack } from './held-back.ts';
 import type { RecordedEvent, RecordedPrompt, RecordingHeader, SoundRange } from './recording.ts';
-import { allowedInput, WITHHELD, withheldEvent, withheldInput, withheldNext } from './redaction.ts';
+import { allowedInput, WITHHELD, withheldInput, withheldNext } from './redaction.ts';
 import { FileSealer, PIECE } from './sealed-file.ts';
 import type { WriteQueue, WrittenFile } from './write-queue.ts';
 
-/** Most blocks held back while the bot decides; what comes then is withheld. */
-const MAX_HELD_BLOCKS = 16;
+/** No parameter is kept. */
+const NONE: ReadonlySet<string> = new Set();
+/** In place of the turn of a lost question: the call may have begun in another process. */
+const ELSEWHERE = -1;
 
 /** An event without its time. */
 type Timeless<E> = E extends RecordedEvent ? Omit<E, 'atMs'> : never;
@@ -42,13 +45,12 @@ export class CallRecording implements CallRecorder {
   readonly #file: WrittenFile;
   readonly #sealer: FileSealer;
   readonly #sounds = new WeakMap<PromptAudio, SoundRange>();
-  /** Turns whose input is complete and not answered yet. */
-  readonly #undecided = new Set<number>();
+  readonly #held = new HeldBack();
   readonly #open = new Set<number>();
-  /** Full blocks that are held back. */
-  #held: EventBlock[] = [];
-  /** From here on the first held block, else the current one, is held back. */
-  #heldFrom = 0;
+  /** The turn whose question is lost, while the caller may answer it: it may have been sensitive. Undefined: none is. */
+  #lost: number | undefined = ELSEWHERE;
+  /** A question is lost until the end of this turn. */
+  #lostUntil: number | undefined;
   #block: EventBlock;
   /** Its first input says what it opens with. */
   #opening: { readonly turn: RecordedTurn; readonly atMs: number } | undefined;
@@ -98,25 +100,50 @@ export class CallRecording implements CallRecorder {
   }
 
   heard(turn: RecordedTurn, { text, stable, isWhole }: HeardWords): void {
-    if (!this.#options.recorded.isInputSensitive()) this.#event(turn, { kind: 'interim', turn: turn.id, text, stable, isWhole });
+    if (!this.#isInputSensitive) this.#event(turn, { kind: 'interim', turn: turn.id, text, stable, isWhole });
   }
 
   recognized(turn: Pick<RecordedTurn, 'id'>, { text, tookMs, failure }: Recognized, isSensitive: boolean): void {
-    const words = text === undefined ? {} : { text: isSensitive ? WITHHELD : text };
+    const words = text === undefined ? {} : { text: isSensitive || this.#lost !== undefined ? WITHHELD : text };
     this.#event(turn, { kind: 'words', turn: turn.id, ...words, tookMs, ...(failure !== undefined && { failure }) });
   }
 
   output(turn: RecordedTurn, output: Output): void {
     this.#safely(() => {
-      if (output.kind === 'input_ended') this.#wait(turn);
+      // Another turn may ask for something sensitive while the caller speaks on this one.
+      if (output.kind === 'input_started') this.#held.wait(turn.number, this.#block);
       this.#put(turn, { kind: 'output', turn: turn.id, output: this.#outputOf(output) });
+      if (output.kind === 'input_ended') this.#held.complete(turn.number, this.#block);
+    });
+  }
+
+  asked(turn: RecordedTurn, done: Promise<void>): void {
+    this.#safely(() => {
+      this.#held.asked(turn.number);
+    });
+    void done.then(() => {
+      this.#safely(() => {
+        this.#decided(turn, false);
+        this.#closeIfOver();
+      });
+    });
+  }
+
+  questionLost(turn: RecordedTurn): void {
+    this.#safely(() => {
+      const isHarmless = !this.#isInputSensitive;
+      this.#lost = turn.number;
+      this.#lostUntil = undefined;
+      this.#decided(turn, isHarmless);
     });
   }
 
   answered(turn: RecordedTurn, state: JsonValue, isSensitive: boolean): void {
     this.#safely(() => {
-      this.#decided(turn, isSensitive ? undefined : turn.id);
+      this.#decided(turn, !isSensitive && this.#lost === undefined);
       this.#put(turn, { kind: 'state', turn: turn.id, state: this.#secret ? WITHHELD : state });
+      if (this.#lost !== turn.number) this.#lostUntil ??= turn.number;
+      if (!this.#open.has(turn.number)) this.#foundAfter(turn);
     });
   }
 
@@ -126,9 +153,10 @@ export class CallRecording implements CallRecorder {
 
   turnClosed(turn: RecordedTurn, end: string): void {
     this.#safely(() => {
-      this.#decided(turn);
+      if (this.#held.isDecidedByEnd(turn.number)) this.#decided(turn, false);
       this.#put(turn, { kind: 'turn_closed', turn: turn.id, end });
       this.#open.delete(turn.number);
+      this.#foundAfter(turn);
       this.#closeIfOver();
     });
   }
@@ -151,8 +179,8 @@ export class CallRecording implements CallRecorder {
   close(end: string | undefined = this.#end): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#undecided.size > 0) this.#release(true);
-    this.#hand(this.#block);
+    for (const block of this.#held.end(this.#block)) this.#queue(block);
+    this.#queue(this.#block);
     if (end !== undefined) {
       const { clock } = this.#options;
       const summary = { end, durationMs: Math.round(clock.monotonicMs() - this.#startedAtMs), turns: this.#turns };
@@ -167,7 +195,12 @@ export class CallRecording implements CallRecorder {
 
   /** Whether the bot or its prompts may repeat something sensitive. */
   get #secret(): boolean {
-    return this.#options.recorded.isSensitive();
+    return this.#lost !== undefined || this.#options.recorded.isSensitive();
+  }
+
+  /** Whether what the caller does now may be sensitive. */
+  get #isInputSensitive(): boolean {
+    return this.#lost !== undefined || this.#options.recorded.isInputSensitive();
   }
 
   /** The way of every frame. */
@@ -175,7 +208,7 @@ export class CallRecording implements CallRecorder {
     if (this.#isClosed) return;
     try {
       const atMs = this.#nowMs;
-      const isWithheld = this.#options.recorded.isInputSensitive() || this.#held.length >= MAX_HELD_BLOCKS;
+      const isWithheld = this.#isInputSensitive || this.#held.isFull;
       if (!this.#block.audio(atMs, turn.number, input, isWithheld)) this.#nextBlock().audio(atMs, turn.number, input, isWithheld);
     } catch (thrown) {
       this.#failed(thrown);
@@ -183,35 +216,27 @@ export class CallRecording implements CallRecorder {
   }
 
   #inputCame(turn: RecordedTurn, input: Exclude<Input, AudioInput>): void {
+    // The call begins here, so no earlier question of it is lost.
+    if (input.kind === 'session_start' && this.#lost === ELSEWHERE && this.#held.isIdle) this.#lost = undefined;
+    const isOpen = this.#open.has(turn.number);
     const isComplete = input.kind !== 'dtmf_start' && input.kind !== 'session_end';
-    if (isComplete) this.#wait(turn);
-    const allowed = allowedInput(input, this.#options.parameters);
-    const isWithheld = this.#held.length >= MAX_HELD_BLOCKS;
-    this.#put(turn, { kind: 'input', turn: turn.id, input: isWithheld ? withheldInput(allowed) : allowed });
+    if (isComplete && isOpen) this.#held.wait(turn.number, this.#block);
+    // Parameters may repeat what is secret.
+    const allowed = allowedInput(input, this.#secret ? NONE : this.#options.parameters);
+    this.#put(turn, { kind: 'input', turn: turn.id, input: this.#held.isFull || !isOpen ? withheldInput(allowed) : allowed });
+    if (isComplete) this.#held.complete(turn.number, this.#block);
   }
 
-  /** From now on the bot decides: holds back what comes, this input included. */
-  #wait({ number }: RecordedTurn): void {
-    if (this.#undecided.size === 0) this.#heldFrom = this.#block.used;
-    this.#undecided.add(number);
+  /** The bot has asked anew. What the caller does meanwhile may still belong to the lost question, and prolongs that. */
+  #foundAfter({ number }: RecordedTurn): void {
+    if (this.#lostUntil !== number) return;
+    this.#lostUntil = undefined;
+    if (this.#held.isIdle) this.#lost = undefined;
   }
 
-  /** @param harmless - the turn whose input the engine knows to be not sensitive. */
-  #decided({ number }: RecordedTurn, harmless?: string): void {
-    if (!this.#undecided.delete(number)) return;
-    const isSensitive = this.#options.recorded.isInputSensitive();
-    if (this.#undecided.size === 0 || isSensitive) this.#release(isSensitive, harmless);
-  }
-
-  /** Hands on what was held back. */
-  #release(isSensitive: boolean, harmless?: string): void {
-    const withheld = (event: RecordedEvent): RecordedEvent | undefined =>
-      'turn' in event && event.turn === harmless ? event : withheldEvent(event);
-    const blocks = [...this.#held, this.#block];
-    if (isSensitive) for (const [index, block] of blocks.entries()) block.withhold(index === 0 ? this.#heldFrom : 0, withheld);
-    for (const block of this.#held) this.#hand(block);
-    this.#held = [];
-    this.#heldFrom = this.#block.used;
+  /** @param isHarmless - whether the engine knows that the input of this turn is not sensitive. */
+  #decided({ number }: RecordedTurn, isHarmless: boolean): void {
+    for (const block of this.#held.decided(number, this.#isInputSensitive, isHarmless, this.#block)) this.#queue(block);
   }
 
   #opened(first: RecordedTurn, input: Input | undefined): void {
@@ -241,12 +266,11 @@ export class CallRecording implements CallRecorder {
     const full = this.#block;
     const next = new EventBlock(this.#options.blocks.take());
     this.#block = next;
-    if (this.#undecided.size > 0) this.#held.push(full);
-    else this.#hand(full);
+    if (!this.#held.take(full)) this.#queue(full);
     return next;
   }
 
-  #hand(block: EventBlock): void {
+  #queue(block: EventBlock): void {
     const { blocks } = this.#options;
     this.#write(
       block.used,
@@ -305,7 +329,7 @@ export class CallRecording implements CallRecorder {
   }
 
   #closeIfOver(): void {
-    if (this.#end !== undefined && this.#open.size === 0) this.close();
+    if (this.#end !== undefined && this.#open.size === 0 && !this.#held.isAsked) this.close();
   }
 
   /** A defect here must not reach the call. */

@@ -1,5 +1,5 @@
 // Recorded events as bytes: written into a block of fixed size while a call goes on, without an allocation per audio frame, and read back.
-// What is written can still be withheld until the block is handed on.
+// What is in a block can still be withheld until the block is queued for the disk.
 import { parseJson } from '../base/json.ts';
 import type { AudioEncoding, AudioInput } from '../dialog/input.ts';
 import { FALLBACK_FORMAT } from '../speech/audio-format.ts';
@@ -74,17 +74,23 @@ export class EventBlock {
    *
    * @param from - see {@link EventBlock.used}.
    * @param withheld - the form of an event that may stay; undefined: it goes.
+   * @param spared - what the caller did on this turn up to this place stays as it is.
    */
-  withhold(from: number, withheld: (event: RecordedEvent) => RecordedEvent | undefined): void {
+  withhold(
+    from: number,
+    withheld: (event: RecordedEvent) => RecordedEvent | undefined,
+    spared: { readonly turn: number; readonly until: number },
+  ): void {
     const records = [...recordsIn(Buffer.from(this.#bytes.subarray(from, this.#used)))];
     this.#used = from;
     for (const record of records) {
+      const isSpared = record.turn === spared.turn && from + record.end <= spared.until;
       if ('event' in record) {
-        const event = withheld(record.event);
+        const event = isSpared ? record.event : withheld(record.event);
         const json = event === undefined ? '' : JSON.stringify(event);
         if (json !== '' && this.#used + JSON_HEAD_BYTES + Buffer.byteLength(json) <= this.#bytes.length)
           this.#json(record.atMs, record.turn, json);
-      } else this.audio(record.atMs, record.turn, record.input, true);
+      } else this.audio(record.atMs, record.turn, record.input, !isSpared || record.input.audio instanceof WithheldAudio);
     }
   }
 
@@ -116,7 +122,11 @@ function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-type BlockRecord = { readonly atMs: number; readonly turn: number } & ({ readonly event: RecordedEvent } | { readonly input: AudioInput });
+/** `end`: where it ends in its block. */
+type BlockRecord = { readonly atMs: number; readonly turn: number; readonly end: number } & (
+  | { readonly event: RecordedEvent }
+  | { readonly input: AudioInput }
+);
 
 /** Collects events and the caller's sound from the blocks of one call, in their order. */
 export class EventReader {
@@ -168,7 +178,7 @@ function* recordsIn(block: Buffer): Generator<BlockRecord> {
       if (tag === TAG.json) {
         const end = at + 4 + block.readUInt32LE(at);
         // Sealed by us, so it is trusted to have this type.
-        yield { atMs, turn, event: parseJson(block.subarray(at + 4, end)) as RecordedEvent };
+        yield { atMs, turn, end, event: parseJson(block.subarray(at + 4, end)) as RecordedEvent };
         at = end;
         continue;
       }
@@ -179,7 +189,7 @@ function* recordsIn(block: Buffer): Generator<BlockRecord> {
       const audio = isWithheld ? new WithheldAudio(length) : block.subarray(at, at + length);
       if (!isWithheld) at += length;
       const named = { ...(encoding !== undefined && { encoding }), ...(rate !== 0 && { sampleRateHz: rate }) };
-      yield { atMs, turn, input: { kind: 'audio', audio, ...named } };
+      yield { atMs, turn, end: at, input: { kind: 'audio', audio, ...named } };
     }
   } catch (thrown) {
     if (thrown instanceof RangeError) throw unreadable('a piece of it ends in the middle of an event');

@@ -120,7 +120,7 @@ export class FolderRecorder implements Recorder {
     if (!KNOWN_FACTS.has(event)) this.#byCall.get(call)?.fact(event, turnId, details);
   };
 
-  /** Resolves when everything handed on so far is written or lost. Never rejects. */
+  /** Resolves when everything queued so far is written or lost. Never rejects. */
   written(): Promise<void> {
     return this.#queue.written();
   }

@@ -150,7 +150,7 @@ export interface SessionObserver {
    * @param synthesisMs - what was waited for sounds until then: from the request of the prompt; 0 when it was cached.
    */
   replyStarted?(call: CallFacts, turnId: string, latencyMs: number, synthesisMs: number): void;
-  /** The time to the first sound of the reply by its parts; just before `turnEnded`. Told by an observer: see telemetry/answer-parts. */
+  /** The time to the first sound of the reply by its parts; just before `turnEnded`. Reported by an observer: see telemetry/answer-parts. */
   answerTimed?(call: CallFacts, turnId: string, parts: AnswerParts): void;
   turnEnded?(call: CallFacts, turnId: string, end: TurnEnd): void;
   speechStarted?(call: CallFacts, turnId: string): void;
@@ -233,6 +233,10 @@ export interface CallRecorder {
   /** @param isSensitive - this utterance was requested as sensitive, or may be the rest of such a one. */
   recognized(turn: Pick<RecordedTurn, 'id'>, recognized: Recognized, isSensitive: boolean): void;
   output(turn: RecordedTurn, output: Output): void;
+  /** The bot is asked about the input of a turn, after what waits already. @param done - resolves when nothing more comes of it; never rejects. */
+  asked?(turn: RecordedTurn, done: Promise<void>): void;
+  /** The bot has spoken and did not come to say how it listens: the caller may answer a sensitive question that nobody knows of. */
+  questionLost?(turn: RecordedTurn): void;
   /**
    * The bot has answered, and `state` is what it keeps. The answer already counts in {@link RecordedCall}.
    *

@@ -74,6 +74,7 @@ export class BotRunner {
         await this.#farewell.transferAfter(delivery, toAppError(thrown));
       }
     });
+    this.#conversation.recorder?.asked?.(turn, this.#last);
   }
 
   /** Ends the call from our side on an open turn: see {@link Farewell.transfer}. */
@@ -171,8 +172,9 @@ export class BotRunner {
   }
 
   #spoken(delivery: Delivery, { cut }: CompleteInput, outcome: Outcome): Promise<void> {
-    const { conversation, turn } = delivery;
+    const { conversation, turn, writer } = delivery;
     const { observer } = this.#parts;
+    if ((outcome.kind === 'abandoned' || outcome.kind === 'failed') && writer.hasSaid) conversation.recorder?.questionLost?.(turn);
     switch (outcome.kind) {
       case 'answer':
         return this.#speak(delivery, outcome);

@@ -1,0 +1,108 @@
+// What the caller does while the bot may be asking for something sensitive: it stays in memory until the bot has decided.
+import type { EventBlock } from './event-block.ts';
+import { withheldEvent } from './redaction.ts';
+
+/** Most full blocks that are held back. */
+const MAX_BLOCKS = 16;
+
+/** A turn that is not decided. */
+interface Waiting {
+  /** Its input has come: what comes on it later is not a part of it. */
+  isComplete: boolean;
+  /** The end of its input in what is held back. */
+  end?: { readonly block: EventBlock; readonly at: number } | undefined;
+  /** The bot was asked and is not done: only what comes of that decides. */
+  isAsked: boolean;
+}
+
+/** Of one recording. Turns are given by their numbers, `current` is the block that is being written. */
+export class HeldBack {
+  readonly #waiting = new Map<number, Waiting>();
+  /** Full blocks. */
+  #blocks: EventBlock[] = [];
+  /** From here on the first full block, else the current one, is held back. */
+  #from = 0;
+
+  /** Whether nothing more can be held back: what comes now must be withheld. */
+  get isFull(): boolean {
+    return this.#blocks.length >= MAX_BLOCKS;
+  }
+
+  /** Whether no turn waits for its decision. */
+  get isIdle(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** Whether the bot is still at work on an input. */
+  get isAsked(): boolean {
+    return [...this.#waiting.values()].some(({ isAsked }) => isAsked);
+  }
+
+  /** Holds back what comes from now on, until this turn is decided. */
+  wait(turn: number, current: EventBlock): void {
+    if (this.isIdle) this.#from = current.used;
+    if (!this.#waiting.has(turn)) this.#waiting.set(turn, { isComplete: false, isAsked: false });
+  }
+
+  /** The input of a turn that waits has come. */
+  complete(turn: number, current: EventBlock): void {
+    const waiting = this.#waiting.get(turn);
+    if (waiting === undefined || waiting.isComplete) return;
+    waiting.isComplete = true;
+    waiting.end = { block: current, at: current.used };
+  }
+
+  /** The bot is asked about the input of this turn: its end decides nothing. */
+  asked(turn: number): void {
+    const waiting = this.#waiting.get(turn);
+    if (waiting !== undefined) waiting.isAsked = true;
+  }
+
+  /** The turn has ended. @returns whether that decides it. */
+  isDecidedByEnd(turn: number): boolean {
+    return this.#waiting.get(turn)?.isAsked === false;
+  }
+
+  /** Takes a full block. @returns false when nothing is held back: it can be written. */
+  take(full: EventBlock): boolean {
+    if (this.isIdle) return false;
+    this.#blocks.push(full);
+    return true;
+  }
+
+  /**
+   * A turn is decided. @param isHarmless - whether its own input is known not to be sensitive.
+   *
+   * @returns the full blocks that can be written.
+   */
+  decided(turn: number, isSensitive: boolean, isHarmless: boolean, current: EventBlock): readonly EventBlock[] {
+    const waiting = this.#waiting.get(turn);
+    if (waiting === undefined) return [];
+    this.#waiting.delete(turn);
+    if (!isSensitive && !this.isIdle) return [];
+    return this.#released(isSensitive, current, turn, isHarmless ? waiting.end : undefined);
+  }
+
+  /** Withholds what was not decided. @returns the full blocks that can be written. */
+  end(current: EventBlock): readonly EventBlock[] {
+    return this.isIdle ? [] : this.#released(true, current);
+  }
+
+  /** @param end - the end of the input of `turn`, which may stay. */
+  #released(isSensitive: boolean, current: EventBlock, turn = 0, end?: Waiting['end']): readonly EventBlock[] {
+    const [full, from] = [this.#blocks, this.#from];
+    if (isSensitive) {
+      const all = [...full, current];
+      const endsIn = end === undefined ? -1 : all.indexOf(end.block);
+      for (const [index, block] of all.entries()) {
+        const until = index < endsIn ? Infinity : index === endsIn ? (end?.at ?? 0) : 0;
+        block.withhold(index === 0 ? from : 0, withheldEvent, { turn, until });
+      }
+      // What they may have to spare is withheld already, and has moved.
+      for (const waiting of this.#waiting.values()) waiting.end = undefined;
+    }
+    this.#blocks = [];
+    this.#from = current.used;
+    return full;
+  }
+}
