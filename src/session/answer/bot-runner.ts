@@ -216,6 +216,11 @@ export class BotRunner {
     const { snapshot } = conversation;
     const { settings } = this.#parts;
     const { next, prompts } = reply;
+    if (next.kind === 'listen' && next.sensitive === true) {
+      // A home that dies while it asks has not answered, but the caller may have heard the question.
+      conversation.snapshot = { ...snapshot, sensitive: true, lastWasSensitive: true };
+      this.#save(conversation);
+    }
     const before = turn.forwardedId === undefined ? undefined : conversation.snapshotNow(this.#parts);
     const isEnd = next.kind !== 'listen';
     const isSensitive = isSensitiveInput(snapshot, event);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotContext } from '../../../src/bot/index.ts';
+import { throughJson, type JsonObject } from '../../../src/base/json.ts';
 import type { AudioInput, Input } from '../../../src/dialog/input.ts';
+import type { Snapshot } from '../../../src/session/snapshot/snapshot.ts';
+import { LeftSnapshots } from '../../support/homes.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { eventsOf, recordingLab, type RecordingLab } from '../../support/recording-lab.ts';
 import { LINE_SILENCE, SENTENCE, WHOLE_SENTENCE } from '../../support/caller-audio.ts';
@@ -308,6 +311,24 @@ describe('a recording', () => {
     await call.turn(...WHOLE_SENTENCE);
     lab.clock.advance(10_000);
     await call.turn({ kind: 'custom_event', name: 'paid', parameters: { card: CARD } });
+    expect(JSON.stringify(await lab.recording())).not.toContain(CARD);
+  });
+
+  it('has nothing of a number whose question was asked by a home that died before it had answered', async () => {
+    const left = new LeftSnapshots();
+    const saved: Snapshot[] = [];
+    left.save = (_call, snapshot) => saved.push(snapshot);
+    await untilAsked(await recordingLab([cashier], { recognizer: spoken('a pizza'), snapshots: left }));
+    expect(saved.map(({ turns, listen }) => [turns, listen.sensitive])).toEqual([
+      [1, undefined],
+      [1, undefined],
+      [2, true],
+    ]);
+    const lab = await recordingLab([cashier]);
+    const call = new MemoryCall(lab.sessions, { restored: { snapshot: throughJson(saved[1]) as JsonObject, generation: 1 } });
+    await call.press(CARD);
+    lab.clock.advance(10_000);
+    await call.turn({ kind: 'custom_event', name: 'paid', parameters: {} });
     expect(JSON.stringify(await lab.recording())).not.toContain(CARD);
   });
 });
