@@ -21,7 +21,7 @@ const HEAD = ` yaml-language-server: $schema=docs/scenario.schema.json
  */
 export const writeScenario: WriteScenario = async (from, { out, config }) => {
   const recording = readRecording(await readBounded(from), recordingKeys(config === undefined ? undefined : [`--config=${config}`]));
-  const file = out ?? `${recording.header.id}.yaml`;
+  const file = out ?? `${path.parse(from).name}.yaml`;
   const { text, sounds } = scenarioText(recording, path.parse(file).name);
   const files = new Map<string, string | Uint8Array>([[file, text]]);
   for (const [name, samples] of sounds) files.set(path.join(path.dirname(file), name), mulawWav(encodeMulaw(samples)));

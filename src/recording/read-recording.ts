@@ -4,6 +4,9 @@ import { EventReader } from './event-block.ts';
 import type { Recording, RecordingHeader } from './recording.ts';
 import { FileOpener, FileSealer, PIECE, unreadable, type Piece, type RecordingKeys } from './sealed-file.ts';
 
+/** Ids of recordings. They begin with the time, so that names sort like calls. */
+const ID = /^\d{8}T\d{6}-[\da-f]{8}$/u;
+
 /** What the end of a file says of its call. */
 export interface RecordingSummary {
   readonly end: string;
@@ -58,5 +61,7 @@ function headerOf(piece: Piece | undefined): RecordingHeader {
   const header = piece?.kind === PIECE.header ? parseJson(piece.bytes) : undefined;
   if (typeof header !== 'object' || header === null || Reflect.get(header, 'form') !== 1)
     throw unreadable('a newer version has written it');
+  // Somebody else may have made an open file.
+  if (!ID.test(String(Reflect.get(header, 'id')))) throw unreadable('its id is no id of a recording');
   return header as RecordingHeader;
 }

@@ -62,7 +62,7 @@ export function testCommand(surroundings: CallSurroundings, writeScenario = NO_R
     .argument('[files...]', 'files of scenarios, or folders that hold them')
     .option('--target <address>', TARGET_FORMS)
     .option('--from <recording>', 'write a recorded call (.parley-call) as a scenario, ready to edit, and run nothing')
-    .option('--out <file>', 'the scenario of --from (default: the name of the recording, in this folder)')
+    .option('--out <file>', 'the scenario of --from (default: the name of that file, in this folder)')
     .option('--config <file>', 'configuration with recordings.keys, for --from (default: as for a server)');
   // Checked below: a recording needs no organization.
   return withCallerOptions(withAccessOptions(command, ''), '; the limits of a test itself win')

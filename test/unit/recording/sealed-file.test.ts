@@ -5,7 +5,8 @@ import type { RecordedEvent } from '../../../src/recording/recording.ts';
 import { FileSealer, PIECE } from '../../../src/recording/sealed-file.ts';
 import { RECORDING_KEY } from '../../support/recording-lab.ts';
 
-const HEADER = Buffer.from(JSON.stringify({ form: 1, id: 'one' }));
+const ID = '20261128T172234-5f0c19ab';
+const HEADER = Buffer.from(JSON.stringify({ form: 1, id: ID }));
 const WORDS = ['one', 'two', 'three'];
 const REFUSED = { code: 'recording_unreadable' };
 
@@ -53,7 +54,7 @@ describe('the file of a recording', () => {
   it('tells from its first and last bytes whose call it is and how it ended', () => {
     const file = Buffer.concat(parts());
     expect(headAndEnd(file, file.subarray(-600), [RECORDING_KEY])).toEqual({
-      header: { form: 1, id: 'one' },
+      header: { form: 1, id: ID },
       summary: { end: 'caller', durationMs: 5, turns: 1, pieces: 4 },
     });
     const cut = file.subarray(0, -1);
@@ -77,6 +78,14 @@ describe('the file of a recording', () => {
   ])('is refused when %s', (_, change) => {
     const file = Buffer.concat(change(parts()).map((part) => part ?? Buffer.alloc(0)));
     expect(() => wordsOf(file)).toThrow(expect.objectContaining(REFUSED));
+  });
+
+  it('is refused when its id would name a file elsewhere', () => {
+    const sealer = new FileSealer(undefined);
+    const header = Buffer.from(JSON.stringify({ form: 1, id: '../escaped' }));
+    const file = Buffer.concat([sealer.head, ...sealer.piece(PIECE.header, header)]);
+    expect(() => wordsOf(file, [])).toThrow(expect.objectContaining(REFUSED));
+    expect(() => headAndEnd(file, file, [])).toThrow(expect.objectContaining(REFUSED));
   });
 
   it('is refused when any byte behind its head was changed, or is read up to a cut there', () => {
