@@ -1,4 +1,5 @@
 // `parley test --from`: writes a recorded call as a scenario, ready to edit.
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Document, isMap, isSeq } from 'yaml';
@@ -17,14 +18,16 @@ const HEAD = ` yaml-language-server: $schema=docs/scenario.schema.json
 /**
  * Writes the scenario, and beside it a WAV file of each utterance whose words are not known.
  *
- * @throws RangeError when the recording cannot be read; AppError `recording_unreadable`.
+ * @throws RangeError when the recording cannot be read, or a file is there already; AppError `recording_unreadable`.
  */
-export const writeScenario: WriteScenario = async (from, { out, config }) => {
+export const writeScenario: WriteScenario = async (from, { out, config, force }) => {
   const recording = readRecording(await readBounded(from), recordingKeys(config === undefined ? undefined : [`--config=${config}`]));
   const file = out ?? `${path.parse(from).name}.yaml`;
   const { text, sounds } = scenarioText(recording, path.parse(file).name);
   const files = new Map<string, string | Uint8Array>([[file, text]]);
   for (const [name, samples] of sounds) files.set(path.join(path.dirname(file), name), mulawWav(encodeMulaw(samples)));
+  const taken = [...files.keys()].find((name) => force !== true && existsSync(name));
+  if (taken !== undefined) throw new RangeError(`${taken} exists; give another --out, or --force to replace it`);
   for (const [name, content] of files) await writeFile(name, content, { mode: 0o600 });
   return [...files.keys()];
 };

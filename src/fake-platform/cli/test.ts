@@ -26,6 +26,7 @@ interface Flags extends AccessFlags, CallerFlags {
   readonly from?: string;
   readonly out?: string;
   readonly config?: string;
+  readonly force?: true;
   readonly jobs: number;
   readonly repeat: number;
   readonly grep?: RegExp;
@@ -50,8 +51,8 @@ Examples:
 
 Exit code: 0 all passed, 1 a test failed, 2 wrong usage or a file that is no scenario, 130 interrupted.`;
 
-/** Writes a recorded call as a scenario. @returns the files. @throws RangeError when it cannot be read. */
-export type WriteScenario = (from: string, to: { readonly out?: string; readonly config?: string }) => Promise<readonly string[]>;
+/** Writes a recorded call as a scenario. @returns the files. @throws RangeError when it cannot be read, or a file is there already. */
+export type WriteScenario = (from: string, to: Pick<Flags, 'out' | 'config' | 'force'>) => Promise<readonly string[]>;
 
 const NO_RECORDINGS: WriteScenario = () => Promise.reject(new RangeError('recordings cannot be read here'));
 
@@ -63,6 +64,7 @@ export function testCommand(surroundings: CallSurroundings, writeScenario = NO_R
     .option('--target <address>', TARGET_FORMS)
     .option('--from <recording>', 'write a recorded call (.parley-call) as a scenario, ready to edit, and run nothing')
     .option('--out <file>', 'the scenario of --from (default: the name of that file, in this folder)')
+    .option('--force', 'replace the files of --from that exist')
     .option('--config <file>', 'configuration with recordings.keys, for --from (default: as for a server)');
   // Checked below: a recording needs no organization.
   return withCallerOptions(withAccessOptions(command, ''), '; the limits of a test itself win')

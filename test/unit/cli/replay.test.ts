@@ -95,4 +95,9 @@ it('a recorded call is written as a scenario beside it', async () => {
   expect(readFileSync(out, 'utf8')).toMatch(
     /welcome:\n +heard:\n +- Hello from clerk\.\n +steps:\n +- press: "1"\n +expect:\n +heard:\n +- Yes\./u,
   );
+  writeFileSync(out, 'edited');
+  await expect(writeScenario(file, { out })).rejects.toThrow(`${out} exists; give another --out, or --force`);
+  expect(readFileSync(out, 'utf8')).toBe('edited');
+  await writeScenario(file, { out, force: true });
+  expect(readFileSync(out, 'utf8')).toContain('Hello from clerk.');
 });
