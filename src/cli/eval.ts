@@ -100,7 +100,7 @@ async function runCommand(command: Command, flags: Flags, surroundings: CallSurr
   let voice: CallerVoice | undefined;
   let server: EvalServer | undefined;
   try {
-    const plans = await Promise.all(found.files.map((one) => planned(one, fakes, settings))).catch(misused);
+    const plans = await Promise.all(found.files.map((one) => planned(one, fakes, settings, surroundings))).catch(misused);
     voice = await surroundings.openVoice();
     if (access === undefined) server = await startEvalServer(settings, fakes);
     const own = { target: server?.target ?? '', profile: loadProfile('fake'), organizationId: flags.org };
@@ -124,12 +124,13 @@ async function planned(
   { file, name, placeOf }: FoundFiles<EvalFile>['files'][number],
   fakes: SwitchedModels | undefined,
   argv: readonly string[],
+  { complain }: CallSurroundings,
 ): Promise<Plan> {
   const { models, prices } = await openModels(file, name, fakes?.url);
   return {
     script: checkModelScript(file.fake_models ?? {}),
     prices,
-    tests: evalsOf(file, name, placeOf, models, await recordedCallers(file, name, argv)),
+    tests: evalsOf(file, name, placeOf, models, await recordedCallers(file, name, argv, complain)),
   };
 }
 

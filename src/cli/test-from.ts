@@ -4,12 +4,12 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Document, isMap, isSeq } from 'yaml';
 import { readBounded } from '../base/terminal/surroundings.ts';
-import { readRecording } from '../recording/read-recording.ts';
 import type { Recording } from '../recording/recording.ts';
 import { scenarioOf, type RecordedScenario } from '../recording/scenario/scenario-of.ts';
 import { encodeMulaw } from '../speech/g711.ts';
 import { mulawWav } from '../speech/wav.ts';
 import type { WriteScenario } from '../fake-platform/cli/test.ts';
+import { openedRecording } from './opened-recording.ts';
 import { recordingKeys } from './replay/recording-keys.ts';
 
 const HEAD = ` yaml-language-server: $schema=docs/scenario.schema.json
@@ -20,8 +20,9 @@ const HEAD = ` yaml-language-server: $schema=docs/scenario.schema.json
  *
  * @throws RangeError when the recording cannot be read, or a file is there already; AppError `recording_unreadable`.
  */
-export const writeScenario: WriteScenario = async (from, { out, config, force }) => {
-  const recording = readRecording(await readBounded(from), recordingKeys(config === undefined ? undefined : [`--config=${config}`]));
+export const writeScenario: WriteScenario = async (from, { out, config, force }, complain) => {
+  const keys = recordingKeys(config === undefined ? undefined : [`--config=${config}`]);
+  const recording = openedRecording(await readBounded(from), keys, 'scenario', complain);
   const file = out ?? `${path.parse(from).name}.yaml`;
   const { text, sounds } = scenarioText(recording, path.parse(file).name);
   const files = new Map<string, string | Uint8Array>([[file, text]]);

@@ -2,8 +2,9 @@
 import { Command } from 'commander';
 import { EXIT } from '../../base/terminal/failure.ts';
 import type { Person } from '../admin/person.ts';
+import { audit } from '../opened-recording.ts';
 import { neededOperand } from '../settings-arguments.ts';
-import { audit, callsCommand, print, recordingsOf } from './recordings.ts';
+import { callsCommand, complainOf, print, recordingsOf } from './recordings.ts';
 
 export function deleteCommand(person: Person): Command {
   const command = callsCommand(new Command('delete'), 'delete 20261128T172234-5f0c19ab --yes --config my.yaml')
@@ -19,7 +20,7 @@ export function deleteCommand(person: Person): Command {
       return;
     }
     await folder.delete(id);
-    audit(command, { event: 'recording_deleted', recording: id });
+    audit({ event: 'recording_deleted', recording: id }, complainOf(command));
     print(command, { id }, `deleted  ${id}`);
   });
 }

@@ -1,14 +1,12 @@
-// What the commands of `parley calls` share: settings, the recording that is meant, output, and the audit of who opened it.
-import { userInfo } from 'node:os';
+// What the commands of `parley calls` share: settings, the recording that is meant, and output.
 import type { Command } from 'commander';
 import { sealKeys } from '../../app/changing-secrets.ts';
 import { loadSections } from '../../app/config/load-settings.ts';
-import { createLogger } from '../../base/log.ts';
 import { readBounded } from '../../base/terminal/surroundings.ts';
-import { readRecording } from '../../recording/read-recording.ts';
 import { RECORDING_SUFFIX, RecordingFolder } from '../../recording/recording-folder.ts';
 import type { Recording } from '../../recording/recording.ts';
 import type { RecordingKeys } from '../../recording/sealed-file.ts';
+import { openedRecording, type Complain } from '../opened-recording.ts';
 import { acceptSettings, neededOperand, settingsArguments } from '../settings-arguments.ts';
 
 /** The operand of the commands for one call. */
@@ -35,7 +33,7 @@ export interface Opened {
 }
 
 /**
- * Opens the recording that the operand names, and notes who did.
+ * Opens the recording that the operand names, and writes who did.
  *
  * @param purpose - what for.
  * @throws AppError `recording_unreadable` or `config_invalid`; RangeError for a file that cannot be read.
@@ -44,24 +42,13 @@ export async function openRecording(command: Command, purpose: string): Promise<
   const which = neededOperand(command);
   const { folder, keys } = recordingsOf(command);
   const { bytes: file } = which.endsWith(RECORDING_SUFFIX) ? { bytes: await readBounded(which) } : await folder.file(which);
-  const recording = readRecording(file, keys);
-  const { id, call } = recording.header;
-  audit(command, {
-    event: 'recording_opened',
-    purpose,
-    recording: id,
-    conversationId: call.conversationId,
-    organizationId: call.organizationId,
-  });
-  return { id, file, keys, recording };
+  const recording = openedRecording(file, keys, purpose, complainOf(command));
+  return { id: recording.header.id, file, keys, recording };
 }
 
-/** Writes who did what to standard error, as a line of the log. */
-export function audit(command: Command, fields: Readonly<Record<string, string>>): void {
-  const write = (text: string): void => {
-    command.configureOutput().writeErr?.(text);
-  };
-  createLogger({ level: 'info', destination: { write } }).info({ ...fields, user: userInfo().username }, 'a recording was used');
+/** The standard error of a command. */
+export function complainOf(command: Command): Complain {
+  return (line) => command.configureOutput().writeErr?.(`${line}\n`);
 }
 
 /** Prints a result: `data` as JSON with `--json`, otherwise the text. */

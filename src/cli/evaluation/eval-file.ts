@@ -7,9 +7,9 @@ import { environmentValue } from '../../app/config/sources.ts';
 import { enableTypeScript } from '../../bot/typescript.ts';
 import { textPattern } from '../../fake-platform/caller/text-pattern.ts';
 import { fieldName, readTests, type PlaceOf, type ReadFile } from '../../fake-platform/scenario/read.ts';
+import { openedRecording, type Complain } from '../opened-recording.ts';
 import { recordingKeys } from '../replay/recording-keys.ts';
 import { readBounded } from '../../base/terminal/surroundings.ts';
-import { readRecording } from '../../recording/read-recording.ts';
 import { callerOf } from '../../recording/scenario/caller-of.ts';
 import { EVAL_FILE, type EvalFile, type EvalSettings } from './eval-schema.ts';
 import type { Persona } from './persona.ts';
@@ -94,12 +94,17 @@ async function exportedModel(file: string): Promise<LanguageModel> {
  * @param argv - flags of settings, for the keys.
  * @throws RangeError when a recording cannot be read; AppError `recording_unreadable`.
  */
-export async function recordedCallers({ personas }: EvalFile, name: string, argv: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function recordedCallers(
+  { personas }: EvalFile,
+  name: string,
+  argv: readonly string[],
+  complain: Complain,
+): Promise<ReadonlyMap<string, string>> {
   const callers = new Map<string, string>();
   for (const [id, { from }] of Object.entries(personas)) {
     if (from === undefined) continue;
     const file = path.resolve(path.dirname(name), from);
-    callers.set(id, callerOf(readRecording(await readBounded(file), recordingKeys(argv))));
+    callers.set(id, callerOf(openedRecording(await readBounded(file), recordingKeys(argv), 'evaluation', complain)));
   }
   return callers;
 }

@@ -4,17 +4,18 @@ import { AppError } from '../../base/errors.ts';
 import { createLogger } from '../../base/log.ts';
 import { readBounded } from '../../base/terminal/surroundings.ts';
 import type { Bot } from '../../bot/bot.ts';
-import { readRecording } from '../../recording/read-recording.ts';
 import { differences, type Difference, type Tolerance } from '../../recording/replay/differences.ts';
 import { turnsOf } from '../../recording/replay/recorded-turns.ts';
 import { replay, type ReplayOptions } from '../../recording/replay/replay.ts';
 import type { RecordingKeys } from '../../recording/sealed-file.ts';
 import { Listener } from '../../speech/listener.ts';
+import { openedRecording, type Complain } from '../opened-recording.ts';
 import { recordedSettings } from './recorded-settings.ts';
 
 export interface CallReplayOptions extends Pick<ReplayOptions, 'models'>, Tolerance {
   readonly bots: readonly Bot[];
   readonly keys: RecordingKeys;
+  readonly complain: Complain;
 }
 
 /** What became of a file. */
@@ -39,10 +40,10 @@ export type ShownDifference = Omit<Difference, 'isAfterWithheld'> & {
 };
 
 /** @throws RangeError for a file that cannot be read. */
-export async function replayFile(file: string, { bots, keys, models, ...tolerance }: CallReplayOptions): Promise<ReplayResult> {
+export async function replayFile(file: string, { bots, keys, complain, models, ...tolerance }: CallReplayOptions): Promise<ReplayResult> {
   const bytes = await readBounded(file);
   try {
-    const recording = readRecording(bytes, keys);
+    const recording = openedRecording(bytes, keys, 'replay', complain);
     const settings = recordedSettings(recording);
     const engines = await loadSignalEngines();
     const today = await replay(recording, {

@@ -52,7 +52,11 @@ Examples:
 Exit code: 0 all passed, 1 a test failed, 2 wrong usage or a file that is no scenario, 130 interrupted.`;
 
 /** Writes a recorded call as a scenario. @returns the files. @throws RangeError when it cannot be read, or a file is there already. */
-export type WriteScenario = (from: string, to: Pick<Flags, 'out' | 'config' | 'force'>) => Promise<readonly string[]>;
+export type WriteScenario = (
+  from: string,
+  to: Pick<Flags, 'out' | 'config' | 'force'>,
+  complain: CallSurroundings['complain'],
+) => Promise<readonly string[]>;
 
 const NO_RECORDINGS: WriteScenario = () => Promise.reject(new RangeError('recordings cannot be read here'));
 
@@ -90,7 +94,7 @@ async function runCommand(
   const misused = misuseOf(command);
   const { from, target } = flags;
   if (from !== undefined) {
-    for (const file of await writeScenario(from, flags).catch(misused)) surroundings.print(file);
+    for (const file of await writeScenario(from, flags, surroundings.complain).catch(misused)) surroundings.print(file);
     return;
   }
   if (target === undefined || files.length === 0 || flags.org === '')

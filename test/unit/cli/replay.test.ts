@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
+import { readEvals, recordedCallers } from '../../../src/cli/evaluation/eval-file.ts';
 import { replayCommand } from '../../../src/cli/replay.ts';
 import { writeScenario } from '../../../src/cli/test-from.ts';
 import { unsealed } from '../../../src/recording/read-recording.ts';
@@ -34,28 +35,33 @@ async function recordedCall(): Promise<string> {
   return file;
 }
 
-async function run(says: string, ...argv: readonly string[]): Promise<{ readonly code: number | undefined; readonly out: string }> {
+async function run(
+  says: string,
+  ...argv: readonly string[]
+): Promise<{ readonly code: number | undefined; readonly out: string; readonly err: string }> {
   const folder = await makeFolder({ 'clerk.mjs': botModule('clerk', `otherwise: () => go(null, say(${JSON.stringify(says)}).listen()),`) });
   onTestFinished(() => removeFolder(folder));
-  const lines: string[] = [];
+  const [lines, complaints]: [string[], string[]] = [[], []];
   let code: number | undefined;
   const print = (line: string): void => {
     lines.push(line);
   };
   const command = replayCommand(() => undefined, {
-    ...{ clock: systemClock, isColoured: false, print, complain: print },
+    ...{ clock: systemClock, isColoured: false, print, complain: (line) => complaints.push(line) },
     setExitCode: (set) => (code = set),
     onInterrupt: () => () => undefined,
   });
   command.exitOverride().configureOutput({ writeErr: print });
   await command.parseAsync([...argv, '--bots', folder], { from: 'user' });
-  return { code, out: lines.join('\n') };
+  return { code, out: lines.join('\n'), err: complaints.join('\n') };
 }
 
 describe('parley replay', () => {
   it('says that a call goes as it went', async () => {
     const file = await recordedCall();
-    expect(await run('Yes.', file)).toEqual({ code: 0, out: `${file}  same (4 turns)` });
+    const { code, out, err } = await run('Yes.', file);
+    expect({ code, out }).toEqual({ code: 0, out: `${file}  same (4 turns)` });
+    expect(JSON.parse(err)).toMatchObject({ event: 'recording_opened', purpose: 'replay', conversationId: 'call-1' });
   });
 
   it('shows the first turn that differs with both sides, and names the others', async () => {
@@ -91,13 +97,29 @@ describe('parley replay', () => {
 it('a recorded call is written as a scenario beside it', async () => {
   const file = await recordedCall();
   const out = path.join(path.dirname(file), 'clerk.yaml');
-  expect(await writeScenario(file, { out })).toEqual([out]);
+  const complaints: string[] = [];
+  const written = (flags: Parameters<typeof writeScenario>[1]) => writeScenario(file, flags, (line) => complaints.push(line));
+  expect(await written({ out })).toEqual([out]);
+  expect(JSON.parse(complaints.join(''))).toMatchObject({ event: 'recording_opened', purpose: 'scenario', conversationId: 'call-1' });
   expect(readFileSync(out, 'utf8')).toMatch(
     /welcome:\n +heard:\n +- Hello from clerk\.\n +steps:\n +- press: "1"\n +expect:\n +heard:\n +- Yes\./u,
   );
   writeFileSync(out, 'edited');
-  await expect(writeScenario(file, { out })).rejects.toThrow(`${out} exists; give another --out, or --force`);
+  await expect(written({ out })).rejects.toThrow(`${out} exists; give another --out, or --force`);
   expect(readFileSync(out, 'utf8')).toBe('edited');
-  await writeScenario(file, { out, force: true });
+  await written({ out, force: true });
   expect(readFileSync(out, 'utf8')).toContain('Hello from clerk.');
+});
+
+it('a recorded caller of an evaluation has said what was recorded, and it is written who opened it', async () => {
+  const call = await recordedCall();
+  const text = `models: { one: { url: 'http://127.0.0.1:9/v1', model: small } }
+personas: { tuesday: { model: one, from: ${call} } }
+tests: [{ name: calls, persona: tuesday, goal: the hours }]`;
+  const read = readEvals(text);
+  if (!('file' in read)) throw new Error(JSON.stringify(read.problems));
+  const complaints: string[] = [];
+  const callers = await recordedCallers(read.file, 'desk.yaml', [], (line) => complaints.push(line));
+  expect(callers.get('tuesday')).toContain('[keys 1], [keys 2]');
+  expect(JSON.parse(complaints.join(''))).toMatchObject({ event: 'recording_opened', purpose: 'evaluation', conversationId: 'call-1' });
 });
