@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { createLogger } from '../../base/log.ts';
 import { readBounded } from '../../base/terminal/surroundings.ts';
 import type { Bot } from '../../bot/bot.ts';
-import { differences, type Difference, type Tolerance } from '../../recording/replay/differences.ts';
+import { differences, wholeTurns, type Difference, type Tolerance } from '../../recording/replay/differences.ts';
 import { turnsOf } from '../../recording/replay/recorded-turns.ts';
 import { replay, type ReplayOptions } from '../../recording/replay/replay.ts';
 import type { RecordingKeys } from '../../recording/sealed-file.ts';
@@ -25,10 +25,14 @@ export type ReplayResult =
       readonly conversationId: string;
       readonly bot: string;
       readonly turns: number;
+      /** Those whose answers are kept whole; of the others only the next step is compared. */
+      readonly compared: number;
       /** What goes otherwise, the first one first. */
       readonly differences: readonly ShownDifference[];
       /** From this turn on the call depends on digits or words that are not kept; what differs then is not counted. */
       readonly uncertainFrom?: number;
+      /** The first other next step from there on. */
+      readonly uncertainNext?: ShownDifference;
     }
   | { readonly file: string; readonly error: string; readonly code: string };
 
@@ -52,12 +56,14 @@ export async function replayFile(file: string, { bots, keys, complain, models, .
     });
     const turns = turnsOf(recording.events);
     const found = differences(recording.events, today, tolerance);
-    const [uncertain] = found.filter(({ isAfterWithheld }) => isAfterWithheld === true);
+    const uncertain = found.filter(({ isAfterWithheld }) => isAfterWithheld === true);
+    const next = uncertain.find(({ what, at }) => what === 'next' && at === 'kind');
     const { conversationId, agentId: bot } = recording.header.call;
     return {
-      ...{ file, conversationId, bot, turns: turns.length },
+      ...{ file, conversationId, bot, turns: turns.length, compared: wholeTurns(recording.events) },
       differences: found.filter(({ isAfterWithheld }) => isAfterWithheld !== true).map((difference) => shown(difference)),
-      ...(uncertain !== undefined && { uncertainFrom: uncertain.turn }),
+      ...(uncertain[0] !== undefined && { uncertainFrom: uncertain[0].turn }),
+      ...(next !== undefined && { uncertainNext: shown(next) }),
     };
 
     function shown(difference: Difference): ShownDifference {

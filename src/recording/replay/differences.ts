@@ -35,10 +35,7 @@ export function differences(
   const found: Difference[] = [];
   const today = new Map(turnsOf(replayed).map((turn) => [turn.id, turn]));
   let isAfterWithheld = false;
-  const isLeft = recorded.some((event) => event.kind === 'ended' && BY_SERVER.has(event.end));
-  for (const before of turnsOf(recorded)) {
-    // The server ended the call at a time of its own, without its bot.
-    if (isLeft && before.next?.kind === 'transfer' && before.state === undefined) break;
+  for (const before of ofBot(recorded)) {
     isAfterWithheld ||= before.input?.isWithheld === true;
     const now = today.get(before.id);
     const own =
@@ -50,6 +47,17 @@ export function differences(
     );
   }
   return found;
+}
+
+/** How many turns have nothing in their answers that is withheld. */
+export function wholeTurns(recorded: readonly RecordedEvent[]): number {
+  return ofBot(recorded).filter(({ prompts: said, state: kept }) => !isWithheld(kept) && !said.some(isPromptWithheld)).length;
+}
+
+/** The turns without the one in which the server ended the call at a time of its own, without its bot. */
+function ofBot(recorded: readonly RecordedEvent[]): readonly RecordedTurn[] {
+  const isLeft = recorded.some((event) => event.kind === 'ended' && BY_SERVER.has(event.end));
+  return turnsOf(recorded).filter((turn) => !isLeft || turn.next?.kind !== 'transfer' || turn.state !== undefined);
 }
 
 type Found = Omit<Difference, 'turn' | 'isAfterWithheld'>;
@@ -71,9 +79,13 @@ function replyOf({ prompts: all }: RecordedTurn): readonly TurnPrompt[] {
 
 function isSamePrompt(was: TurnPrompt, is: TurnPrompt | undefined): boolean {
   if (is === undefined || was.bargeIn !== is.bargeIn) return false;
-  if (isWithheld(was.text) || was.pieces.some(({ sound }) => isWithheld(sound))) return true;
+  if (isPromptWithheld(was)) return true;
   // Sounds without a text can only be compared by their length.
   return was.text === is.text && (was.text !== undefined || Math.round(was.durationMs) === Math.round(is.durationMs));
+}
+
+function isPromptWithheld({ text, pieces }: TurnPrompt): boolean {
+  return isWithheld(text) || pieces.some(({ sound }) => isWithheld(sound));
 }
 
 function shownPrompt({ text, durationMs, prompt }: TurnPrompt): string {

@@ -11,23 +11,24 @@ import { botModule, makeFolder, removeFolder } from '../../support/bots-folder.t
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { RECORDING_KEY, recordingLab } from '../../support/recording-lab.ts';
 
-const clerk = bot<null>({
-  id: 'clerk',
-  name: 'Clerk',
-  version: 1,
+const clerk = {
+  ...{ id: 'clerk', name: 'Clerk', version: 1 },
   session_start: () => go(null, say('Hello from clerk.').listen()),
   otherwise: () => go(null, say('Yes.').listen()),
-});
+};
+
+const pinClerk = { ...clerk, otherwise: () => go(null, say('Your PIN?').listen({ sensitive: true })) };
 
 /** A recorded call in which two keys are pressed, as an open file. */
-async function recordedCall(): Promise<string> {
-  const lab = await recordingLab([clerk]);
+async function recordedCall(called = clerk): Promise<string> {
+  const lab = await recordingLab([bot<null>(called)]);
   const call = new MemoryCall(lab.sessions, { agentId: 'clerk' });
   await call.start();
   lab.clock.advance(4000);
   await call.press('1');
   lab.clock.advance(4000);
   await call.press('2');
+  lab.clock.advance(4000);
   await call.hangUp();
   await lab.recording();
   const file = path.join(lab.path, 'call.parley-call');
@@ -35,11 +36,14 @@ async function recordedCall(): Promise<string> {
   return file;
 }
 
-async function run(
-  says: string,
+const run = (says: string, ...argv: readonly string[]) => runWith(`go(null, say(${JSON.stringify(says)}).listen())`, ...argv);
+
+/** @param answer - of today's bot to all but the start, as code. */
+async function runWith(
+  answer: string,
   ...argv: readonly string[]
 ): Promise<{ readonly code: number | undefined; readonly out: string; readonly err: string }> {
-  const folder = await makeFolder({ 'clerk.mjs': botModule('clerk', `otherwise: () => go(null, say(${JSON.stringify(says)}).listen()),`) });
+  const folder = await makeFolder({ 'clerk.mjs': botModule('clerk', `otherwise: (_state, { digits }) => ${answer},`) });
   onTestFinished(() => removeFolder(folder));
   const [lines, complaints]: [string[], string[]] = [[], []];
   let code: number | undefined;
@@ -75,6 +79,20 @@ describe('parley replay', () => {
       '    today     No.',
       '  then also  turn 3',
     ]);
+  });
+
+  it('says of how many turns something is not kept, and which next step is another one all the same', async () => {
+    const file = await recordedCall(pinClerk);
+    const asks = "go(null, say('Your PIN?').listen({ sensitive: true }))";
+    expect(await runWith(asks, file)).toMatchObject({ code: 0, out: `${file}  same (2 of 4 turns compared)` });
+    const transfers = `digits === '0' ? go(null, say('Wrong.').transfer({ reason: 'PIN' })) : ${asks}`;
+    expect((await runWith(transfers, file)).out.split('\n')).toEqual([
+      `${file}  same (2 of 4 turns compared)`,
+      '  not compared from turn 3 on: it depends on what is not kept',
+      '  turn 3 goes on otherwise: recorded "listen", today "transfer"',
+    ]);
+    const [json = ''] = (await runWith(transfers, file, '--json')).out.split('\n');
+    expect(JSON.parse(json)).toMatchObject({ turns: 4, compared: 2, uncertainFrom: 3, uncertainNext: { turn: 3, at: 'kind' } });
   });
 
   it('goes on after a file that is no recording, and counts it', async () => {
