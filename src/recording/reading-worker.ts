@@ -6,12 +6,12 @@ import { shownSound, viewOf } from './call-view.ts';
 import { RecordingFolder } from './recording-folder.ts';
 import type { ReadingData, RecordedCallParts } from './recorded-calls.ts';
 
-const { folder, keys, conversationId } = workerData as ReadingData; // Set by recorded-calls.ts.
+const { folder, keys, conversationId, known } = workerData as ReadingData; // Set by recorded-calls.ts.
 const recordings = new RecordingFolder(
   folder,
   keys.map((key) => Buffer.from(key)),
 );
-const recording = await recordings.read(conversationId);
+const recording = await recordings.read(conversationId, known);
 const address = `../api/calls/${encodeURIComponent(conversationId)}/sound`;
 const wavs: { caller: Uint8Array; bot: Uint8Array } = { caller: new Uint8Array(), bot: new Uint8Array() };
 const sound = shownSound(recording, (samples, side) => {

@@ -4,6 +4,7 @@ import type { CancelTimer, Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { startWorker } from '../base/start-worker.ts';
 import type { CallView } from '../dialog/call-view.ts';
+import type { KnownCall } from './recording-folder.ts';
 import type { RecordingKeys } from './sealed-file.ts';
 
 /** Longest time for one recording, ms. */
@@ -18,7 +19,10 @@ export interface ReadingData {
   readonly folder: string;
   readonly keys: readonly Uint8Array[];
   readonly conversationId: string;
+  readonly known: KnownCall | undefined;
 }
+
+type AskedCall = Pick<ReadingData, 'conversationId' | 'known'>;
 
 /** A recorded call as it is shown, and its sides as WAV. */
 export interface RecordedCallParts {
@@ -38,7 +42,7 @@ interface RecordedCallsOptions {
 /** Of one folder. The creator closes it. */
 export class RecordedCalls {
   readonly #options: RecordedCallsOptions;
-  #last: { readonly conversationId: string; readonly parts: Promise<RecordedCallParts | undefined> } | undefined;
+  #last: { readonly key: string; readonly parts: Promise<RecordedCallParts | undefined> } | undefined;
   #cancelForgetting: CancelTimer = () => undefined;
   /** Threads run one after another. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -50,12 +54,17 @@ export class RecordedCalls {
     this.#options = options;
   }
 
-  /** The newest recording of a call; undefined when there is none that can be read, or too many are asked for. Never rejects. */
-  find(conversationId: string): Promise<RecordedCallParts | undefined> {
-    const isKnown = this.#last?.conversationId === conversationId;
-    if (!isKnown && (this.#isClosed || this.#waiting >= MAX_WAITING)) return Promise.resolve(undefined);
-    const parts = isKnown && this.#last !== undefined ? this.#last.parts : this.#queued(conversationId);
-    this.#last = { conversationId, parts };
+  /**
+   * The newest recording of a call; undefined when there is none that can be read, or too many are asked for. Never rejects.
+   *
+   * @param known - undefined: only a call whose conversation id no other organization has is found.
+   */
+  find(conversationId: string, known?: KnownCall): Promise<RecordedCallParts | undefined> {
+    const key = JSON.stringify([conversationId, known?.organizationId]);
+    const isKept = this.#last?.key === key;
+    if (!isKept && (this.#isClosed || this.#waiting >= MAX_WAITING)) return Promise.resolve(undefined);
+    const parts = isKept && this.#last !== undefined ? this.#last.parts : this.#queued({ conversationId, known });
+    this.#last = { key, parts };
     this.#cancelForgetting();
     this.#cancelForgetting = this.#options.clock.after(KEPT_MS, () => {
       this.#last = undefined;
@@ -72,19 +81,19 @@ export class RecordedCalls {
     await this.#turn;
   }
 
-  #queued(conversationId: string): Promise<RecordedCallParts | undefined> {
+  #queued(call: AskedCall): Promise<RecordedCallParts | undefined> {
     this.#waiting += 1;
-    const parts = this.#turn.then(() => this.#read(conversationId)).finally(() => (this.#waiting -= 1));
+    const parts = this.#turn.then(() => this.#read(call)).finally(() => (this.#waiting -= 1));
     this.#turn = parts;
     return parts;
   }
 
-  #read(conversationId: string): Promise<RecordedCallParts | undefined> {
+  #read(call: AskedCall): Promise<RecordedCallParts | undefined> {
     const { folder, keys, clock, log } = this.#options;
     if (this.#isClosed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const thread = startWorker(new URL(import.meta.url.replace(/recorded-calls(?=\.\w+$)/u, 'reading-worker')), {
-        ...{ folder, keys, conversationId },
+        ...{ folder, keys, ...call },
       } satisfies ReadingData);
       const cancelLimit = clock.after(LIMIT_MS, () => {
         this.#end();

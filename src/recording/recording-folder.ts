@@ -29,6 +29,11 @@ export interface KeptRecording {
   readonly summary: RecordingSummary | undefined;
 }
 
+/** What is known of a call that is looked for. */
+export interface KnownCall {
+  readonly organizationId: string;
+}
+
 /** A folder of recordings. A folder that does not exist is empty. */
 export class RecordingFolder {
   readonly #folder: string;
@@ -55,16 +60,17 @@ export class RecordingFolder {
    * The file of a recording.
    *
    * @param id - of the recording, or the conversation id of the call: then its newest recording.
-   * @throws AppError `recording_unreadable` when there is none.
+   * @param known - of the call, when `id` is its conversation id: no other one is found.
+   * @throws AppError `recording_unreadable` when there is none, or calls of several organizations have this conversation id.
    */
-  async file(id: string): Promise<{ readonly id: string; readonly bytes: Buffer }> {
-    const found = await this.find(id);
+  async file(id: string, known?: KnownCall): Promise<{ readonly id: string; readonly bytes: Buffer }> {
+    const found = await this.find(id, known);
     return { id: found, bytes: await readFile(this.#path(found)) };
   }
 
-  /** The recording itself. @throws AppError `recording_unreadable`. */
-  async read(id: string): Promise<Recording> {
-    return readRecording((await this.file(id)).bytes, this.#keys);
+  /** The recording itself: see {@link RecordingFolder.file}. @throws AppError `recording_unreadable`. */
+  async read(id: string, known?: KnownCall): Promise<Recording> {
+    return readRecording((await this.file(id, known)).bytes, this.#keys);
   }
 
   /** Deletes one. @throws AppError `recording_unreadable` when there is none. @returns its id. */
@@ -75,12 +81,22 @@ export class RecordingFolder {
   }
 
   /** The id of the recording that `id` names: see {@link RecordingFolder.file}. */
-  async find(id: string): Promise<string> {
+  async find(id: string, known?: KnownCall): Promise<string> {
     const names = await this.#names();
-    if (names.includes(id + RECORDING_SUFFIX)) return id;
-    const found = (await this.list()).find(({ header }) => header?.call.conversationId === id);
-    if (found === undefined) throw unreadable('the folder has none with this id');
-    return found.id;
+    if (known === undefined && names.includes(id + RECORDING_SUFFIX)) return id;
+    /** The newest recording of each organization. */
+    const found = new Map<string, string>();
+    for (const name of names.toReversed()) {
+      const kept = await this.#examined(name);
+      const { conversationId, organizationId = '' } = kept?.header?.call ?? {};
+      if (kept === undefined || conversationId !== id || found.has(organizationId)) continue;
+      if (organizationId === known?.organizationId) return kept.id;
+      if (known === undefined) found.set(organizationId, kept.id);
+    }
+    const [newest, ...others] = found.values();
+    if (newest === undefined) throw unreadable('the folder has none with this id');
+    if (others.length > 0) throw unreadable(`several organizations have calls with this id: name one of ${[newest, ...others].join(', ')}`);
+    return newest;
   }
 
   /** Deletes what is beyond the limits. @throws the error of the file system. */

@@ -1,5 +1,6 @@
 // What the console shows, made of the answers of all servers.
 import type { Clock } from '../../base/clock.ts';
+import type { CallView } from '../../dialog/call-view.ts';
 import type { FoundCalls, Overview, ShownDataSource } from '../../ops/console-api.ts';
 import type { ConsoleSource } from '../../ops/console-routes.ts';
 import type { RecordedCalls } from '../../recording/recorded-calls.ts';
@@ -24,6 +25,12 @@ interface ConsoleSourceParts {
 
 /** One per operations server. */
 export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): ConsoleSource {
+  const known = async (conversationId: string): Promise<CallView | undefined> => {
+    const { answers } = await ask({ view: conversationId });
+    const views = answers.flatMap(({ view }) => view ?? []);
+    // A call that has moved ends at its last home.
+    return views.find(({ call }) => call.end !== 'moved') ?? views[0];
+  };
   let last: { readonly atMs: number; readonly overview: Promise<Overview> } | undefined;
   return {
     overview: () => {
@@ -38,17 +45,14 @@ export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): Con
       return { calls: calls.slice(0, MAX_SHOWN), silent };
     },
     call: async (conversationId, role) => {
-      const { answers } = await ask({ view: conversationId });
-      const views = answers.flatMap(({ view }) => view ?? []);
-      // A call that has moved ends at its last home.
-      const view = views.find(({ call }) => call.end !== 'moved') ?? views[0];
+      const view = await known(conversationId);
       const goesOn = view !== undefined && view.call.end === undefined;
       // What is said while a call goes on is not written to its end.
-      const recording = role === 'listen' && !goesOn ? await recorded?.find(conversationId) : undefined;
+      const recording = role === 'listen' && !goesOn ? await recorded?.find(conversationId, view?.call) : undefined;
       return recording?.view ?? view;
     },
     sound: async (conversationId, side) => {
-      const parts = await recorded?.find(conversationId);
+      const parts = await recorded?.find(conversationId, (await known(conversationId))?.call);
       return parts && Buffer.from(parts[side].buffer, parts[side].byteOffset, parts[side].byteLength);
     },
   };

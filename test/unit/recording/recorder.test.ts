@@ -160,6 +160,21 @@ describe('the folder of recordings', () => {
     expect(await new RecordingFolder('/nowhere', [RECORDING_KEY]).list()).toEqual([]);
   });
 
+  it('finds the call of one organization where several have its conversation id, and names them to those who know none', async () => {
+    const lab = await recordingLab([parrot]);
+    for (const organizationId of ['one', 'two']) {
+      const call = new MemoryCall(lab.sessions, { organizationId });
+      await call.start();
+      await call.hangUp();
+      lab.clock.advance(2000);
+    }
+    await lab.recorder.written();
+    const [two, one] = (await lab.folder.list()).map(({ id }) => id);
+    expect((await lab.folder.read('call-1', { organizationId: 'one' })).header.id).toBe(one);
+    await expect(lab.folder.find('call-1', { organizationId: 'three' })).rejects.toMatchObject({ code: 'recording_unreadable' });
+    await expect(lab.folder.find('call-1')).rejects.toThrow(`name one of ${String(two)}, ${String(one)}`);
+  });
+
   it('lists what another key has sealed without its call', async () => {
     const lab = await recordingLab([parrot]);
     await new MemoryCall(lab.sessions).start();

@@ -93,9 +93,11 @@ describe('the console', () => {
       call: { conversationId: 'conv-one', organizationId: 'org', agentId: 'recorded', startedAtMs: 0, durationMs: 1 },
     };
     const asked: string[] = [];
+    const organizations: (string | undefined)[] = [];
     const recorded = {
-      find: (id: string) => {
+      find: (id: string, known?: { readonly organizationId: string }) => {
         asked.push(id);
+        organizations.push(known?.organizationId);
         return Promise.resolve(id === 'none' ? undefined : { view, caller: Uint8Array.of(1), bot: Uint8Array.of(2) });
       },
     };
@@ -107,6 +109,8 @@ describe('the console', () => {
     expect(await source.call('old', 'listen')).toBe(view);
     expect(await source.sound('conv-one', 'bot')).toEqual(Buffer.of(2));
     expect(await source.sound('none', 'bot')).toBeUndefined();
+    // Another organization's call may have the same id.
+    expect(organizations).toEqual(['org', undefined, 'org', undefined]);
     one.calls.sessionStarted(callFacts({ conversationId: 'now' }));
     expect((await source.call('now', 'listen'))?.call.agentId).toBe('echo');
     expect(asked).not.toContain('now');
