@@ -110,19 +110,20 @@ export class ConsoleAccess {
   }
 
   #proxied(header: string, key: string, from: string): Visitor | ConsoleRefusal {
-    if (this.#failed.isLimited(from)) return 'limited';
     const user = proxyUserIn(header, key, this.#clock.nowMs());
-    if (user !== undefined) return { ...user, hasSession: false };
-    this.#failed.add(from);
-    return 'unknown';
+    return user === undefined ? this.#refusedTo(from) : { ...user, hasSession: false };
   }
 
   #roleOf(token: string, from: string): { readonly role: ConsoleRole } | ConsoleRefusal {
-    if (this.#failed.isLimited(from)) return 'limited';
     const given = this.#digestOf(token);
     const is = (expected: string | undefined): boolean => timingSafeEqual(given, this.#digestOf(expected ?? '')) && expected !== undefined;
     const [mayView, mayListen] = [is(this.#secrets.viewToken), is(this.#secrets.listenToken)];
-    if (mayView || mayListen) return { role: mayListen ? 'listen' : 'view' };
+    return mayView || mayListen ? { role: mayListen ? 'listen' : 'view' } : this.#refusedTo(from);
+  }
+
+  /** Counts failures alone: many may come from one address, and those who fail must not shut out the others. */
+  #refusedTo(from: string): ConsoleRefusal {
+    if (this.#failed.isLimited(from)) return 'limited';
     this.#failed.add(from);
     return 'unknown';
   }

@@ -1,7 +1,8 @@
-// Limits attempts to guess a secret of the console: an address that failed often waits.
+// Limits what failed attempts to come in cost and write down: an address that failed often is told to wait. The secrets are too long to be
+// guessed.
 import type { Clock } from '../base/clock.ts';
 
-/** Failed attempts of one address within {@link WINDOW_MS} before it must wait. */
+/** Failed attempts of one address within {@link WINDOW_MS} before it is told to wait. */
 export const MAX_FAILURES = 10;
 /** Also the longest wait, ms. */
 export const WINDOW_MS = 60_000;
@@ -17,7 +18,7 @@ export class FailedSignIns {
     this.#clock = clock;
   }
 
-  /** Whether attempts of this address are refused without a look at them. */
+  /** Whether a failure of this address is one too many. */
   isLimited(address: string): boolean {
     return (this.#recent(address)?.count ?? 0) >= MAX_FAILURES;
   }

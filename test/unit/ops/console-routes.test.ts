@@ -152,7 +152,7 @@ describe('a server that other machines can reach', () => {
   it('answers 429 after too many failures', async () => {
     const { get, signIn } = await start(TOKENS);
     for (let failure = 0; failure < 10; failure += 1) expect((await signIn('no')).status).toBe(401);
-    const limited = await get('/api/overview', bearer(VIEW));
+    const limited = await get('/api/overview', bearer('no'));
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '60']);
   });
 });
