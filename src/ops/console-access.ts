@@ -84,7 +84,8 @@ export class ConsoleAccess {
     if (!this.#isGuarded) return ON_LOOPBACK;
     const { authorization, cookie } = headers;
     const proxied = headers[this.#proxyHeader];
-    if (authorization !== undefined) {
+    // Other schemes are for a proxy before this server.
+    if (authorization !== undefined && /^bearer\b/iu.test(authorization)) {
       const role = this.#roleOf(/^bearer (?<token>\S+)$/iu.exec(authorization)?.groups?.['token'] ?? '', from);
       return typeof role === 'object' ? { name: `${role.role} token`, role: role.role, hasSession: false } : role;
     }

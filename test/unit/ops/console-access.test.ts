@@ -166,6 +166,14 @@ describe('a user whom the proxy names', () => {
     expect(asks(header)).toBe('unknown');
   });
 
+  it.each(['Basic YTpi', 'Negotiate YTpi', `Bearers ${VIEW}`])(
+    'comes in through a proxy that passes on the header of its own sign-in: %s',
+    (authorization) => {
+      const { access } = open({ proxyKey: KEY });
+      expect(access.visitorOf({ authorization, 'x-parley-user': signed(good) }, FROM)).toMatchObject({ name: 'ann' });
+    },
+  );
+
   it('does not come in where no key is configured', () => {
     const { access } = open({ viewToken: VIEW });
     expect(access.visitorOf({ 'x-parley-user': signed(good) }, FROM)).toBe('unknown');
