@@ -20,7 +20,7 @@ export interface Audited {
   readonly what: 'call_opened' | 'sound_heard' | 'signed_in';
   /** As it was asked for. */
   readonly conversationId?: string;
-  readonly outcome: 'shown' | 'refused' | 'not_found';
+  readonly outcome: 'shown' | 'refused' | 'not_found' | 'busy';
 }
 
 const REFUSALS: Readonly<Record<ConsoleRefusal, { readonly status: number } & ApiRefusal>> = {

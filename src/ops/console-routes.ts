@@ -6,16 +6,16 @@ import type { ConsoleAccess } from './console-access.ts';
 import type { CallQuery, ConsoleRole, FoundCalls, Overview, ShownVisitor } from './console-api.ts';
 import type { Guard } from './console-guard.ts';
 import { cookieOf } from './console-sessions.ts';
-import { answerCall, fixedText, type OneCall } from './routes.ts';
+import { answerCall, fixedText, notShown, outcomeOf, type OneCall } from './routes.ts';
 
 /** What the console shows. Every answer is bounded in time. */
 export interface ConsoleSource {
   overview(): Promise<Overview>;
   search(query: CallQuery): Promise<FoundCalls>;
-  /** @param role - without `listen`, nothing that anybody said is in it. */
-  call(conversationId: string, role: ConsoleRole): Promise<CallView | undefined>;
+  /** @param role - without `listen`, nothing that anybody said is in it. @returns `busy` when recordings cannot be read now. */
+  call(conversationId: string, role: ConsoleRole): Promise<CallView | 'busy' | undefined>;
   /** The sound of a recorded call, WAV. */
-  sound(conversationId: string, side: 'caller' | 'bot'): Promise<Buffer | undefined>;
+  sound(conversationId: string, side: 'caller' | 'bot'): Promise<Buffer | 'busy' | undefined>;
 }
 
 export interface ConsoleRoutesOptions {
@@ -103,10 +103,10 @@ export function addConsole(server: FastifyInstance, { access, guard, source, fil
     const mayListen = guard.visitorOf(request)?.role === 'listen';
     const side = SIDES.find((each) => each === request.params.side);
     const sound = mayListen && side !== undefined ? await source.sound(conversationId, side) : undefined;
-    const outcome = !mayListen ? 'refused' : sound === undefined ? 'not_found' : 'shown';
+    const outcome = !mayListen ? 'refused' : outcomeOf(sound);
     guard.audit(request, { what: 'sound_heard', conversationId, outcome });
     if (!mayListen) return reply.code(403).send({ error: 'the role listen is needed: show ops.console.listen_token' });
-    return sound === undefined ? reply.code(404).send(fixedText(404)) : sendPart(reply, sound, request.headers.range);
+    return sound === undefined || sound === 'busy' ? notShown(reply, sound) : sendPart(reply, sound, request.headers.range);
   });
 }
 

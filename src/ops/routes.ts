@@ -1,7 +1,7 @@
 // The routes for programs: health checks, metrics, the latest calls and the platform's ping (O-01).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.ts';
-import type { Guard } from './console-guard.ts';
+import type { Audited, Guard } from './console-guard.ts';
 import type { Readiness } from './readiness.ts';
 
 /** Source of GET /metrics. */
@@ -73,19 +73,29 @@ export interface OneCall {
   Params: { conversationId: string };
 }
 
+type Found = object | 'busy' | undefined;
+
 /** Answers with one call, or 404, and writes the audit line. */
 export async function answerCall(
   request: FastifyRequest<OneCall>,
   reply: FastifyReply,
-  {
-    guard,
-    find,
-  }: { readonly guard: Pick<Guard, 'audit'>; readonly find: (id: string) => object | undefined | Promise<object | undefined> },
+  { guard, find }: { readonly guard: Pick<Guard, 'audit'>; readonly find: (id: string) => Found | Promise<Found> },
 ): Promise<FastifyReply> {
   const { conversationId } = request.params;
   const call = await find(conversationId);
-  guard.audit(request, { what: 'call_opened', conversationId, outcome: call === undefined ? 'not_found' : 'shown' });
-  return call === undefined ? reply.code(404).send(fixedText(404)) : reply.send(call);
+  guard.audit(request, { what: 'call_opened', conversationId, outcome: outcomeOf(call) });
+  return typeof call === 'object' ? reply.send(call) : notShown(reply, call);
+}
+
+/** For the audit. */
+export function outcomeOf(found: Found): Audited['outcome'] {
+  return found === 'busy' ? found : found === undefined ? 'not_found' : 'shown';
+}
+
+/** Answers for what is not there, or cannot be read now. */
+export function notShown(reply: FastifyReply, found: 'busy' | undefined): FastifyReply {
+  if (found === undefined) return reply.code(404).send(fixedText(404));
+  return reply.code(503).header('retry-after', '20').send({ error: 'recordings cannot be read now: try again' });
 }
 
 /** The body of an answer that shows nothing. */

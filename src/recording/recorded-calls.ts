@@ -1,20 +1,22 @@
-// The recorded calls of a folder for people who look at one: each is read in a thread of its own, and the last one is kept for a while,
-// because its page asks for the call first and for its sound in parts.
+// The recorded calls of a folder for people who look at one: each is read in a process of its own, and the last one is kept for a while,
+// because its page asks for the call first and for its sound in parts. A process, because an hour of sound takes a second of CPU, and
+// because a hanging disk would hold the threads that all files and names of this process need.
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { CancelTimer, Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import { startWorker } from '../base/start-worker.ts';
 import type { CallView } from '../dialog/call-view.ts';
 import type { KnownCall } from './recording-folder.ts';
 import type { RecordingKeys } from './sealed-file.ts';
 
-/** Longest time for one recording, ms. */
+/** Longest time for one recording, ms; also of one that waits for another. */
 const LIMIT_MS = 20_000;
 /** How long the last one is kept after it was asked for, ms. */
 const KEPT_MS = 60_000;
-/** Most that wait for the one that is being read. */
-const MAX_WAITING = 8;
+/** Most that are read or wait for it. */
+const MAX_WAITING = 2;
 
-/** What the thread is given. */
+/** What the process is sent. */
 export interface ReadingData {
   readonly folder: string;
   readonly keys: readonly Uint8Array[];
@@ -31,6 +33,9 @@ export interface RecordedCallParts {
   readonly bot: Uint8Array;
 }
 
+/** Undefined: there is none that can be read. */
+export type FoundRecording = RecordedCallParts | 'busy' | undefined;
+
 interface RecordedCallsOptions {
   /** Absolute path. */
   readonly folder: string;
@@ -42,27 +47,26 @@ interface RecordedCallsOptions {
 /** Of one folder. The creator closes it. */
 export class RecordedCalls {
   readonly #options: RecordedCallsOptions;
-  #last: { readonly key: string; readonly parts: Promise<RecordedCallParts | undefined> } | undefined;
+  #last: { readonly key: string; readonly parts: Promise<FoundRecording> } | undefined;
   #cancelForgetting: CancelTimer = () => undefined;
-  /** Threads run one after another. */
+  /** Processes run one after another. */
   #turn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
-  #end: () => void = () => undefined;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: RecordedCallsOptions) {
     this.#options = options;
   }
 
   /**
-   * The newest recording of a call; undefined when there is none that can be read, or too many are asked for. Never rejects.
+   * The newest recording of a call; undefined when there is none that can be read, `busy` when it cannot be told now. Never rejects.
    *
    * @param known - undefined: only a call whose conversation id no other organization has is found.
    */
-  find(conversationId: string, known?: KnownCall): Promise<RecordedCallParts | undefined> {
+  find(conversationId: string, known?: KnownCall): Promise<FoundRecording> {
     const key = JSON.stringify([conversationId, known?.organizationId]);
     const isKept = this.#last?.key === key;
-    if (!isKept && (this.#isClosed || this.#waiting >= MAX_WAITING)) return Promise.resolve(undefined);
+    if (!isKept && (this.#closing.signal.aborted || this.#waiting >= MAX_WAITING)) return Promise.resolve('busy');
     const parts = isKept && this.#last !== undefined ? this.#last.parts : this.#queued({ conversationId, known });
     this.#last = { key, parts };
     this.#cancelForgetting();
@@ -73,43 +77,61 @@ export class RecordedCalls {
   }
 
   /** Ends what runs. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
+  close(): void {
+    this.#closing.abort();
     this.#last = undefined;
     this.#cancelForgetting();
-    this.#end();
-    await this.#turn;
   }
 
-  #queued(call: AskedCall): Promise<RecordedCallParts | undefined> {
+  #queued(call: AskedCall): Promise<FoundRecording> {
     this.#waiting += 1;
-    const parts = this.#turn.then(() => this.#read(call)).finally(() => (this.#waiting -= 1));
-    this.#turn = parts;
-    return parts;
+    return new Promise((resolve) => {
+      const limit = new AbortController();
+      const signal = AbortSignal.any([limit.signal, this.#closing.signal]);
+      const cancelLimit = this.#options.clock.after(LIMIT_MS, () => {
+        limit.abort();
+      });
+      // A process that a hanging disk holds cannot be killed: nobody waits for it, but no other one is started before it is gone.
+      signal.addEventListener('abort', () => {
+        cancelLimit();
+        resolve('busy');
+      });
+      this.#turn = this.#turn.then(async () => {
+        if (!signal.aborted) resolve(await this.#read(call, signal));
+        cancelLimit();
+        this.#waiting -= 1;
+      });
+    });
   }
 
-  #read(call: AskedCall): Promise<RecordedCallParts | undefined> {
-    const { folder, keys, clock, log } = this.#options;
-    if (this.#isClosed) return Promise.resolve(undefined);
+  #read(call: AskedCall, signal: AbortSignal): Promise<RecordedCallParts | undefined> {
+    const { folder, keys, log } = this.#options;
     return new Promise((resolve) => {
-      const thread = startWorker(new URL(import.meta.url.replace(/recorded-calls(?=\.\w+$)/u, 'reading-worker')), {
-        ...{ folder, keys, ...call },
-      } satisfies ReadingData);
-      const cancelLimit = clock.after(LIMIT_MS, () => {
-        this.#end();
+      const file = fileURLToPath(import.meta.url.replace(/recorded-calls(?=\.\w+$)/u, 'reading-worker'));
+      const reader = fork(file, [], {
+        // Nothing of this process but what it is sent; from sources it needs the loader.
+        ...{ env: {}, serialization: 'advanced', signal, killSignal: 'SIGKILL', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+        execArgv: file.endsWith('.ts') ? [`--import=${import.meta.resolve('tsx')}`] : [],
       });
-      this.#end = () => void thread.terminate();
       let found: RecordedCallParts | undefined;
-      thread.once('message', (parts: RecordedCallParts) => {
+      reader.once('message', (parts: RecordedCallParts) => {
         found = parts;
+        reader.disconnect();
       });
-      thread.once('error', (err) => {
-        log.debug({ err }, 'a recorded call could not be read');
-      });
-      thread.once('exit', () => {
-        cancelLimit();
+      const ended = (err?: unknown): void => {
+        if (found === undefined) log.debug({ err }, 'a recorded call could not be read');
         resolve(found);
+      };
+      // One that did not start has no exit.
+      reader.once('error', (err) => {
+        if (reader.pid === undefined) ended(err);
       });
+      reader.once('exit', () => {
+        ended();
+      });
+      reader.send({ folder, keys, ...call } satisfies ReadingData, () => undefined);
+      reader.unref();
+      reader.channel?.unref();
     });
   }
 }

@@ -49,11 +49,12 @@ export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): Con
       const goesOn = view !== undefined && view.call.end === undefined;
       // What is said while a call goes on is not written to its end.
       const recording = role === 'listen' && !goesOn ? await recorded?.find(conversationId, view?.call) : undefined;
-      return recording?.view ?? view;
+      return recording === 'busy' ? (view ?? recording) : (recording?.view ?? view);
     },
     sound: async (conversationId, side) => {
       const parts = await recorded?.find(conversationId, (await known(conversationId))?.call);
-      return parts && Buffer.from(parts[side].buffer, parts[side].byteOffset, parts[side].byteLength);
+      if (parts === undefined || parts === 'busy') return parts;
+      return Buffer.from(parts[side].buffer, parts[side].byteOffset, parts[side].byteLength);
     },
   };
 }

@@ -71,7 +71,8 @@ export async function startPrimary(settings: Settings, options: PrimaryOptions, 
   if (options.changing !== undefined) followConsole(files, options.changing, ops);
   const close = async (): Promise<void> => {
     await workers.stop();
-    await Promise.all([files.close(), recorded?.close()]);
+    recorded?.close();
+    await files.close();
     await ops.close();
   };
   try {

@@ -49,7 +49,7 @@ async function start(settings: Partial<ConsoleSettings> = {}, host = '127.0.0.1'
           roles.push(role);
           return Promise.resolve(id === 'conv' ? SHOWN : undefined);
         },
-        sound: (id, side) => Promise.resolve(id === 'conv' ? Buffer.from(`sound of ${side}`) : undefined),
+        sound: (id, side) => Promise.resolve(id === 'conv' ? Buffer.from(`sound of ${side}`) : id === 'busy' ? id : undefined),
       },
       file: (name) => Promise.resolve(name === 'licenses.txt' ? undefined : `content of ${name}`),
     },
@@ -211,6 +211,7 @@ describe('the API', () => {
     expect((await get(path, { ...bearer(LISTEN), range: 'bytes=12-' })).status).toBe(416);
     expect((await get('/api/calls/conv/sound/both', bearer(LISTEN))).status).toBe(404);
     expect((await get('/api/calls/other/sound/bot', bearer(LISTEN))).status).toBe(404);
+    expect((await get('/api/calls/busy/sound/bot', bearer(LISTEN))).status).toBe(503);
   });
 
   it('lets nobody listen on loopback without a token', async () => {

@@ -1,4 +1,7 @@
 // Recorded calls for people who look at one.
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
@@ -7,6 +10,7 @@ import { readWav } from '../../../src/speech/wav.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { RECORDING_KEY, recordingLab, recordingsFolder } from '../../support/recording-lab.ts';
+import { until } from '../../support/until.ts';
 
 const GREETER = bot<object>({
   ...{ id: 'greeter', name: 'Greeter', version: 1 },
@@ -17,7 +21,9 @@ const GREETER = bot<object>({
 function open(folder: string, key = RECORDING_KEY) {
   const clock = new FakeClock();
   const calls = new RecordedCalls({ folder, keys: [key], clock, log: createLogger({ level: 'silent' }) });
-  onTestFinished(() => calls.close());
+  onTestFinished(() => {
+    calls.close();
+  });
   return { calls, clock };
 }
 
@@ -28,6 +34,7 @@ describe('the recorded calls of a folder', () => {
     const { header } = await lab.recording();
     const { calls } = open(lab.path);
     const parts = await calls.find(header.call.conversationId);
+    if (parts === 'busy') throw new Error(parts);
     expect(parts?.view.call).toMatchObject({ agentId: 'greeter' });
     expect(parts?.view.sound.bot?.href).toBe(`../api/calls/${header.call.conversationId}/sound/bot`);
     for (const wav of [parts?.caller, parts?.bot]) expect(readWav(wav ?? new Uint8Array()).sampleRateHz).toBe(8000);
@@ -43,24 +50,29 @@ describe('the recorded calls of a folder', () => {
     expect(await open(lab.path, Buffer.alloc(32, 8)).calls.find(header.call.conversationId)).toBeUndefined();
   });
 
-  it('are forgotten after a minute, and are none once it is closed', async () => {
+  it('are forgotten after a minute, and cannot be read once it is closed', async () => {
     const { calls, clock } = open(recordingsFolder());
     const first = calls.find('conv');
     await first;
     clock.advance(60_000);
     const second = calls.find('conv');
     expect(second).not.toBe(first);
-    const closed = calls.close();
-    expect(await second).toBeUndefined();
-    expect(await calls.find('other')).toBeUndefined();
-    await closed;
+    calls.close();
+    expect(await second).toBe('busy');
+    expect(await calls.find('other')).toBe('busy');
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('are read one after another, and not more than a few wait', async () => {
-    const { calls } = open(recordingsFolder());
-    const all = Array.from({ length: 20 }, (_, index) => calls.find(`conv-${String(index)}`));
-    await calls.close();
-    expect(await Promise.all(all)).toEqual(all.map(() => undefined));
+  it('cannot be read for a while when the disk hangs, which holds no thread of this process and no more than one other', async () => {
+    const folder = recordingsFolder();
+    // Opening it waits for somebody who writes.
+    execFileSync('mkfifo', [path.join(folder, '20261128T000000-00000001.parley-call')]);
+    const { calls, clock } = open(folder);
+    const [first, second] = [calls.find('one'), calls.find('two')];
+    expect(await calls.find('three')).toBe('busy');
+    clock.advance(20_000);
+    expect(await Promise.all([first, second])).toEqual(['busy', 'busy']);
+    rmSync(folder, { recursive: true });
+    await until('the process that hung is gone', async () => (await calls.find('four')) === undefined);
   });
 });

@@ -102,7 +102,7 @@ describe('the console', () => {
       },
     };
     const source = consoleSource({ ask: (question) => one.answering.everywhere(question), recorded, clock });
-    expect((await source.call('conv-one', 'view'))?.call.agentId).toBe('echo');
+    expect(await source.call('conv-one', 'view')).toMatchObject({ call: { agentId: 'echo' } });
     expect(asked).toEqual([]);
     expect(await source.call('conv-one', 'listen')).toBe(view);
     // Too long ago for the timelines.
@@ -112,19 +112,19 @@ describe('the console', () => {
     // Another organization's call may have the same id.
     expect(organizations).toEqual(['org', undefined, 'org', undefined]);
     one.calls.sessionStarted(callFacts({ conversationId: 'now' }));
-    expect((await source.call('now', 'listen'))?.call.agentId).toBe('echo');
+    expect(await source.call('now', 'listen')).toMatchObject({ call: { agentId: 'echo' } });
     expect(asked).not.toContain('now');
   });
 
   it('opens a call wherever it is kept, and after a move where it ended', async () => {
     const { source, one, other } = two();
-    expect((await source.call('conv-two', 'view'))?.call).toMatchObject({ conversationId: 'conv-two' });
+    expect(await source.call('conv-two', 'view')).toMatchObject({ call: { conversationId: 'conv-two' } });
     expect(await source.call('conv-none', 'view')).toBeUndefined();
     const moved = callFacts({ conversationId: 'moved' });
     one.calls.sessionStarted(moved);
     one.calls.sessionEnded(moved, 'moved');
     other.calls.sessionStarted(callFacts({ conversationId: 'moved' }), true);
-    expect((await source.call('moved', 'view'))?.call).not.toHaveProperty('end');
+    expect(await source.call('moved', 'view')).not.toHaveProperty('call.end');
   });
 });
 
