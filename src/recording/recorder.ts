@@ -9,7 +9,7 @@ import type { CallRecorder, RecordedCall, Recorder } from '../session/ports.ts';
 import { CallRecording } from './call-recording.ts';
 import { BLOCK_BYTES } from './event-block.ts';
 import type { RecordingHeader } from './recording.ts';
-import { RECORDING_SUFFIX, RecordingFolder, type Keeping } from './recording-folder.ts';
+import { idTime, RECORDING_SUFFIX, RecordingFolder, type Keeping } from './recording-folder.ts';
 import { allowedFacts } from './redaction.ts';
 import { WriteQueue, type RecordingLoss, type WriteQueueOptions } from './write-queue.ts';
 
@@ -160,9 +160,8 @@ export class FolderRecorder implements Recorder {
 
   #header({ call, bot, mode, isTied }: RecordedCall): RecordingHeader {
     const { version, settings, clock } = this.#options;
-    const began = new Date(clock.nowMs()).toISOString().replace(/[-:]|\.\d+Z$/gu, '');
     return {
-      ...{ form: 1, id: `${began}-${randomBytes(4).toString('hex')}`, version, settings },
+      ...{ form: 1, id: `${idTime(clock.nowMs())}-${randomBytes(4).toString('hex')}`, version, settings },
       call: allowedFacts(call, this.#parameters),
       botVersion: bot.version,
       // A socket carries its whole call; a stream is one turn.

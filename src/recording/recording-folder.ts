@@ -9,6 +9,8 @@ export const RECORDING_SUFFIX = '.parley-call';
 /** Names of recordings; everything else in the folder is left alone. They begin with the time, so that names sort like calls. */
 const NAME = /^\d{8}T\d{6}-[\da-f]{8}\.parley-call$/u;
 const DAY_MS = 86_400_000;
+/** How far the clocks of two servers may be from each other, ms. */
+const CLOCKS_APART_MS = 60_000;
 /** Recordings that are examined at once. */
 const AT_ONCE = 8;
 
@@ -32,6 +34,9 @@ export interface KeptRecording {
 /** What is known of a call that is looked for. */
 export interface KnownCall {
   readonly organizationId: string;
+  /** ms since the epoch. */
+  readonly startedAtMs: number;
+  readonly durationMs: number;
 }
 
 /** A folder of recordings. A folder that does not exist is empty. */
@@ -87,6 +92,7 @@ export class RecordingFolder {
     /** The newest recording of each organization. */
     const found = new Map<string, string>();
     for (const name of names.toReversed()) {
+      if (known !== undefined && !isWithin(name, known)) continue;
       const kept = await this.#examined(name);
       const { conversationId, organizationId = '' } = kept?.header?.call ?? {};
       if (kept === undefined || conversationId !== id || found.has(organizationId)) continue;
@@ -147,6 +153,18 @@ export class RecordingFolder {
       await file.close();
     }
   }
+}
+
+/** The beginning of the id of a recording that begins at this time, ms since the epoch: names sort like calls. */
+export function idTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/[-:]|\.\d+Z$/gu, '');
+}
+
+/** Whether a recording began during the call. A call that moved has one of each of its servers. */
+function isWithin(name: string, { startedAtMs, durationMs }: KnownCall): boolean {
+  const [began] = name.split('-', 1);
+  const from = idTime(startedAtMs - CLOCKS_APART_MS);
+  return began !== undefined && began >= from && began <= idTime(startedAtMs + durationMs + CLOCKS_APART_MS);
 }
 
 /** Another process may have deleted it first. @throws any other error. */

@@ -169,10 +169,29 @@ describe('the folder of recordings', () => {
       lab.clock.advance(2000);
     }
     await lab.recorder.written();
+    const call = { startedAtMs: lab.clock.nowMs(), durationMs: 0 };
     const [two, one] = (await lab.folder.list()).map(({ id }) => id);
-    expect((await lab.folder.read('call-1', { organizationId: 'one' })).header.id).toBe(one);
-    await expect(lab.folder.find('call-1', { organizationId: 'three' })).rejects.toMatchObject({ code: 'recording_unreadable' });
+    expect((await lab.folder.read('call-1', { organizationId: 'one', ...call })).header.id).toBe(one);
+    await expect(lab.folder.find('call-1', { organizationId: 'three', ...call })).rejects.toMatchObject({ code: 'recording_unreadable' });
     await expect(lab.folder.find('call-1')).rejects.toThrow(`name one of ${String(two)}, ${String(one)}`);
+  });
+
+  it('looks for a call among the recordings of its time alone', async () => {
+    const lab = await recordingLab([parrot]);
+    const startedAtMs = lab.clock.nowMs();
+    lab.clock.advance(50_000);
+    await new MemoryCall(lab.sessions).start();
+    const { header } = await lab.recording();
+    const find = (atMs: number, durationMs: number): Promise<string> =>
+      lab.folder.find('call-1', { organizationId: 'org', startedAtMs: atMs, durationMs });
+    expect(await find(startedAtMs, 0)).toBe(header.id);
+    // It may be a later part of a call that moved.
+    expect(await find(startedAtMs - 900_000, 900_000)).toBe(header.id);
+    for (const [atMs, durationMs] of [
+      [startedAtMs - 900_000, 1000],
+      [startedAtMs + 900_000, 1000],
+    ] as const)
+      await expect(find(atMs, durationMs)).rejects.toMatchObject({ code: 'recording_unreadable' });
   });
 
   it('lists what another key has sealed without its call', async () => {
