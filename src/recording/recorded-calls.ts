@@ -1,4 +1,4 @@
-// The recorded calls of a folder for people who look at one: each is read in a process of its own, and the last one is kept for a while,
+// The recorded calls of a folder for people who look at one: each is read in a process of its own, and the last ones are kept for a while,
 // because its page asks for the call first and for its sound in parts. A process, because an hour of sound takes a second of CPU, and
 // because a hanging disk would hold the threads that all files and names of this process need.
 import { fork } from 'node:child_process';
@@ -11,7 +11,9 @@ import type { RecordingKeys } from './sealed-file.ts';
 
 /** Longest time for one recording, ms; also of one that waits for another. */
 const LIMIT_MS = 20_000;
-/** How long the last one is kept after it was asked for, ms. */
+/** Most that are kept: an hour of sound is 58 MB. */
+const MAX_KEPT = 3;
+/** How long they are kept after the last one was asked for, ms. */
 const KEPT_MS = 60_000;
 /** Most that are read or wait for it. */
 const MAX_WAITING = 2;
@@ -47,7 +49,8 @@ interface RecordedCallsOptions {
 /** Of one folder. The creator closes it. */
 export class RecordedCalls {
   readonly #options: RecordedCallsOptions;
-  #last: { readonly key: string; readonly parts: Promise<FoundRecording> } | undefined;
+  /** The one that was asked for last is the last. */
+  readonly #kept = new Map<string, Promise<FoundRecording>>();
   #cancelForgetting: CancelTimer = () => undefined;
   /** Processes run one after another. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -65,13 +68,21 @@ export class RecordedCalls {
    */
   find(conversationId: string, known?: KnownCall): Promise<FoundRecording> {
     const key = JSON.stringify([conversationId, known?.organizationId]);
-    const isKept = this.#last?.key === key;
-    if (!isKept && (this.#closing.signal.aborted || this.#waiting >= MAX_WAITING)) return Promise.resolve('busy');
-    const parts = isKept && this.#last !== undefined ? this.#last.parts : this.#queued({ conversationId, known });
-    this.#last = { key, parts };
+    const kept = this.#kept.get(key);
+    if (kept === undefined && (this.#closing.signal.aborted || this.#waiting >= MAX_WAITING)) return Promise.resolve('busy');
+    const parts = kept ?? this.#queued({ conversationId, known });
+    this.#kept.delete(key);
+    this.#kept.set(key, parts);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    // What is missing or has no end yet may come.
+    void parts.then((found) => {
+      const isWhole = typeof found === 'object' && found.view.call.end !== undefined;
+      if (!isWhole && this.#kept.get(key) === parts) this.#kept.delete(key);
+    });
     this.#cancelForgetting();
     this.#cancelForgetting = this.#options.clock.after(KEPT_MS, () => {
-      this.#last = undefined;
+      this.#kept.clear();
     });
     return parts;
   }
@@ -79,7 +90,7 @@ export class RecordedCalls {
   /** Ends what runs. */
   close(): void {
     this.#closing.abort();
-    this.#last = undefined;
+    this.#kept.clear();
     this.#cancelForgetting();
   }
 

@@ -12,6 +12,8 @@ import type { ConsoleQuestion, Everywhere } from './questions.ts';
 
 /** As long as this an overview is shown to everybody who asks, ms: many open pages cost no more than one. */
 const FRESH_MS = 1000;
+/** How long after its end a call's recording may be written, ms. */
+const WRITTEN_MS = 10_000;
 /** Most calls that a search shows. */
 const MAX_SHOWN = 500;
 
@@ -49,7 +51,8 @@ export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): Con
       const goesOn = view !== undefined && view.call.end === undefined;
       // What is said while a call goes on is not written to its end.
       const recording = role === 'listen' && !goesOn ? await recorded?.find(conversationId, view?.call) : undefined;
-      return recording === 'busy' ? (view ?? recording) : (recording?.view ?? view);
+      if (recording === undefined || recording === 'busy') return view ?? recording;
+      return view === undefined ? recording.view : completed(recording.view, view.call, clock.nowMs());
     },
     sound: async (conversationId, side) => {
       const parts = await recorded?.find(conversationId, (await known(conversationId))?.call);
@@ -57,6 +60,14 @@ export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): Con
       return Buffer.from(parts[side].buffer, parts[side].byteOffset, parts[side].byteLength);
     },
   };
+}
+
+/** A recording that lacks its end, though the call is over: the end is being written, or it was cut. */
+function completed(recorded: CallView, { startedAtMs, durationMs, end }: CallView['call'], nowMs: number): CallView {
+  const isCut = recorded.call.end === undefined && end !== undefined && nowMs - startedAtMs - durationMs >= WRITTEN_MS;
+  if (!isCut) return recorded;
+  const cut = { atMs: recorded.call.durationMs, from: 'server', event: 'recording_cut' } as const;
+  return { ...recorded, call: { ...recorded.call, durationMs, end }, events: [...recorded.events, cut] };
 }
 
 function overviewOf({ answers, silent }: Everywhere, nowMs: number): Overview {

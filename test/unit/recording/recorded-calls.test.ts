@@ -42,6 +42,30 @@ describe('the recorded calls of a folder', () => {
     expect(calls.find(header.call.conversationId)).toBe(calls.find(header.call.conversationId));
   });
 
+  it('are read again while they have no end, and the last three are kept', async () => {
+    const lab = await recordingLab([GREETER]);
+    for (const conversationId of ['a', 'b', 'c', 'd']) {
+      const call = new MemoryCall(lab.sessions, { conversationId });
+      await call.start();
+      if (conversationId !== 'd') await call.hangUp();
+    }
+    await lab.recorder.written();
+    const { calls } = open(lab.path);
+    const read = new Map<string, Promise<unknown>>();
+    for (const conversationId of ['a', 'b', 'c']) {
+      read.set(conversationId, calls.find(conversationId));
+      await read.get(conversationId);
+    }
+    expect(calls.find('a')).toBe(read.get('a'));
+    const goesOn = calls.find('d');
+    expect(await goesOn).toMatchObject({ view: { call: { conversationId: 'd' } } });
+    await lab.sessions.close(0);
+    await lab.recorder.close();
+    expect(await calls.find('d')).toMatchObject({ view: { call: { end: 'shutdown' } } });
+    expect(calls.find('a')).toBe(read.get('a'));
+    expect(calls.find('b')).not.toBe(read.get('b'));
+  });
+
   it('are none where there is no recording, or another key', async () => {
     expect(await open(recordingsFolder()).calls.find('conv')).toBeUndefined();
     const lab = await recordingLab([GREETER]);

@@ -104,13 +104,19 @@ describe('the console', () => {
     const source = consoleSource({ ask: (question) => one.answering.everywhere(question), recorded, clock });
     expect(await source.call('conv-one', 'view')).toMatchObject({ call: { agentId: 'echo' } });
     expect(asked).toEqual([]);
+    // Its end is perhaps not written yet.
     expect(await source.call('conv-one', 'listen')).toBe(view);
+    clock.advance(10_000);
+    expect(await source.call('conv-one', 'listen')).toMatchObject({
+      call: { agentId: 'recorded', end: 'failed' },
+      events: [{ atMs: 1, event: 'recording_cut' }],
+    });
     // Too long ago for the timelines.
     expect(await source.call('old', 'listen')).toBe(view);
     expect(await source.sound('conv-one', 'bot')).toEqual(Buffer.of(2));
     expect(await source.sound('none', 'bot')).toBeUndefined();
     // Another organization's call may have the same id.
-    expect(organizations).toEqual(['org', undefined, 'org', undefined]);
+    expect(organizations).toEqual(['org', 'org', undefined, 'org', undefined]);
     one.calls.sessionStarted(callFacts({ conversationId: 'now' }));
     expect(await source.call('now', 'listen')).toMatchObject({ call: { agentId: 'echo' } });
     expect(asked).not.toContain('now');
