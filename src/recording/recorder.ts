@@ -85,7 +85,8 @@ export class FolderRecorder implements Recorder {
   readonly #queue: WriteQueue;
   readonly #folder: RecordingFolder;
   readonly #parameters: ReadonlySet<string>;
-  readonly #open = new Set<CallRecording>();
+  /** With their ids. */
+  readonly #open = new Map<CallRecording, string>();
   readonly #byCall = new WeakMap<CallFacts, CallRecording>();
   readonly #free: Buffer[] = [];
   readonly #cancelTidying: CancelTimer;
@@ -128,7 +129,7 @@ export class FolderRecorder implements Recorder {
   /** Closes all recordings and resolves when they are written. Never rejects. */
   async close(): Promise<void> {
     this.#cancelTidying();
-    for (const recording of this.#open) recording.close();
+    for (const recording of this.#open.keys()) recording.close();
     await this.#queue.written();
     await this.#tidying;
   }
@@ -153,7 +154,7 @@ export class FolderRecorder implements Recorder {
         log.error({ conversationId: recorded.call.conversationId, err }, 'the recording of a call failed');
       },
     });
-    this.#open.add(recording);
+    this.#open.set(recording, header.id);
     this.#byCall.set(recorded.call, recording);
     return recording;
   }
@@ -173,7 +174,7 @@ export class FolderRecorder implements Recorder {
   #tidy(): void {
     const { keeping, clock, log } = this.#options;
     this.#tidying ??= this.#folder
-      .tidy(keeping, clock.nowMs())
+      .tidy(keeping, clock.nowMs(), [...this.#open.values()])
       .catch((err: unknown) => {
         log.warn({ event: 'recordings_not_tidied', err }, 'old recordings could not be deleted: mend the rights of recordings.folder');
       })

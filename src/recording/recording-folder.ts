@@ -105,8 +105,14 @@ export class RecordingFolder {
     return newest;
   }
 
-  /** Deletes what is beyond the limits. @throws the error of the file system. */
-  async tidy({ maxCalls, maxBytes, maxAgeDays }: Keeping, nowMs: number): Promise<void> {
+  /**
+   * Deletes what is beyond the limits.
+   *
+   * @param open - ids of recordings that are being written; they stay.
+   * @throws the error of the file system.
+   */
+  async tidy({ maxCalls, maxBytes, maxAgeDays }: Keeping, nowMs: number, open: readonly string[] = []): Promise<void> {
+    const spared = new Set(open.map((id) => id + RECORDING_SUFFIX));
     let [calls, bytes] = [0, 0];
     for (const name of (await this.#names()).toReversed()) {
       const stat = await lstat(join(this.#folder, name)).catch(() => undefined);
@@ -115,7 +121,7 @@ export class RecordingFolder {
         (maxCalls > 0 && calls >= maxCalls) ||
         (maxBytes > 0 && bytes + stat.size > maxBytes) ||
         (maxAgeDays > 0 && nowMs - stat.mtimeMs > maxAgeDays * DAY_MS);
-      if (isBeyond) await unlink(join(this.#folder, name)).catch(ifPresent);
+      if (isBeyond && !spared.has(name)) await unlink(join(this.#folder, name)).catch(ifPresent);
       else [calls, bytes] = [calls + 1, bytes + stat.size];
     }
   }

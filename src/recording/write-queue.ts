@@ -114,7 +114,9 @@ export class WriteQueue {
         );
     } catch (thrown) {
       const code = thrown instanceof Error ? String(Reflect.get(thrown, 'code') ?? thrown.name) : 'unknown';
-      this.#lose(file, 'disk', FAILED_DISK, code);
+      // It was deleted, which says nothing about the disk.
+      if (file.isBegun && code === 'ENOENT') file.isLost = true;
+      else this.#lose(file, 'disk', FAILED_DISK, code);
     } finally {
       for (const { bytes, onDone } of pieces) {
         this.#waitingBytes -= bytes;

@@ -66,6 +66,9 @@ describe('a recorder whose disk fails', () => {
     await call.hangUp();
     await lab.recorder.written();
     expect(readdirSync(lab.path)).toEqual([]);
+    // Nothing is wrong with the disk.
+    expect(lab.told).not.toContain('lost disk');
+    expect(lab.lines).toEqual([]);
   });
 });
 
@@ -142,6 +145,22 @@ describe('the folder of recordings', () => {
     lab.clock.advance(60_000);
     await until('the oldest is gone', () => readdirSync(lab.path).length === 2);
     expect((await lab.folder.list()).map(({ header }) => header?.call.conversationId)).toEqual(['three', 'two']);
+  });
+
+  it('keeps the recordings of calls that go on, however few may be kept', async () => {
+    const lab = await recordingLab([parrot], {}, { keeping: { ...NO_LIMITS, maxCalls: 1 } });
+    const [first, second] = [1, 2].map((number) => new MemoryCall(lab.sessions, { conversationId: `call-${String(number)}` }));
+    await first?.start();
+    lab.clock.advance(2000);
+    await second?.start();
+    await second?.hangUp();
+    await lab.recorder.written();
+    writeFileSync(path.join(lab.path, '20200101T000000-00000001.parley-call'), 'old');
+    lab.clock.advance(60_000);
+    await until('the oldest is gone', () => readdirSync(lab.path).length === 2);
+    await first?.hangUp();
+    await lab.recorder.written();
+    expect((await lab.folder.list()).map(({ summary }) => summary?.end)).toEqual(['caller', 'caller']);
   });
 
   it('lists calls with their ends, finds them by conversation, and deletes them', async () => {
