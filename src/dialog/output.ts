@@ -18,6 +18,8 @@ export interface SpokenPrompt {
   readonly audio: PromptAudio | undefined;
   /** The spoken text, when it is known. Never sent beside audio (G-46), only without it. */
   readonly text: string | undefined;
+  /** Of the prompts folder, where it was no text. */
+  readonly file?: string;
   readonly bargeIn: boolean;
   /** How much of it was heard before `audio` begins, ms; only on a prompt that continues after it was cut. */
   readonly skippedMs?: number;

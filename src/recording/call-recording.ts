@@ -3,12 +3,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json.ts';
 import { turnOpening, type AudioInput, type Input } from '../dialog/input.ts';
-import type { Output, PromptAudio, SpokenPrompt } from '../dialog/output.ts';
+import type { Output, PromptAudio } from '../dialog/output.ts';
 import type { CallRecorder, HeardWords, RecordedCall, RecordedTurn, Recognized, ServiceAnswer } from '../session/ports.ts';
 import { EventBlock } from './event-block.ts';
 import { HeldBack } from './held-back.ts';
-import type { RecordedEvent, RecordedPrompt, RecordingHeader, SoundRange } from './recording.ts';
-import { allowedInput, WITHHELD, withheldInput, withheldNext } from './redaction.ts';
+import type { RecordedEvent, RecordingHeader, SoundRange } from './recording.ts';
+import { allowedInput, keptOutput, WITHHELD, withheldInput } from './redaction.ts';
 import { FileSealer, PIECE } from './sealed-file.ts';
 import type { WriteQueue, WrittenFile } from './write-queue.ts';
 
@@ -112,7 +112,7 @@ export class CallRecording implements CallRecorder {
     this.#safely(() => {
       // Another turn may ask for something sensitive while the caller speaks on this one.
       if (output.kind === 'input_started') this.#held.wait(turn.number, this.#block);
-      this.#put(turn, { kind: 'output', turn: turn.id, output: this.#outputOf(output) });
+      this.#put(turn, { kind: 'output', turn: turn.id, output: keptOutput(output, this.#secret, (audio) => this.#soundOf(audio)) });
       if (output.kind === 'input_ended') this.#held.complete(turn.number, this.#block);
     });
   }
@@ -279,31 +279,6 @@ export class CallRecording implements CallRecorder {
         blocks.giveBack(block.memory);
       },
     );
-  }
-
-  #outputOf(output: Output): Extract<RecordedEvent, { kind: 'output' }>['output'] {
-    switch (output.kind) {
-      case 'input_started':
-      case 'input_ended':
-        return { kind: output.kind };
-      case 'prompt':
-        return { kind: 'prompt', prompt: this.#promptOf(output.prompt) };
-      case 'final': {
-        const { prompts, next, isApology } = output;
-        const kept = this.#secret ? withheldNext(next) : next;
-        return { kind: 'final', prompts: prompts.map((prompt) => this.#promptOf(prompt)), next: kept, ...(isApology && { isApology }) };
-      }
-    }
-  }
-
-  #promptOf({ audio, text, bargeIn, isFiller, goesOn }: SpokenPrompt): RecordedPrompt {
-    const marks = { durationMs: audio?.durationMs ?? 0, bargeIn, ...(isFiller && { isFiller }), ...(goesOn && { goesOn }) };
-    const isSecret = this.#secret;
-    return {
-      ...(text !== undefined && { text: isSecret ? WITHHELD : text }),
-      ...(audio !== undefined && { sound: isSecret ? WITHHELD : this.#soundOf(audio) }),
-      ...marks,
-    };
   }
 
   /** Each sound is stored once. */

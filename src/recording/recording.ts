@@ -4,7 +4,6 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { AudioEncoding, Input, TurnOpening } from '../dialog/input.ts';
 import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
-import type { Prompt } from '../dialog/reply.ts';
 
 /** One recorded call. Times are monotonic ms since the session began, with fractions. */
 export interface Recording {
@@ -92,6 +91,6 @@ export interface RecordedPrompt {
   readonly bargeIn: boolean;
   readonly isFiller?: true;
   readonly goesOn?: true;
-  /** What the bot asked for, where it was no text. */
-  readonly prompt?: Exclude<Prompt, { readonly kind: 'text' | 'audio' }>;
+  /** Where it was no text: the name of the file, or a digest of the sound. */
+  readonly source?: string;
 }

@@ -1,9 +1,10 @@
 // What stays of content that is sensitive or secret (G-83): that it was there, and how long it was.
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '../base/json.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { AudioInput, Input } from '../dialog/input.ts';
-import type { FinalNext } from '../dialog/output.ts';
-import type { RecordedEvent, RecordedInput, Withheld } from './recording.ts';
+import type { FinalNext, Output, PromptAudio, SpokenPrompt } from '../dialog/output.ts';
+import type { RecordedEvent, RecordedInput, RecordedOutput, RecordedPrompt, SoundRange, Withheld } from './recording.ts';
 
 export const WITHHELD: Withheld = Object.freeze({ withheld: true });
 
@@ -44,6 +45,47 @@ export function withheldEvent(event: RecordedEvent): RecordedEvent | undefined {
 export function withheldInput(input: RecordedInput): RecordedInput {
   if ('digits' in input) return { kind: 'dtmf', length: input.digits.length, ...WITHHELD };
   return 'parameters' in input ? { ...input, parameters: {} } : input;
+}
+
+/** Where a sound is kept; undefined: nowhere. */
+type SoundOf = (audio: PromptAudio) => SoundRange | undefined;
+
+/** @param isSecret - whether it may repeat something sensitive. */
+export function keptOutput(output: Output, isSecret: boolean, soundOf: SoundOf): RecordedOutput {
+  switch (output.kind) {
+    case 'input_started':
+    case 'input_ended':
+      return { kind: output.kind };
+    case 'prompt':
+      return { kind: 'prompt', prompt: keptPrompt(output.prompt, isSecret, soundOf) };
+    case 'final': {
+      const { next, isApology } = output;
+      const prompts = output.prompts.map((prompt) => keptPrompt(prompt, isSecret, soundOf));
+      return { kind: 'final', prompts, next: isSecret ? withheldNext(next) : next, ...(isApology && { isApology }) };
+    }
+  }
+}
+
+function keptPrompt(prompt: SpokenPrompt, isSecret: boolean, soundOf: SoundOf): RecordedPrompt {
+  const { audio, text, bargeIn, isFiller, goesOn } = prompt;
+  const sound = isSecret ? WITHHELD : audio && soundOf(audio);
+  const source = isSecret ? undefined : sourceOf(prompt);
+  return {
+    ...(text !== undefined && { text: isSecret ? WITHHELD : text }),
+    ...(audio !== undefined && sound !== undefined && { sound }),
+    ...{ durationMs: audio?.durationMs ?? 0, bargeIn, ...(isFiller && { isFiller }), ...(goesOn && { goesOn }) },
+    ...(source !== undefined && { source }),
+  };
+}
+
+function sourceOf({ audio, text, file, goesOn, skippedMs }: SpokenPrompt): string | undefined {
+  const isWhole = goesOn !== true && skippedMs === undefined;
+  return file ?? (text === undefined && audio !== undefined && isWhole ? soundDigest(audio.mulaw) : undefined);
+}
+
+/** Names a sound without its content. */
+export function soundDigest(mulaw: Uint8Array): string {
+  return `sound ${createHash('sha256').update(mulaw).digest('hex').slice(0, 16)}`;
 }
 
 /** A next step after a sensitive input: what a bot or the platform may have copied goes. */

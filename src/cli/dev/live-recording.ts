@@ -4,8 +4,9 @@ import type { Clock } from '../../base/clock.ts';
 import { packageVersion } from '../../base/package-root.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { turnOpening, type Input } from '../../dialog/input.ts';
-import type { Output, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
-import type { RecordedEvent, RecordedOutput, RecordedPrompt, Recording, RecordingHeader, SoundRange } from '../../recording/recording.ts';
+import type { Output, PromptAudio } from '../../dialog/output.ts';
+import type { RecordedEvent, Recording, RecordingHeader, SoundRange } from '../../recording/recording.ts';
+import { keptOutput } from '../../recording/redaction.ts';
 import type { CallRecorder, HeardWords, RecordedCall, RecordedTurn, Recognized, ServiceAnswer } from '../../session/ports.ts';
 
 /** Most events besides audio; a call of half an hour has about a tenth. */
@@ -100,7 +101,7 @@ export class LiveRecording implements CallRecorder {
 
   output(turn: RecordedTurn, output: Output): void {
     this.#opened(turn, undefined);
-    this.#add({ kind: 'output', turn: turn.id, output: this.#outputOf(output) });
+    this.#add({ kind: 'output', turn: turn.id, output: keptOutput(output, false, (audio) => this.#soundOf(audio)) });
   }
 
   answered({ id }: RecordedTurn, state: JsonValue): void {
@@ -142,19 +143,10 @@ export class LiveRecording implements CallRecorder {
     if (this.#events.length < MAX_EVENTS) this.#events.push({ ...event, atMs });
   }
 
-  #outputOf(output: Output): RecordedOutput {
-    if (output.kind === 'prompt') return { kind: 'prompt', prompt: this.#promptOf(output.prompt) };
-    if (output.kind !== 'final') return { kind: output.kind };
-    const { prompts, next, isApology } = output;
-    return { kind: 'final', prompts: prompts.map((prompt) => this.#promptOf(prompt)), next, ...(isApology && { isApology }) };
-  }
-
-  #promptOf({ audio, text, bargeIn, isFiller, goesOn }: SpokenPrompt): RecordedPrompt {
-    const marks = { bargeIn, ...(text !== undefined && { text }), ...(isFiller && { isFiller }), ...(goesOn && { goesOn }) };
-    if (audio === undefined) return { durationMs: 0, ...marks };
+  #soundOf(audio: PromptAudio): SoundRange {
     const sound = this.#known.get(audio) ?? this.#bot.add(audio.mulaw);
     this.#known.set(audio, sound);
-    return { durationMs: audio.durationMs, sound, ...marks };
+    return sound;
   }
 }
 

@@ -3,7 +3,8 @@
 import { isJsonList, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SessionEnd } from '../../dialog/ending.ts';
 import type { RecordedEvent } from '../recording.ts';
-import { isWithheld, turnsOf, type RecordedTurn, type TurnPrompt } from './recorded-turns.ts';
+import { isWithheld } from '../redaction.ts';
+import { turnsOf, type RecordedTurn, type TurnPrompt } from './recorded-turns.ts';
 
 /** One difference; both sides as text. */
 export interface Difference {
@@ -80,17 +81,18 @@ function replyOf({ prompts: all }: RecordedTurn): readonly TurnPrompt[] {
 function isSamePrompt(was: TurnPrompt, is: TurnPrompt | undefined): boolean {
   if (is === undefined || was.bargeIn !== is.bargeIn) return false;
   if (isPromptWithheld(was)) return true;
-  // Sounds without a text can only be compared by their length.
-  return was.text === is.text && (was.text !== undefined || Math.round(was.durationMs) === Math.round(is.durationMs));
+  // The rest of a sound that was cut can only be compared by its length.
+  const isNamed = (was.text ?? was.source) !== undefined;
+  return was.text === is.text && was.source === is.source && (isNamed || Math.round(was.durationMs) === Math.round(is.durationMs));
 }
 
 function isPromptWithheld({ text, pieces }: TurnPrompt): boolean {
   return isWithheld(text) || pieces.some(({ sound }) => isWithheld(sound));
 }
 
-function shownPrompt({ text, durationMs, prompt }: TurnPrompt): string {
+function shownPrompt({ text, durationMs, source }: TurnPrompt): string {
   if (isWithheld(text)) return '[withheld]';
-  return text ?? (prompt?.kind === 'file' ? `[${prompt.file}]` : `[${String(Math.round(durationMs))} ms of sound]`);
+  return text ?? `[${source ?? `${String(Math.round(durationMs))} ms of sound`}]`;
 }
 
 function next(before: RecordedTurn, now: RecordedTurn): readonly Found[] {

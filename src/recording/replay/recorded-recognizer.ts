@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import type { HeardWords, RecognitionStream, Recognizer } from '../../session/ports.ts';
 import type { RecordedEvent } from '../recording.ts';
-import { isWithheld } from './recorded-turns.ts';
+import { isWithheld } from '../redaction.ts';
 
 type Words = Extract<RecordedEvent, { kind: 'words' }>;
 type Interim = Extract<RecordedEvent, { kind: 'interim' }>;

@@ -2,6 +2,7 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { FinalNext } from '../../dialog/output.ts';
 import type { RecordedEvent, RecordedPrompt, Recording, SoundRange, Withheld } from '../recording.ts';
+import { isWithheld } from '../redaction.ts';
 
 /** What the caller did in a turn. Times are ms since the session began. */
 export interface TurnInput {
@@ -46,11 +47,6 @@ export interface RecordedTurn {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Draft = Mutable<Omit<RecordedTurn, 'prompts'>> & { readonly prompts: Mutable<TurnPrompt>[] };
-
-/** Whether this was sensitive and is not kept. */
-export function isWithheld(value: unknown): value is Withheld {
-  return typeof value === 'object' && value !== null && 'withheld' in value && value.withheld === true;
-}
 
 /** Whether the rest of a turn's reply was not wanted any more, because the caller came in or hung up. */
 export function isCut({ id, end, input, closedMs = -Infinity }: RecordedTurn, turns: readonly RecordedTurn[]): boolean {

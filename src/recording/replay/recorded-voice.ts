@@ -6,7 +6,8 @@ import type { DeliveryMode, PromptAudio } from '../../dialog/output.ts';
 import type { Prompt } from '../../dialog/reply.ts';
 import type { PromptVoice, Sound } from '../../session/ports.ts';
 import type { Recording } from '../recording.ts';
-import { isCut, isWithheld, type RecordedTurn, type TurnPrompt } from './recorded-turns.ts';
+import { isWithheld, soundDigest } from '../redaction.ts';
+import { isCut, type RecordedTurn, type TurnPrompt } from './recorded-turns.ts';
 
 /** About how long a voice takes for one character, ms. */
 const MS_PER_CHARACTER = 65;
@@ -150,14 +151,14 @@ export class RecordedVoice implements PromptVoice {
   }
 }
 
-function isSame({ text, prompt: other }: TurnPrompt, prompt: Prompt): boolean {
+function isSame({ text, source }: TurnPrompt, prompt: Prompt): boolean {
   switch (prompt.kind) {
     case 'text':
       return text === prompt.text;
     case 'file':
-      return text === undefined && (other === undefined || other.file === prompt.file);
+      return text === undefined && (source === undefined || source === prompt.file);
     case 'audio':
-      return text === undefined && other === undefined;
+      return text === undefined && (source === undefined || source === soundDigest(prompt.mulaw));
   }
 }
 

@@ -1,9 +1,8 @@
 // Keeps what happens in a replayed call as events, without sounds, and withholds what a recording withholds.
 import type { Clock } from '../../base/clock.ts';
-import type { Output, SpokenPrompt } from '../../dialog/output.ts';
 import type { CallRecorder, RecordedCall, RecordedTurn } from '../../session/ports.ts';
-import type { RecordedEvent, RecordedOutput, RecordedPrompt } from '../recording.ts';
-import { WITHHELD, withheldNext } from '../redaction.ts';
+import type { RecordedEvent } from '../recording.ts';
+import { keptOutput, WITHHELD } from '../redaction.ts';
 
 /** @param nameOf - the name in the recording of a turn's id. */
 export function takenEvents(events: RecordedEvent[], call: RecordedCall, clock: Clock, nameOf: (id: string) => string): CallRecorder {
@@ -18,38 +17,10 @@ export function takenEvents(events: RecordedEvent[], call: RecordedCall, clock: 
     aborted: ignore,
     heard: ignore,
     recognized: (turn, { text, tookMs }) => events.push({ kind: 'words', ...at(turn), tookMs, ...(text !== undefined && { text }) }),
-    output: (turn, output) => events.push({ kind: 'output', ...at(turn), output: outputOf(output, call.isSensitive()) }),
+    output: (turn, output) => events.push({ kind: 'output', ...at(turn), output: keptOutput(output, call.isSensitive(), () => undefined) }),
     answered: (turn, state) => events.push({ kind: 'state', ...at(turn), state: call.isSensitive() ? WITHHELD : state }),
     serviceAnswered: (turn, answer) => events.push({ kind: 'service', ...at(turn), ...answer }),
     turnClosed: (turn, end) => events.push({ kind: 'turn_closed', ...at(turn), end }),
     ended: (end) => events.push({ kind: 'ended', atMs: clock.monotonicMs(), end }),
-  };
-}
-
-function outputOf(output: Output, isSecret: boolean): RecordedOutput {
-  switch (output.kind) {
-    case 'input_started':
-    case 'input_ended':
-      return { kind: output.kind };
-    case 'prompt':
-      return { kind: 'prompt', prompt: promptOf(output.prompt, isSecret) };
-    case 'final': {
-      const { prompts, next, isApology } = output;
-      return {
-        kind: 'final',
-        prompts: prompts.map((prompt) => promptOf(prompt, isSecret)),
-        next: isSecret ? withheldNext(next) : next,
-        ...(isApology && { isApology }),
-      };
-    }
-  }
-}
-
-function promptOf({ audio, text, bargeIn, isFiller, goesOn }: SpokenPrompt, isSecret: boolean): RecordedPrompt {
-  return {
-    ...{ durationMs: audio?.durationMs ?? 0, bargeIn },
-    ...(text !== undefined && { text: isSecret ? WITHHELD : text }),
-    ...(isFiller && { isFiller }),
-    ...(goesOn && { goesOn }),
   };
 }

@@ -3,7 +3,8 @@ import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { FinalNext } from '../../dialog/output.ts';
 import { playoutOf, type HeardPrompt } from '../playout.ts';
 import type { Recording } from '../recording.ts';
-import { isWithheld, turnsOf, type RecordedTurn, type TurnInput } from '../replay/recorded-turns.ts';
+import { isWithheld } from '../redaction.ts';
+import { turnsOf, type RecordedTurn, type TurnInput } from '../replay/recorded-turns.ts';
 import { tracksOf } from '../tracks.ts';
 
 /** A scenario with one test. */

@@ -110,7 +110,7 @@ export class ReplyWriter {
     if (mode === 'wav' || this.#hasBegun || turn.wanted.isAborted) return false;
     const sound = voice.render(spokenBy(prompt, speaks), turn.wanted.signal);
     if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
-    const spoken = { audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn, isFiller: true } as const;
+    const spoken = { ...contentOf(prompt), audio: sound, isFiller: true } as const;
     const nowMs = clock.monotonicMs();
     // A reply of its own: a cut filler does not count as a cut reply.
     playout.begin(nowMs);
@@ -201,7 +201,7 @@ export class ReplyWriter {
   }
 
   async #sound(prompt: Prompt, sound: PromptAudio | Pieces | undefined, unwanted: AbortSignal): Promise<void> {
-    const spoken = { text: textOf(prompt), bargeIn: prompt.bargeIn };
+    const spoken = contentOf(prompt);
     if (!(sound instanceof Pieces)) {
       await this.#say({ ...spoken, audio: sound }, unwanted);
       return;
@@ -216,12 +216,12 @@ export class ReplyWriter {
     }
   }
 
-  async #sayWhole(spoken: Pick<SpokenPrompt, 'text' | 'bargeIn'>, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
+  async #sayWhole(spoken: Content, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
     const audio = await pieces.whole();
     await this.#say({ ...spoken, audio, ...(pieces.breaksOff && audio !== undefined && { breaksOff: true }) }, unwanted);
   }
 
-  async #sayPieces(spoken: Pick<SpokenPrompt, 'text' | 'bargeIn'>, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
+  async #sayPieces(spoken: Content, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
     const first = await pieces.next();
     if (unwanted.aborted) return;
     const { turn, conversation, clock } = this.#options;
@@ -319,8 +319,11 @@ function isSounding(prompt: SpokenPrompt): prompt is SpokenPrompt & { readonly a
   return prompt.audio !== undefined;
 }
 
-function textOf(prompt: Prompt): string | undefined {
-  return prompt.kind === 'text' ? prompt.text : undefined;
+type Content = Pick<SpokenPrompt, 'text' | 'file' | 'bargeIn'>;
+
+function contentOf(prompt: Prompt): Content {
+  const { kind, bargeIn } = prompt;
+  return { text: kind === 'text' ? prompt.text : undefined, bargeIn, ...(kind === 'file' && { file: prompt.file }) };
 }
 
 function uncuttable<P extends { readonly bargeIn: boolean }>(prompt: P): P {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import frontDesk from '../../../bots/front-desk.ts';
 import { bot, type Bot } from '../../../src/bot/bot.ts';
-import { go, say } from '../../../src/bot/saying.ts';
+import { go, play, say, type Saying } from '../../../src/bot/saying.ts';
 import type { RecordedEvent } from '../../../src/recording/recording.ts';
 import { differences } from '../../../src/recording/replay/differences.ts';
 import { callTo, recordedWith, replayed, START } from '../../replay/recorded-with.ts';
@@ -20,6 +20,15 @@ const counting = (line: string, members: Partial<{ count: number; delayMs: numbe
 
 const KEYS = [START, { kind: 'dtmf', digits: '1' }, { kind: 'no_input' }, { kind: 'dtmf', digits: '2' }] as const;
 
+const chime = (byte: number): Saying => play({ mulaw: new Uint8Array(800).fill(byte), durationMs: 100 });
+
+const playing = (said: Saying): Bot =>
+  bot<null>({
+    ...{ id: 'player', name: 'Player', version: 1 },
+    session_start: () => go(null, said.listen()),
+    otherwise: () => go(null, said.listen()),
+  });
+
 describe('a replay', () => {
   it('plays ten seconds between two inputs in no time, and finds a bot that has not changed the same', async () => {
     const recording = await recordedWith(frontDesk, [START, { kind: 'dtmf', digits: '1' }, { kind: 'dtmf', digits: '0' }]);
@@ -33,6 +42,17 @@ describe('a replay', () => {
       { what: 'prompts', recorded: 'One more.', replayed: 'And another.', turn: 2 },
       { what: 'prompts', recorded: 'One more.', replayed: 'And another.', turn: 4 },
     ]);
+  });
+
+  it.each([
+    ['a recording', play('open.wav'), play('closed.wav'), /^\[open\.wav\]$/u],
+    ['a sound of the same length', chime(1), chime(2), /^\[sound [\da-f]{16}\]$/u],
+  ])('finds another one in place of %s', async (_, was, is, recorded) => {
+    const recording = await recordedWith(playing(was), [START]);
+    expect(differences(recording.events, await replayed(recording, playing(was)))).toEqual([]);
+    const found = differences(recording.events, await replayed(recording, playing(is)));
+    expect(found).toMatchObject([{ what: 'prompts', turn: 1 }]);
+    expect(found[0]?.recorded).toMatch(recorded);
   });
 
   it('finds another state, with its place', async () => {
