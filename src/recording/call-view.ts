@@ -18,7 +18,7 @@ export function viewOf(recording: Recording, sound: CallView['sound'] = {}): Cal
   const { header, events } = recording;
   const { conversationId, organizationId, agentId, startedAtMs } = header.call;
   const end = events.find((event) => event.kind === 'ended')?.end;
-  const turns = turnsOf(recording);
+  const turns = shownTurns(recording);
   const numbers = new Map(turns.map(({ id, number }) => [id, number]));
   return {
     form: 1,
@@ -45,7 +45,7 @@ export function shownSound(recording: Recording, hrefOf: (samples: Int16Array, s
   return { caller: track(caller, 'caller'), bot: track(bot, 'bot') };
 }
 
-function turnsOf(recording: Recording): readonly ShownTurn[] {
+function shownTurns(recording: Recording): readonly ShownTurn[] {
   const playout = playoutOf(recording);
   const byTurn = new Map<string, RecordedEvent[]>();
   for (const event of recording.events) {

@@ -4,11 +4,11 @@ import { isJsonList, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { SessionEnd } from '../../dialog/ending.ts';
 import type { RecordedEvent } from '../recording.ts';
 import { isWithheld } from '../redaction.ts';
-import { turnsOf, type RecordedTurn, type TurnPrompt } from './recorded-turns.ts';
+import { turnsOf, type TurnRecord, type TurnPrompt } from './recorded-turns.ts';
 
 /** One difference; both sides as text. */
 export interface Difference {
-  /** {@link RecordedTurn.number}. */
+  /** {@link TurnRecord.number}. */
   readonly turn: number;
   readonly what: 'prompts' | 'next' | 'state' | 'latency';
   /** Where in the next step or the state. */
@@ -56,25 +56,25 @@ export function wholeTurns(recorded: readonly RecordedEvent[]): number {
 }
 
 /** The turns without the one in which the server ended the call at a time of its own, without its bot. */
-function ofBot(recorded: readonly RecordedEvent[]): readonly RecordedTurn[] {
+function ofBot(recorded: readonly RecordedEvent[]): readonly TurnRecord[] {
   const isLeft = recorded.some((event) => event.kind === 'ended' && BY_SERVER.has(event.end));
   return turnsOf(recorded).filter((turn) => !isLeft || turn.next?.kind !== 'transfer' || turn.state !== undefined);
 }
 
 type Found = Omit<Difference, 'turn' | 'isAfterWithheld'>;
 
-function missing({ prompts: said }: RecordedTurn): Found {
+function missing({ prompts: said }: TurnRecord): Found {
   return { what: 'prompts', recorded: said.map(shownPrompt).join(' '), replayed: 'the turn did not open' };
 }
 
-function prompts(before: RecordedTurn, now: RecordedTurn): readonly Found[] {
+function prompts(before: TurnRecord, now: TurnRecord): readonly Found[] {
   const [was, is] = [replyOf(before), replyOf(now)];
   const isSame = was.length === is.length && was.every((prompt, index) => isSamePrompt(prompt, is[index]));
   return isSame ? [] : [{ what: 'prompts', recorded: was.map(shownPrompt).join(' '), replayed: is.map(shownPrompt).join(' ') }];
 }
 
 /** What the bot said. The fillers of the engine come with the time, not with the bot. */
-function replyOf({ prompts: all }: RecordedTurn): readonly TurnPrompt[] {
+function replyOf({ prompts: all }: TurnRecord): readonly TurnPrompt[] {
   return all.filter(({ isFiller }) => isFiller !== true);
 }
 
@@ -95,22 +95,22 @@ function shownPrompt({ text, durationMs, source }: TurnPrompt): string {
   return text ?? `[${source ?? `${String(Math.round(durationMs))} ms of sound`}]`;
 }
 
-function next(before: RecordedTurn, now: RecordedTurn): readonly Found[] {
+function next(before: TurnRecord, now: TurnRecord): readonly Found[] {
   return members('next', before.next ?? null, now.next ?? null);
 }
 
-function state(before: RecordedTurn, now: RecordedTurn): readonly Found[] {
+function state(before: TurnRecord, now: TurnRecord): readonly Found[] {
   return members('state', before.state ?? null, now.state ?? null);
 }
 
-function latency(before: RecordedTurn, now: RecordedTurn, laterMs: number): readonly Found[] {
+function latency(before: TurnRecord, now: TurnRecord, laterMs: number): readonly Found[] {
   const [was, is] = [latencyOf(before), latencyOf(now)];
   if (was === undefined || is === undefined || is - was <= laterMs) return [];
   return [{ what: 'latency', recorded: `${String(Math.round(was))} ms`, replayed: `${String(Math.round(is))} ms` }];
 }
 
 /** From the end of the input to the first sound of the reply. */
-function latencyOf(turn: RecordedTurn): number | undefined {
+function latencyOf(turn: TurnRecord): number | undefined {
   const [first] = replyOf(turn);
   return first === undefined || turn.input === undefined ? undefined : first.atMs - turn.input.completeMs;
 }

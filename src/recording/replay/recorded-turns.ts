@@ -25,7 +25,7 @@ export interface TurnPrompt extends Omit<RecordedPrompt, 'sound' | 'goesOn'> {
 }
 
 /** One turn. Lists are in order of time. */
-export interface RecordedTurn {
+export interface TurnRecord {
   readonly id: string;
   /** From 1. */
   readonly number: number;
@@ -46,10 +46,10 @@ export interface RecordedTurn {
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type Draft = Mutable<Omit<RecordedTurn, 'prompts'>> & { readonly prompts: Mutable<TurnPrompt>[] };
+type Draft = Mutable<Omit<TurnRecord, 'prompts'>> & { readonly prompts: Mutable<TurnPrompt>[] };
 
 /** Whether the rest of a turn's reply was not wanted any more, because the caller came in or hung up. */
-export function isCut({ id, end, input, closedMs = -Infinity }: RecordedTurn, turns: readonly RecordedTurn[]): boolean {
+export function isCut({ id, end, input, closedMs = -Infinity }: TurnRecord, turns: readonly TurnRecord[]): boolean {
   if (end === 'interrupted' || end === 'hang_up') return true;
   const sinceMs = input?.completeMs ?? Infinity;
   return turns.some((other) => {
@@ -59,7 +59,7 @@ export function isCut({ id, end, input, closedMs = -Infinity }: RecordedTurn, tu
 }
 
 /** Its turns, in the order in which they opened. */
-export function turnsOf(events: Recording['events']): readonly RecordedTurn[] {
+export function turnsOf(events: Recording['events']): readonly TurnRecord[] {
   const turns = new Map<string, Draft>();
   let isOver = false;
   for (const event of events) {

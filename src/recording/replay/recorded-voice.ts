@@ -7,7 +7,7 @@ import type { Prompt } from '../../dialog/reply.ts';
 import type { PromptVoice, Sound } from '../../session/ports.ts';
 import type { Recording } from '../recording.ts';
 import { isWithheld, soundDigest } from '../redaction.ts';
-import { isCut, type RecordedTurn, type TurnPrompt } from './recorded-turns.ts';
+import { isCut, type TurnRecord, type TurnPrompt } from './recorded-turns.ts';
 
 /** About how long a voice takes for one character, ms. */
 const MS_PER_CHARACTER = 65;
@@ -21,7 +21,7 @@ const BYTES_PER_MS = 8;
 const SILENCE = 0xff;
 
 export interface RecordedVoiceOptions {
-  readonly turns: readonly RecordedTurn[];
+  readonly turns: readonly TurnRecord[];
   readonly botSound: Recording['botSound'];
   readonly mode: DeliveryMode;
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export class RecordedVoice implements PromptVoice {
   readonly #options: RecordedVoiceOptions;
   #msPerCharacter = MS_PER_CHARACTER;
   /** The turn that is answered, as it was, and what the bot has not said again yet. */
-  #turn: RecordedTurn | undefined;
+  #turn: TurnRecord | undefined;
   #left: TurnPrompt[] = [];
   /** Whether the rest of its reply was not wanted any more. */
   #isCut = false;
@@ -53,7 +53,7 @@ export class RecordedVoice implements PromptVoice {
   }
 
   /** The bot answers this turn from now on; undefined: one that was not recorded. */
-  answers(turn: RecordedTurn | undefined): void {
+  answers(turn: TurnRecord | undefined): void {
     this.#turn = turn;
     this.#isCut = turn !== undefined && isCut(turn, this.#options.turns);
     this.#left = (turn?.prompts ?? []).filter(({ isFiller }) => isFiller !== true);

@@ -14,7 +14,7 @@ import type { SpeechEvent } from '../../speech/endpointer.ts';
 import type { RecordedEvent, Recording } from '../recording.ts';
 import { audioOf, inputOf, playedOf, reasonOf, type Played } from './caller-side.ts';
 import { RecordedRecognizer } from './recorded-recognizer.ts';
-import { turnsOf, type RecordedTurn } from './recorded-turns.ts';
+import { turnsOf, type TurnRecord } from './recorded-turns.ts';
 import { RecordedVoice } from './recorded-voice.ts';
 import { takenEvents } from './taken-events.ts';
 
@@ -63,7 +63,7 @@ class Replay {
   readonly #clock: JumpingClock;
   readonly #sessions: Sessions;
   readonly #voice: RecordedVoice;
-  readonly #recorded: ReadonlyMap<string, RecordedTurn>;
+  readonly #recorded: ReadonlyMap<string, TurnRecord>;
   readonly #events: RecordedEvent[] = [];
   /** By their ids in the recording. */
   readonly #turns = new Map<string, Turn>();
@@ -268,7 +268,7 @@ function hasRecognizer({ settings: { recognizer } }: Recording['header']): boole
 }
 
 /** How many digits the turns before this one have asked for. */
-function askedDigits(turns: readonly RecordedTurn[], id: string): number {
+function askedDigits(turns: readonly TurnRecord[], id: string): number {
   const index = turns.findIndex((turn) => turn.id === id);
   const next = turns.slice(0, index).findLast((turn) => turn.next?.kind === 'listen')?.next;
   return next?.kind === 'listen' ? next.digits : 1;

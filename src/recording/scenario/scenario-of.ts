@@ -4,7 +4,7 @@ import type { FinalNext } from '../../dialog/output.ts';
 import { playoutOf, type HeardPrompt } from '../playout.ts';
 import type { Recording } from '../recording.ts';
 import { isWithheld } from '../redaction.ts';
-import { turnsOf, type RecordedTurn, type TurnInput } from '../replay/recorded-turns.ts';
+import { turnsOf, type TurnRecord, type TurnInput } from '../replay/recorded-turns.ts';
 import { tracksOf } from '../tracks.ts';
 
 /** A scenario with one test. */
@@ -27,7 +27,7 @@ const CALL_MS = 120_000;
 const NOT_EXPECTED: ReadonlySet<string> = new Set(['conversation_id']);
 
 interface Part {
-  readonly turn: RecordedTurn;
+  readonly turn: TurnRecord;
   readonly input: TurnInput;
 }
 
@@ -106,7 +106,7 @@ function heardIn(prompts: readonly HeardPrompt[], turn: string, untilMs: number)
   });
 }
 
-function expectedOf({ next }: RecordedTurn, heard: readonly string[]): JsonObject {
+function expectedOf({ next }: TurnRecord, heard: readonly string[]): JsonObject {
   const data = next?.kind === 'transfer' || next?.kind === 'end' ? next.metadata : {};
   const known = Object.entries(data).filter(([name, value]) => !NOT_EXPECTED.has(name) && !isWithheld(value));
   return {
@@ -117,7 +117,7 @@ function expectedOf({ next }: RecordedTurn, heard: readonly string[]): JsonObjec
   };
 }
 
-function endOf(events: Recording['events'], turns: readonly RecordedTurn[]): JsonObject {
+function endOf(events: Recording['events'], turns: readonly TurnRecord[]): JsonObject {
   const last = turns.findLast(({ next }) => next?.kind === 'transfer' || next?.kind === 'end')?.next?.kind;
   if (last !== undefined) return { ends: last === 'end' ? 'ended' : 'transferred' };
   const isHungUp = events.some((event) => event.kind === 'ended' && event.end === 'caller');
