@@ -89,7 +89,7 @@ export function soundDigest(mulaw: Uint8Array): string {
 }
 
 /** A next step after a sensitive input: what a bot or the platform may have copied goes. */
-export function withheldNext(next: FinalNext): FinalNext {
+function withheldNext(next: FinalNext): FinalNext {
   switch (next.kind) {
     case 'listen':
       return next.event === undefined ? next : { ...next, event: { name: next.event.name } };
