@@ -73,12 +73,15 @@ async function run(command: Command, { bots: folder, models, slowerBy, json }: F
   });
   const colors = pc.createColors(surroundings.isColoured);
   const view = progressView(surroundings);
+  const complain = (line: string): void => {
+    view.say(line);
+  };
   const results: ReplayResult[] = [];
   try {
     for (const file of files) {
       if (stop.signal.aborted) break;
       view.show(results.length, files.length, `calls, ${String(results.filter(isDifferent).length)} different  ${path.basename(file)}`);
-      const result = await replayFile(file, { ...options, complain: view.say }).catch(misuseOf(command));
+      const result = await replayFile(file, { ...options, complain }).catch(misuseOf(command));
       results.push(result);
       view.stop();
       surroundings.print(json === true ? JSON.stringify(result) : resultLines(result, colors).join('\n'));
