@@ -33,8 +33,8 @@ export interface Visitor {
   readonly hasSession: boolean;
 }
 
-/** `closed`: other machines can reach the server, and no way in is configured. `limited`: too many failures of this address. */
-export type ConsoleRefusal = 'closed' | 'unknown' | 'limited';
+/** `closed`: other machines can reach the server, and no way in is configured. `wrong`: what was shown is no secret of ours; `limited`: not for the first time. */
+export type ConsoleRefusal = 'closed' | 'unknown' | 'wrong' | 'limited';
 
 const ON_LOOPBACK: Visitor = { name: 'loopback', role: 'view', hasSession: false };
 
@@ -126,7 +126,7 @@ export class ConsoleAccess {
   #refusedTo(from: string): ConsoleRefusal {
     if (this.#failed.isLimited(from)) return 'limited';
     this.#failed.add(from);
-    return 'unknown';
+    return 'wrong';
   }
 
   #digestOf(token: string): Buffer {

@@ -23,13 +23,15 @@ export interface Audited {
   readonly outcome: 'shown' | 'refused' | 'not_found' | 'busy';
 }
 
+const UNKNOWN = { status: 401, error: 'sign in with a token of ops.console' };
 const REFUSALS: Readonly<Record<ConsoleRefusal, { readonly status: number } & ApiRefusal>> = {
   closed: {
     status: 403,
     error:
       'other machines can reach this port: set ops.console.view_token or ops.console.proxy_key, or ops.host to 127.0.0.1 (docs/operations.md)',
   },
-  unknown: { status: 401, error: 'sign in with a token of ops.console' },
+  unknown: UNKNOWN,
+  wrong: UNKNOWN,
   limited: { status: 429, error: 'too many failed attempts: wait a minute' },
 };
 
@@ -44,8 +46,8 @@ const LOGGABLE_ID = /^[\w.:-]{1,100}$/u;
 /** One per operations server. */
 export class Guard {
   readonly #options: GuardOptions;
-  /** When each act was logged last. */
-  readonly #audited = new Map<string, number>();
+  /** When each act was logged first, and how often it was done since. */
+  readonly #audited = new Map<string, { readonly atMs: number; times: number }>();
   readonly #visitors = new WeakMap<FastifyRequest, Visitor>();
   /** Options of routes under expected host names, and for visitors, or whoever may see the metrics. */
   readonly named: RouteShorthandOptions = {
@@ -70,10 +72,11 @@ export class Guard {
     return this.#visitors.get(request);
   }
 
-  /** Answers a request that is refused. */
+  /** Answers a request that is refused, and logs wrong secrets. */
   async refuse(reply: FastifyReply, refusal: ConsoleRefusal): Promise<FastifyReply> {
     const { status, error } = REFUSALS[refusal];
-    if (refusal === 'unknown') reply.header('www-authenticate', 'Bearer realm="parley"');
+    if (refusal === 'wrong' || refusal === 'limited') this.audit(reply.request, { what: 'signed_in', outcome: 'refused' });
+    if (status === 401) reply.header('www-authenticate', 'Bearer realm="parley"');
     if (refusal === 'limited') reply.header('retry-after', '60');
     return reply.code(status).send({ error } satisfies ApiRefusal);
   }
@@ -82,18 +85,22 @@ export class Guard {
   audit(request: FastifyRequest, { what, conversationId, outcome }: Audited, visitor = this.visitorOf(request)): void {
     const call = conversationId !== undefined && LOGGABLE_ID.test(conversationId) ? { conversationId } : {};
     const line = { what, ...call, who: visitor?.name ?? 'unknown', role: visitor?.role, from: request.ip, outcome };
-    if (this.#isRepeated(JSON.stringify(line))) return;
-    this.#options.log.info({ event: 'console_audit', ...line }, 'somebody used the console');
+    const times = this.#counted(JSON.stringify(line));
+    // Refusals grow: the tenth, the hundredth and so on are logged, too.
+    if (times > 1 && (outcome !== 'refused' || !/^10+$/u.test(String(times)))) return;
+    this.#options.log.info({ event: 'console_audit', ...line, ...(times > 1 && { times }) }, 'somebody used the console');
   }
 
-  #isRepeated(act: string): boolean {
+  /** How often the act was done since it was first logged, this time included. */
+  #counted(act: string): number {
     const nowMs = this.#options.clock.monotonicMs();
-    if ((this.#audited.get(act) ?? -Infinity) > nowMs - AUDIT_PAUSE_MS) return true;
+    const known = this.#audited.get(act);
+    if (known !== undefined && known.atMs > nowMs - AUDIT_PAUSE_MS) return (known.times += 1);
     this.#audited.delete(act);
-    this.#audited.set(act, nowMs);
+    this.#audited.set(act, { atMs: nowMs, times: 1 });
     const [oldest] = this.#audited.keys();
     if (this.#audited.size > MAX_AUDITED && oldest !== undefined) this.#audited.delete(oldest);
-    return false;
+    return 1;
   }
 
   async #demandName(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {

@@ -66,11 +66,7 @@ export function addConsole(server: FastifyInstance, { access, guard, source, fil
     const token = tokenIn(request.body);
     if (token === undefined) return reply.code(400).send(fixedText(400));
     const opened = access.signIn(token, request.ip);
-    if (typeof opened !== 'object') {
-      // Limited like the attempts themselves.
-      if (opened === 'unknown') guard.audit(request, { what: 'signed_in', outcome: 'refused' });
-      return guard.refuse(reply, opened);
-    }
+    if (typeof opened !== 'object') return guard.refuse(reply, opened);
     const { id, role } = opened;
     guard.audit(request, { what: 'signed_in', outcome: 'shown' }, { name: `${role} token`, role, hasSession: true });
     return reply

@@ -252,6 +252,21 @@ describe('the audit', () => {
     expect(audit()).toHaveLength(2);
   });
 
+  it('has lines for wrong secrets, whichever way they come, with their number', async () => {
+    const { get, signIn, audit } = await start({ ...TOKENS, proxyKey: 'ab'.repeat(32) });
+    await get('/api/overview');
+    expect(audit()).toEqual([]);
+    for (let count = 0; count < 4; count += 1) {
+      await get('/api/overview', bearer('no'));
+      await get('/api/overview', { 'x-parley-user': 'no' });
+      await signIn('no');
+    }
+    expect(audit().map(({ what, outcome, from, times }) => [what, outcome, from, times])).toEqual([
+      ['signed_in', 'refused', '127.0.0.1', undefined],
+      ['signed_in', 'refused', '127.0.0.1', 10],
+    ]);
+  });
+
   it('repeats no token and nothing that is no id', async () => {
     const { get, signIn, lines } = await start(TOKENS);
     await signIn('CANARY-token');
