@@ -1,5 +1,5 @@
 // The routes of the console: its files, signing in, and the API of console-api.ts.
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CallView } from '../dialog/call-view.ts';
 import { callQueryIn } from './call-query.ts';
 import type { ConsoleAccess } from './console-access.ts';
@@ -71,14 +71,14 @@ export function addConsole(server: FastifyInstance, { access, guard, source, fil
     guard.audit(request, { what: 'signed_in', outcome: 'shown' }, { name: `${role} token`, role, hasSession: true });
     return reply
       .code(204)
-      .header('set-cookie', cookieOf(id, request.headers['x-forwarded-proto'] === 'https'))
+      .header('set-cookie', cookieOf(id, isSecure(request)))
       .send();
   });
   server.delete('/api/session', guard.named, async (request, reply) => {
     access.signOut(request.headers.cookie);
     return reply
       .code(204)
-      .header('set-cookie', cookieOf(undefined, request.headers['x-forwarded-proto'] === 'https'))
+      .header('set-cookie', cookieOf(undefined, isSecure(request)))
       .send();
   });
   server.get('/api/visitor', guard.visitors, (request) => {
@@ -123,6 +123,11 @@ function sendPart(reply: FastifyReply, sound: Buffer, range = ''): FastifyReply 
 
 /** Never asked for: the guard has let somebody in. */
 const NOBODY: ShownVisitor = { name: '', role: 'view', hasSession: false };
+
+/** Whether the browser speaks TLS to the first of the proxies before this server. */
+function isSecure({ headers }: FastifyRequest): boolean {
+  return /^https\s*(?:,|$)/iu.test(String(headers['x-forwarded-proto'] ?? ''));
+}
 
 function tokenIn(body: unknown): string | undefined {
   return typeof body === 'object' && body !== null && 'token' in body && typeof body.token === 'string' ? body.token : undefined;

@@ -8,6 +8,8 @@ export const SESSION_MS = 12 * 3_600_000;
 /** Most signed-in browsers; one more signs out the one that signed in first. */
 export const MAX_SESSIONS = 200;
 const COOKIE = 'parley_console';
+/** With this before its name, browsers take it over TLS from this host alone. */
+const SECURE = '__Host-';
 
 /** One per server. */
 export class ConsoleSessions {
@@ -56,11 +58,11 @@ export class ConsoleSessions {
  */
 export function cookieOf(id: string | undefined, isSecure: boolean): string {
   const lifeS = id === undefined ? 0 : SESSION_MS / 1000;
-  return `${COOKIE}=${id ?? ''}; Path=/; Max-Age=${String(lifeS)}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+  return `${isSecure ? SECURE : ''}${COOKIE}=${id ?? ''}; Path=/; Max-Age=${String(lifeS)}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 }
 
 function keyIn(cookies: string | undefined): string | undefined {
-  const id = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]{43})(?:;|$)`, 'u').exec(cookies ?? '')?.[1];
+  const id = new RegExp(`(?:^|;\\s*)(?:${SECURE})?${COOKIE}=([\\w-]{43})(?:;|$)`, 'u').exec(cookies ?? '')?.[1];
   return id === undefined ? undefined : digestOf(id);
 }
 

@@ -117,7 +117,7 @@ describe('a session of a browser', () => {
 
   it('has a cookie that no script reads and no other site sends', () => {
     expect(cookieOf('id', false)).toBe('parley_console=id; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict');
-    expect(cookieOf(undefined, true)).toBe('parley_console=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure');
+    expect(cookieOf(undefined, true)).toBe('__Host-parley_console=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure');
   });
 
   it('ends when its token is replaced, and those of the other token do not', () => {

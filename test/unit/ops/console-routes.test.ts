@@ -169,6 +169,22 @@ describe('a browser', () => {
     expect((await get('/api/visitor', { cookie })).status).toBe(401);
   });
 
+  it.each([
+    ['https', '__Host-parley_console'],
+    ['https, http', '__Host-parley_console'],
+    ['http, https', 'parley_console'],
+  ])('that speaks %s gets the cookie %s, and comes in with it', async (proto, name) => {
+    const { get } = await start(TOKENS);
+    const signedIn = await get(
+      '/api/session',
+      { 'content-type': 'application/json', 'x-forwarded-proto': proto },
+      { method: 'POST', body: JSON.stringify({ token: VIEW }) },
+    );
+    const set = signedIn.headers.get('set-cookie') ?? '';
+    expect([set.split('=')[0], set.endsWith('; Secure')]).toEqual([name, name.startsWith('__')]);
+    expect((await get('/api/visitor', { cookie: set.split(';')[0] ?? '' })).status).toBe(200);
+  });
+
   it.each([[7], [undefined], [['a']], [{ a: 1 }]])('does not sign in with %j', async (token) => {
     const { signIn } = await start(TOKENS);
     expect((await signIn(token)).status).toBe(400);
