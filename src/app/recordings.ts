@@ -3,24 +3,32 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import { packageVersion } from '../base/package-root.ts';
 import { RecordedCalls } from '../recording/recorded-calls.ts';
 import { FolderRecorder, type RecordingObserver } from '../recording/recorder.ts';
+import { RecordingFolder } from '../recording/recording-folder.ts';
+import { Tidying } from '../recording/tidying.ts';
 import { sealKeys } from './changing-secrets.ts';
 import { toSnake } from './config/naming.ts';
 import type { Settings } from './config/settings.ts';
 import type { ProcessParts } from './process-parts.ts';
 
-/** The recorder of this process; undefined: no calls are recorded. */
+/** The recorder of this process; undefined: no calls are recorded, and the folder is kept within its limits only. */
 export function openRecorder(
   settings: Settings,
   { clock, log, lifecycle, observer }: ProcessParts & { readonly observer: RecordingObserver },
 ): FolderRecorder | undefined {
   const { enabled, folder, keys, parameters, maxCallBytes, ...others } = settings.recordings;
   const [key] = sealKeys(keys);
-  if (!enabled || key === undefined) return undefined;
   const { share, bots, organizations, maxCalls, maxBytes, maxAgeDays } = others;
+  const keeping = { maxCalls, maxBytes, maxAgeDays };
+  if (!enabled || key === undefined) {
+    // What was recorded before goes when its time has come.
+    const tidying = new Tidying({ folder: new RecordingFolder(folder, []), keeping, clock, log });
+    lifecycle.opened('recordings', () => tidying.close());
+    return undefined;
+  }
   const recorder = new FolderRecorder({
     ...{ folder, key, parameters, maxCallBytes, clock, log, observer },
     choice: { share, bots, organizations },
-    keeping: { maxCalls, maxBytes, maxAgeDays },
+    keeping,
     settings: recordedSettings(settings),
     version: packageVersion(),
   });

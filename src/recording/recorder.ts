@@ -1,7 +1,7 @@
 // Records calls into a folder: decides which, and owns what their recordings share. A recorder cannot break a call.
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { every, type CancelTimer, type Clock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
@@ -11,12 +11,11 @@ import { BLOCK_BYTES } from './event-block.ts';
 import type { RecordingHeader } from './recording.ts';
 import { idTime, RECORDING_SUFFIX, RecordingFolder, type Keeping } from './recording-folder.ts';
 import { allowedFacts } from './redaction.ts';
+import { Tidying } from './tidying.ts';
 import { WriteQueue, type RecordingLoss, type WriteQueueOptions } from './write-queue.ts';
 
 /** Most blocks kept for further use. */
 const MAX_FREE_BLOCKS = 256;
-/** Pause between two checks of what is kept, ms. */
-const TIDY_MS = 60_000;
 
 /** Facts that are events of a recording anyway. */
 const KNOWN_FACTS: ReadonlySet<string> = new Set(['turn_started', 'turn_ended', 'session_ended']);
@@ -83,14 +82,12 @@ function placeOf({ organizationId, conversationId }: Pick<CallFacts, 'organizati
 export class FolderRecorder implements Recorder {
   readonly #options: FolderRecorderOptions;
   readonly #queue: WriteQueue;
-  readonly #folder: RecordingFolder;
   readonly #parameters: ReadonlySet<string>;
   /** With their ids. */
   readonly #open = new Map<CallRecording, string>();
   readonly #byCall = new WeakMap<CallFacts, CallRecording>();
   readonly #free: Buffer[] = [];
-  readonly #cancelTidying: CancelTimer;
-  #tidying: Promise<void> | undefined;
+  readonly #tidying: Tidying;
 
   constructor(options: FolderRecorderOptions) {
     const { clock, log, observer, folder, append } = options;
@@ -100,11 +97,11 @@ export class FolderRecorder implements Recorder {
       observer?.lost(loss);
     };
     this.#queue = new WriteQueue({ clock, log, onLost, ...(append !== undefined && { append }) });
-    this.#folder = new RecordingFolder(folder, [options.key]);
-    this.#cancelTidying = every(clock, TIDY_MS, () => {
-      this.#tidy();
+    this.#tidying = new Tidying({
+      ...{ keeping: options.keeping, clock, log },
+      folder: new RecordingFolder(folder, [options.key]),
+      open: () => [...this.#open.values()],
     });
-    this.#tidy();
   }
 
   begin(recorded: RecordedCall): CallRecorder | undefined {
@@ -128,10 +125,10 @@ export class FolderRecorder implements Recorder {
 
   /** Closes all recordings and resolves when they are written. Never rejects. */
   async close(): Promise<void> {
-    this.#cancelTidying();
+    const tidied = this.#tidying.close();
     for (const recording of this.#open.keys()) recording.close();
     await this.#queue.written();
-    await this.#tidying;
+    await tidied;
   }
 
   #begun(recorded: RecordedCall): CallRecording {
@@ -169,17 +166,5 @@ export class FolderRecorder implements Recorder {
       transport: isTied ? 'websocket' : 'grpc',
       ...{ mode, isTied },
     };
-  }
-
-  #tidy(): void {
-    const { keeping, clock, log } = this.#options;
-    this.#tidying ??= this.#folder
-      .tidy(keeping, clock.nowMs(), [...this.#open.values()])
-      .catch((err: unknown) => {
-        log.warn({ event: 'recordings_not_tidied', err }, 'old recordings could not be deleted: mend the rights of recordings.folder');
-      })
-      .finally(() => {
-        this.#tidying = undefined;
-      });
   }
 }

@@ -1,3 +1,5 @@
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/app/config/load-settings.ts';
 import { openRecorder } from '../../../src/app/recordings.ts';
@@ -9,6 +11,7 @@ import { recordingLog, testEngine } from '../../support/engine.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { eventsOf, recordingLab, recordingsFolder } from '../../support/recording-lab.ts';
+import { until } from '../../support/until.ts';
 
 const VALID = ['--auth.enabled=false', '--grpc.host=127.0.0.1', '--tls.mode=off'];
 const KEY = 'ab'.repeat(32);
@@ -65,6 +68,22 @@ describe('the recorder of a server', () => {
     await recorder?.close();
     expect(header.settings).toMatchObject({ speech: { end_silence_ms: 900 }, recognizer: { engine: 'http' }, prompts: { language: 'en' } });
     expect(JSON.stringify(header)).not.toContain('SECRET');
+  });
+
+  it('leaves a server that records no more to delete what is too old', async () => {
+    const folder = recordingsFolder();
+    const old = path.join(folder, '20200101T000000-00000001.parley-call');
+    writeFileSync(old, 'old');
+    utimesSync(old, 1, 1);
+    const [clock, log] = [new FakeClock(), recordingLog()];
+    const lifecycle = new Lifecycle({ clock, log, limitMs: 1000 });
+    const observer = { recorded: () => undefined, lost: () => undefined };
+    expect(
+      openRecorder(load(`--recordings.folder=${folder}`, '--recordings.max_age_days=1'), { clock, log, lifecycle, observer }),
+    ).toBeUndefined();
+    await until('it is gone', () => readdirSync(folder).length === 0);
+    await lifecycle.close();
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('takes the facts of the engine for the recording of their call', async () => {
