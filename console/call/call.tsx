@@ -42,7 +42,7 @@ export function Call({ view }: { readonly view: CallView }) {
       <CallHeader call={view.call} />
       <section class="sound" aria-label="Sound">
         <Waveform view={view} sound={sound} chosen={row?.turn} onSeek={seek}>
-          <Player sound={sound} />
+          <Player sound={sound} goesOn={view.call.end === undefined} />
         </Waveform>
       </section>
       <div class="panes">

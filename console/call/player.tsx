@@ -3,10 +3,10 @@ import { useEffect, useState } from 'preact/hooks';
 import type { CallSound } from './call-sound.ts';
 import { shownTime } from './shown-time.ts';
 
-export function Player({ sound }: { readonly sound: CallSound }) {
+export function Player({ sound, goesOn }: { readonly sound: CallSound; readonly goesOn: boolean }) {
   const [, setChanges] = useState(0);
   useEffect(() => sound.onChange(() => setChanges((count) => count + 1)), [sound]);
-  if (!sound.hasSound) return <p class="soft">There is no sound to play.</p>;
+  if (!sound.hasSound) return <p class="soft">{goesOn ? 'There is no sound before the call has ended.' : 'There is no sound to play.'}</p>;
   return (
     <div class="player">
       <button type="button" class="main" onClick={() => sound.toggle()}>

@@ -17,6 +17,8 @@ const FROM: Readonly<Record<string, ShownEvent['from']>> = {
 };
 /** Details that are the duration of their event. */
 const DURATIONS = ['tookMs', 'latencyMs', 'waitedMs'] as const;
+/** Facts that are shown with their turn, or that are events of a recording anyway. */
+const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set(['answer_parts', 'turn_started', 'turn_ended', 'session_ended']);
 const WITHHELD_TEXT = '[withheld]';
 
 /** @param turn - its number. @returns none for what is shown otherwise: frames, prompts, interim words and states. */
@@ -47,6 +49,7 @@ export function shownEvents(event: RecordedEvent, turn: number | undefined): rea
     case 'service':
       return [{ ...place, from: 'service', event: `${event.service}_answered`, detail: event.key, ms: Math.round(event.tookMs) }];
     case 'fact':
+      if (SHOWN_ELSEWHERE.has(event.event)) return [];
       return [{ ...place, from: FROM[event.event] ?? 'server', event: event.event, ...shownDetails(event.details) }];
     default:
       return [];
