@@ -83,7 +83,9 @@ export class Guard {
 
   /** Logs who opened a call, heard one or signed in. */
   audit(request: FastifyRequest, { what, conversationId, outcome }: Audited, visitor = this.visitorOf(request)): void {
-    const call = conversationId !== undefined && LOGGABLE_ID.test(conversationId) ? { conversationId } : {};
+    // What is asked for and not found may be anything.
+    const isCall = outcome === 'shown' && conversationId !== undefined && LOGGABLE_ID.test(conversationId);
+    const call = isCall ? { conversationId } : {};
     const line = { what, ...call, who: visitor?.name ?? 'unknown', role: visitor?.role, from: request.ip, outcome };
     const times = this.#counted(JSON.stringify(line));
     // Refusals grow: the tenth, the hundredth and so on are logged, too.

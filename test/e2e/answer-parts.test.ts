@@ -79,6 +79,8 @@ async function answersWith({ endSilenceMs = 600, delays = {}, toolMs = 0, lineMs
       // Nothing is suspected, so nothing runs ahead.
       speech: { end_silence_ms: endSilenceMs, resume_grace_ms: 0 },
       tls: { mode: 'off' },
+      // At ten times the pace a busy machine would take a slow answer for a silent caller.
+      listen: { no_input_ms: 0 },
       media: { reveal_prompt_text: true },
       ops: { port: opsPort },
       log: { level: 'silent' },

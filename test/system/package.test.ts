@@ -75,7 +75,7 @@ describe('the package', () => {
         ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bots/prompts/chime.wav', 'config/default.yaml'],
         ...['config/example.production.yaml', 'package.json'],
         ...filesIn(ROOT, 'config/platforms'),
-        ...filesIn(ROOT, 'docs').filter((file) => !file.startsWith('docs/generated/') && /\.(?:md|ts|yaml|json)$/u.test(file)),
+        ...filesIn(ROOT, 'docs').filter((file) => !file.startsWith('docs/generated/') && /\.(?:md|ts|yaml|json|png)$/u.test(file)),
         ...filesIn(ROOT, 'proto'),
         ...[
           'template/AGENTS.md',

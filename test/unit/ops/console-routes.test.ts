@@ -252,8 +252,8 @@ describe('the audit', () => {
       ['signed_in', 'listen token', 'listen', undefined, 'shown'],
       ['call_opened', 'view token', 'view', 'conv', 'shown'],
       ['call_opened', 'listen token', 'listen', 'conv', 'shown'],
-      ['call_opened', 'listen token', 'listen', 'gone', 'not_found'],
-      ['sound_heard', 'view token', 'view', 'conv', 'refused'],
+      ['call_opened', 'listen token', 'listen', undefined, 'not_found'],
+      ['sound_heard', 'view token', 'view', undefined, 'refused'],
       ['sound_heard', 'listen token', 'listen', 'conv', 'shown'],
     ]);
     expect(audit().every(({ from }) => from === '127.0.0.1')).toBe(true);
