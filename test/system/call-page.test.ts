@@ -139,8 +139,7 @@ describe('the file of a call', () => {
 
   it.each([
     ['in light colours', { colorScheme: 'light' }],
-    ['in dark colours', { colorScheme: 'dark' }],
-    ['in a narrow window', { viewport: { width: 360, height: 780 } }],
+    ['in dark colours and a narrow window', { colorScheme: 'dark', viewport: { width: 360, height: 780 } }],
   ] as const)('has no serious finding of axe %s, and is no wider than its window', async (_where, options) => {
     await open(shortCallView(), options);
     await turn(3);
