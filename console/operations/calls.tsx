@@ -1,6 +1,7 @@
 // Calls now and lately, of all servers, and the search among them.
 import { useState } from 'preact/hooks';
-import type { CallQuery, FoundCalls, ShownCallRow } from '../../src/ops/console-api.ts';
+import type { CallSearch } from '../../src/dialog/call-view.ts';
+import type { FoundCalls, ShownCallRow } from '../../src/ops/console-api.ts';
 import { usePolled } from './server-api.ts';
 import { clockTime, inWords, shortId, span } from './shown.ts';
 
@@ -10,7 +11,7 @@ const PAGE_ROWS = 100;
 const OUTCOMES = ['open', 'caller', 'bot_end', 'bot_transfer', 'failed', 'idle', 'too_long', 'shutdown', 'restarted', 'moved'] as const;
 
 /** The fields of the form as they stand, by parameter. */
-type Fields = { readonly [Key in keyof CallQuery]-?: string };
+type Fields = { readonly [Key in keyof CallSearch]-?: string };
 const NOTHING: Fields = { organizationId: '', conversationId: '', trackingId: '', end: '', fromMs: '', untilMs: '' };
 
 export function Calls({ nowMs }: { readonly nowMs: number }) {

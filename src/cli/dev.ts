@@ -1,10 +1,10 @@
 // `parley dev`: a server with the bots of the project, and a page on which a developer calls them, by voice and keys or with typed words, and
 // sees what happens. On this machine alone, until Ctrl-C.
-import { readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { wholeNumberFrom } from '../base/terminal/option-values.ts';
 import type { CallSurroundings } from '../fake-platform/cli/call-surroundings.ts';
-import { readModelScript, type ModelScript } from '../fake-platform/models/script.ts';
+import { modelScriptIn } from '../fake-platform/cli/models.ts';
+import type { ModelScript } from '../fake-platform/models/script.ts';
 import { startDev } from './dev/start-dev.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
@@ -25,7 +25,7 @@ export function devCommand(surroundings: CallSurroundings, leave: () => void): C
     .option('--bots <folder>', 'the bots; the same as --bots.folder')
     .option('--port <n>', 'port of the page on 127.0.0.1; 0 takes a free one', wholeNumberFrom(0, 65_535), PAGE_PORT)
     .option('--models <url>', 'fake models that run already, see `parley models` (default: own ones)')
-    .option('--script <file>', 'what the own fake models hear and answer (default: what the bundled appointments bot needs)', scriptIn)
+    .option('--script <file>', 'what the own fake models hear and answer (default: what the bundled appointments bot needs)', modelScriptIn)
     .option('--json', 'print the ready line as JSON')
     .addHelpText('after', '\nExample:\n  $ parley dev --bots ./bots');
   return command.action(async (flags: Flags) => {
@@ -54,13 +54,5 @@ async function runDev(command: Command, { bots, port, models, script, json }: Fl
   } finally {
     await voice.close();
     forget();
-  }
-}
-
-function scriptIn(file: string): ModelScript {
-  try {
-    return readModelScript(readFileSync(file, 'utf8'));
-  } catch (thrown) {
-    throw new InvalidArgumentError(thrown instanceof Error ? thrown.message : 'It cannot be read.');
   }
 }

@@ -165,3 +165,17 @@ export interface ShownLog {
   readonly text: string;
   readonly turn?: number;
 }
+
+/** What a searched call must be like. All of it must hold. */
+export interface CallSearch {
+  readonly organizationId?: string;
+  /** The beginning of it. */
+  readonly conversationId?: string;
+  /** The beginning of the platform's tracking id of any turn. */
+  readonly trackingId?: string;
+  /** How it ended, or `open`. */
+  readonly end?: string;
+  /** Of its start, ms since the epoch. */
+  readonly fromMs?: number;
+  readonly untilMs?: number;
+}

@@ -1,14 +1,14 @@
 // Reads the parameters of a search for calls. A misspelt one is refused: it must not return everything.
-import type { CallQuery } from './console-api.ts';
+import type { CallSearch } from '../dialog/call-view.ts';
 
 /** Most characters of a parameter. */
 const MAX_CHARS = 200;
-const TEXTS = ['organizationId', 'conversationId', 'trackingId', 'end'] as const satisfies readonly (keyof CallQuery)[];
-const TIMES = ['fromMs', 'untilMs'] as const satisfies readonly (keyof CallQuery)[];
+const TEXTS = ['organizationId', 'conversationId', 'trackingId', 'end'] as const satisfies readonly (keyof CallSearch)[];
+const TIMES = ['fromMs', 'untilMs'] as const satisfies readonly (keyof CallSearch)[];
 
 /** @param query - parsed; a repeated parameter is a list. @returns undefined when it is not understood. */
-export function callQueryIn(query: Readonly<Record<string, unknown>>): CallQuery | undefined {
-  const read: { -readonly [Key in keyof CallQuery]: CallQuery[Key] } = {};
+export function callQueryIn(query: Readonly<Record<string, unknown>>): CallSearch | undefined {
+  const read: { -readonly [Key in keyof CallSearch]: CallSearch[Key] } = {};
   for (const [name, value] of Object.entries(query)) {
     if (typeof value !== 'string' || value.length > MAX_CHARS) return undefined;
     const text = TEXTS.find((known) => known === name);

@@ -122,20 +122,6 @@ export interface ShownService {
   readonly p95Ms?: number;
 }
 
-/** The parameters of GET /api/calls. All of them must hold. */
-export interface CallQuery {
-  readonly organizationId?: string;
-  /** The beginning of it. */
-  readonly conversationId?: string;
-  /** Of any of its turns; the beginning of it. */
-  readonly trackingId?: string;
-  /** How the call ended, or `open`. */
-  readonly end?: string;
-  /** Of its start. */
-  readonly fromMs?: number;
-  readonly untilMs?: number;
-}
-
 /** GET /api/calls: the latest first. */
 export interface FoundCalls {
   readonly calls: readonly ShownCallRow[];

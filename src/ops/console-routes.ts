@@ -1,9 +1,9 @@
 // The routes of the console: its files, signing in, and the API of console-api.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { CallView } from '../dialog/call-view.ts';
+import type { CallSearch, CallView } from '../dialog/call-view.ts';
 import { callQueryIn } from './call-query.ts';
 import type { ConsoleAccess } from './console-access.ts';
-import type { CallQuery, ConsoleRole, FoundCalls, Overview, ShownVisitor } from './console-api.ts';
+import type { ConsoleRole, FoundCalls, Overview, ShownVisitor } from './console-api.ts';
 import type { Guard } from './console-guard.ts';
 import { cookieOf } from './console-sessions.ts';
 import { answerCall, fixedText, notShown, outcomeOf, type OneCall } from './routes.ts';
@@ -11,7 +11,7 @@ import { answerCall, fixedText, notShown, outcomeOf, type OneCall } from './rout
 /** What the console shows. Every answer is bounded in time. */
 export interface ConsoleSource {
   overview(): Promise<Overview>;
-  search(query: CallQuery): Promise<FoundCalls>;
+  search(search: CallSearch): Promise<FoundCalls>;
   /** @param role - without `listen`, nothing that anybody said is in it. @returns `busy` when recordings cannot be read now. */
   call(conversationId: string, role: ConsoleRole): Promise<CallView | 'busy' | undefined>;
   /** The sound of a recorded call, WAV. */

@@ -15,7 +15,7 @@ import type { WriteQueue, WrittenFile } from './write-queue.ts';
 /** No parameter is kept. */
 const NONE: ReadonlySet<string> = new Set();
 /** In place of the turn of a lost question: the call may have begun in another process. */
-const ELSEWHERE = -1;
+const UNKNOWN_TURN = -1;
 
 /** An event without its time. */
 type Timeless<E> = E extends RecordedEvent ? Omit<E, 'atMs'> : never;
@@ -48,7 +48,7 @@ export class CallRecording implements CallRecorder {
   readonly #held = new HeldBack();
   readonly #open = new Set<number>();
   /** The turn whose question is lost, while the caller may answer it: it may have been sensitive. Undefined: none is. */
-  #lost: number | undefined = ELSEWHERE;
+  #lost: number | undefined = UNKNOWN_TURN;
   /** A question is lost until the end of this turn. */
   #lostUntil: number | undefined;
   #block: EventBlock;
@@ -217,7 +217,7 @@ export class CallRecording implements CallRecorder {
 
   #inputCame(turn: RecordedTurn, input: Exclude<Input, AudioInput>): void {
     // The call begins here, so no earlier question of it is lost.
-    if (input.kind === 'session_start' && this.#lost === ELSEWHERE && this.#held.isIdle) this.#lost = undefined;
+    if (input.kind === 'session_start' && this.#lost === UNKNOWN_TURN && this.#held.isIdle) this.#lost = undefined;
     const isOpen = this.#open.has(turn.number);
     const isComplete = input.kind !== 'dtmf_start' && input.kind !== 'session_end';
     if (isComplete && isOpen) this.#held.wait(turn.number, this.#block);

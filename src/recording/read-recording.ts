@@ -5,7 +5,7 @@ import type { Recording, RecordingHeader } from './recording.ts';
 import { FileOpener, FileSealer, PIECE, unreadable, type Piece, type RecordingKeys } from './sealed-file.ts';
 
 /** Ids of recordings. They begin with the time, so that names sort like calls. */
-const ID = /^\d{8}T\d{6}-[\da-f]{8}$/u;
+export const RECORDING_ID = /^\d{8}T\d{6}-[\da-f]{8}$/u;
 
 /** What the end of a file says of its call. */
 export interface RecordingSummary {
@@ -31,7 +31,7 @@ export function readRecording(file: Uint8Array, keys: RecordingKeys): Recording 
     else if (kind === PIECE.sound) botSound.push(bytes);
     else throw unreadable('a newer version has written it');
   }
-  // A turn opens before its first event, and is noted with it.
+  // A turn opens before its first event, and is written with it.
   const inOrder = events.events.toSorted((a, b) => a.atMs - b.atMs);
   return { header, events: inOrder, callerSound: events.callerSound, botSound: Buffer.concat(botSound) };
 }
@@ -62,6 +62,6 @@ function headerOf(piece: Piece | undefined): RecordingHeader {
   if (typeof header !== 'object' || header === null || Reflect.get(header, 'form') !== 1)
     throw unreadable('a newer version has written it');
   // Somebody else may have made an open file.
-  if (!ID.test(String(Reflect.get(header, 'id')))) throw unreadable('its id is no id of a recording');
+  if (!RECORDING_ID.test(String(Reflect.get(header, 'id')))) throw unreadable('its id is no id of a recording');
   return header as RecordingHeader;
 }

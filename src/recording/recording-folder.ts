@@ -1,13 +1,11 @@
 // The folder of recordings: lists, reads and deletes them, and keeps no more than the operator wants. Several processes may use it at once.
 import { lstat, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { headAndEnd, readRecording, type RecordingSummary } from './read-recording.ts';
+import { headAndEnd, readRecording, RECORDING_ID, type RecordingSummary } from './read-recording.ts';
 import type { Recording, RecordingHeader } from './recording.ts';
 import { MAX_HEAD_BYTES, SEALED_SUMMARY_BYTES, unreadable, type RecordingKeys } from './sealed-file.ts';
 
 export const RECORDING_SUFFIX = '.parley-call';
-/** Names of recordings; everything else in the folder is left alone. They begin with the time, so that names sort like calls. */
-const NAME = /^\d{8}T\d{6}-[\da-f]{8}\.parley-call$/u;
 const DAY_MS = 86_400_000;
 /** How far the clocks of two servers may be from each other, ms. */
 const CLOCKS_APART_MS = 60_000;
@@ -130,17 +128,17 @@ export class RecordingFolder {
     return join(this.#folder, id + RECORDING_SUFFIX);
   }
 
-  /** The oldest first. */
+  /** The oldest first; everything else in the folder is left alone. */
   async #names(): Promise<readonly string[]> {
     const names = await readdir(this.#folder).catch((thrown: unknown) => {
       ifPresent(thrown);
       return [];
     });
-    return names.filter((name) => NAME.test(name)).sort();
+    return names.filter((name) => name.endsWith(RECORDING_SUFFIX) && RECORDING_ID.test(idOf(name))).sort();
   }
 
   async #examined(name: string): Promise<KeptRecording | undefined> {
-    const id = name.slice(0, -RECORDING_SUFFIX.length);
+    const id = idOf(name);
     const file = await open(this.#path(id)).catch(() => undefined);
     // Deleted meanwhile.
     if (file === undefined) return undefined;
@@ -159,6 +157,10 @@ export class RecordingFolder {
       await file.close();
     }
   }
+}
+
+function idOf(name: string): string {
+  return name.slice(0, -RECORDING_SUFFIX.length);
 }
 
 /** The beginning of the id of a recording that begins at this time, ms since the epoch: names sort like calls. */

@@ -2,7 +2,7 @@
 // and in facts per call. Ids, durations and our own names only; nothing that a caller or a bot said (P-14).
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts } from '../dialog/call.ts';
-import type { AnswerParts } from '../dialog/call-view.ts';
+import type { AnswerParts, CallSearch } from '../dialog/call-view.ts';
 import type { TurnReport } from '../dialog/turn-report.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
@@ -39,20 +39,6 @@ export interface CallTimeline {
 
 /** A call without its facts. */
 export type CallSummary = Omit<CallTimeline, 'facts'> & { readonly factCount: number };
-
-/** What a searched call must be like. All of it must hold. */
-export interface CallSearch {
-  readonly organizationId?: string;
-  /** The beginning of it. */
-  readonly conversationId?: string;
-  /** The beginning of the platform's tracking id of any turn. */
-  readonly trackingId?: string;
-  /** How it ended, or `open`. */
-  readonly end?: string;
-  /** Of its start, ms since the epoch. */
-  readonly fromMs?: number;
-  readonly untilMs?: number;
-}
 
 /** A found call. */
 export type FoundCall = Omit<CallTimeline, 'facts' | 'leftOut'> & {

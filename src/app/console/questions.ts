@@ -1,7 +1,7 @@
 // The questions of operators to the processes of a server and to other servers, and their answers: plain JSON.
 import { parseJson } from '../../base/json.ts';
-import type { CallView } from '../../dialog/call-view.ts';
-import type { CallQuery, ShownCallRow, ShownServer, SilentServer } from '../../ops/console-api.ts';
+import type { CallSearch, CallView } from '../../dialog/call-view.ts';
+import type { ShownCallRow, ShownServer, SilentServer } from '../../ops/console-api.ts';
 import type { CallSummary, CallTimeline } from '../../telemetry/call-timeline.ts';
 import type { WatchedDataSource } from '../../telemetry/admin-metrics.ts';
 import type { MetricReading } from '../../telemetry/metrics.ts';
@@ -13,7 +13,7 @@ import type { TrafficSlot } from '../../telemetry/traffic.ts';
 const FORM = 1;
 
 /** What the console asks. `view`: a conversation id. */
-export type ConsoleQuestion = 'report' | { readonly search: CallQuery } | { readonly view: string };
+export type ConsoleQuestion = 'report' | { readonly search: CallSearch } | { readonly view: string };
 
 /** `metrics`, `calls` and a conversation id: what a primary process asks for its own pages. `everywhere`: of all servers. */
 export type Question =

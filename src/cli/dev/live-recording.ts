@@ -64,7 +64,7 @@ export class LiveRecording implements CallRecorder {
 
   /** Everything so far. */
   get recording(): Recording {
-    // A turn opens before its first event, and is noted with it.
+    // A turn opens before its first event, and is written with it.
     const events = this.#events.toSorted((one, other) => one.atMs - other.atMs);
     return { header: this.#header, events, callerSound: this.#caller.whole, botSound: this.#bot.whole };
   }

@@ -23,7 +23,7 @@ Examples:
 export function modelsCommand(surroundings: Pick<CommandSurroundings, 'onInterrupt' | 'print'>): Command {
   return new Command('models')
     .description('run a fake language model, recognizer and speech-to-speech model on this machine until Ctrl-C')
-    .option('--script <file>', 'what they hear and answer (default: what the bundled appointments bot needs)', scriptIn)
+    .option('--script <file>', 'what they hear and answer (default: what the bundled appointments bot needs)', modelScriptIn)
     .option('--port <n>', 'port on 127.0.0.1; 0 takes a free one', portNumber, MODELS_PORT)
     .option('--json', 'print JSON lines')
     .addHelpText('after', EXAMPLES)
@@ -52,7 +52,8 @@ async function runModels(
   }
 }
 
-function scriptIn(file: string): ModelScript {
+/** Parses an option that names a file with a script. @throws InvalidArgumentError. */
+export function modelScriptIn(file: string): ModelScript {
   try {
     return readModelScript(readFileSync(file, 'utf8'));
   } catch (thrown) {

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../../src/base/log.ts';
 import type { CallView } from '../../../src/dialog/call-view.ts';
-import type { CallQuery } from '../../../src/ops/console-api.ts';
+import type { CallSearch } from '../../../src/dialog/call-view.ts';
 import type { ConsoleSettings } from '../../../src/ops/console-access.ts';
 import { startOpsServer } from '../../../src/ops/http-server.ts';
 import { Readiness } from '../../../src/ops/readiness.ts';
@@ -30,7 +30,7 @@ interface Answered {
 async function start(settings: Partial<ConsoleSettings> = {}, host = '127.0.0.1') {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
-  const asked: CallQuery[] = [];
+  const asked: CallSearch[] = [];
   const roles: string[] = [];
   const clock = new FakeClock();
   const server = await startOpsServer({
