@@ -8,11 +8,15 @@ const LINE_HZ = 8000;
 const TONE_HZ = 300;
 const LOUD = 4000;
 
-/** @returns 16 bit samples. */
+/** @returns 16 bit samples. @param rateHz - a multiple of 100. */
 export function tone(ms: number, rateHz: number): Int16Array {
-  return Int16Array.from({ length: Math.round((ms * rateHz) / 1000) }, (_, index) =>
-    Math.round(LOUD * Math.sin((2 * Math.PI * TONE_HZ * index) / rateHz)),
-  );
+  const samples = new Int16Array(Math.round((ms * rateHz) / 1000));
+  // Whole periods, which then repeat: the sine of each sample would take longer than everything else a fake does.
+  const repeated = rateHz / 100;
+  for (let index = 0; index < Math.min(repeated, samples.length); index += 1)
+    samples[index] = Math.round(LOUD * Math.sin((2 * Math.PI * TONE_HZ * index) / rateHz));
+  for (let filled = repeated; filled < samples.length; filled *= 2) samples.copyWithin(filled, 0, filled);
+  return samples;
 }
 
 /** G.711 µ-law, 8 kHz. */
