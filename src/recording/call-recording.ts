@@ -17,8 +17,14 @@ const NONE: ReadonlySet<string> = new Set();
 /** In place of the turn of a lost question: the call may have begun in another process. */
 const UNKNOWN_TURN = -1;
 
-/** An event without its time. */
-type Timeless<E> = E extends RecordedEvent ? Omit<E, 'atMs'> : never;
+/** An event without its time, which the block keeps. JSON leaves out what is undefined. */
+type Timeless<E> = E extends { readonly kind: 'fact' } ? Fact : E extends RecordedEvent ? Omit<E, 'atMs'> : never;
+interface Fact {
+  readonly kind: 'fact';
+  readonly event: string;
+  readonly turn?: string | undefined;
+  readonly details: Readonly<Record<string, string | number | undefined>>;
+}
 
 export interface CallRecordingOptions {
   readonly header: RecordingHeader;
@@ -40,8 +46,14 @@ export interface CallRecordingOptions {
 
 /** Owned by the recorder. */
 export class CallRecording implements CallRecorder {
-  readonly #options: CallRecordingOptions;
+  // What every frame needs stands together: it is mostly out of the processor's cache by the next one.
   readonly #startedAtMs: number;
+  readonly #clock: Clock;
+  readonly #recorded: RecordedCall;
+  #block: EventBlock;
+  #isClosed = false;
+  /** Nothing more can be held back. */
+  #isHeldFull = false;
   readonly #file: WrittenFile;
   readonly #sealer: FileSealer;
   readonly #sounds = new WeakMap<PromptAudio, SoundRange>();
@@ -51,7 +63,6 @@ export class CallRecording implements CallRecorder {
   #lost: number | undefined = UNKNOWN_TURN;
   /** A question is lost until the end of this turn. */
   #lostUntil: number | undefined;
-  #block: EventBlock;
   /** Its first input says what it opens with. */
   #opening: { readonly turn: RecordedTurn; readonly atMs: number } | undefined;
   #bytes = 0;
@@ -59,10 +70,12 @@ export class CallRecording implements CallRecorder {
   #turns = 0;
   #end: string | undefined;
   #isFull = false;
-  #isClosed = false;
+  readonly #options: CallRecordingOptions;
 
   constructor(options: CallRecordingOptions) {
     this.#options = options;
+    this.#clock = options.clock;
+    this.#recorded = options.recorded;
     this.#startedAtMs = options.clock.monotonicMs();
     this.#file = { path: options.path, isLost: false, isBegun: false };
     this.#sealer = new FileSealer(options.key);
@@ -80,15 +93,8 @@ export class CallRecording implements CallRecorder {
   }
 
   input(turn: RecordedTurn, input: Input): void {
-    if (this.#opening !== undefined)
-      this.#safely(() => {
-        this.#opened(turn, input);
-      });
+    if (this.#opening !== undefined || input.kind !== 'audio') this.#firstInputs(turn, input);
     if (input.kind === 'audio') this.#audio(turn, input);
-    else
-      this.#safely(() => {
-        this.#inputCame(turn, input);
-      });
   }
 
   halfClosed(turn: RecordedTurn): void {
@@ -170,9 +176,8 @@ export class CallRecording implements CallRecorder {
   }
 
   /** A fact of the engine for people. */
-  fact(event: string, turn: string | undefined, details: Readonly<Record<string, string | number | undefined>>): void {
-    const known = Object.entries(details).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-    this.#event(undefined, { kind: 'fact', event, ...(turn !== undefined && { turn }), details: Object.fromEntries(known) });
+  fact(event: string, turn: string | undefined, details: Fact['details']): void {
+    this.#event(undefined, { kind: 'fact', event, turn, details });
   }
 
   /** Writes what there is and takes nothing more. @param end - how the call ended; undefined: it goes on without its recording. */
@@ -182,25 +187,24 @@ export class CallRecording implements CallRecorder {
     for (const block of this.#held.end(this.#block)) this.#queue(block);
     this.#queue(this.#block);
     if (end !== undefined) {
-      const { clock } = this.#options;
-      const summary = { end, durationMs: Math.round(clock.monotonicMs() - this.#startedAtMs), turns: this.#turns };
+      const summary = { end, durationMs: Math.round(this.#nowMs), turns: this.#turns };
       this.#write(0, () => this.#sealer.summary(summary));
     }
     this.#options.onClosed(this, end !== undefined && !this.#file.isLost && !this.#isFull, this.#bytes);
   }
 
   get #nowMs(): number {
-    return this.#options.clock.monotonicMs() - this.#startedAtMs;
+    return this.#clock.monotonicMs() - this.#startedAtMs;
   }
 
   /** Whether the bot or its prompts may repeat something sensitive. */
   get #secret(): boolean {
-    return this.#lost !== undefined || this.#options.recorded.isSensitive();
+    return this.#lost !== undefined || this.#recorded.isSensitive;
   }
 
   /** Whether what the caller does now may be sensitive. */
   get #isInputSensitive(): boolean {
-    return this.#lost !== undefined || this.#options.recorded.isInputSensitive();
+    return this.#lost !== undefined || this.#recorded.isInputSensitive;
   }
 
   /** The way of every frame. */
@@ -208,11 +212,19 @@ export class CallRecording implements CallRecorder {
     if (this.#isClosed) return;
     try {
       const atMs = this.#nowMs;
-      const isWithheld = this.#isInputSensitive || this.#held.isFull;
+      const isWithheld = this.#isInputSensitive || this.#isHeldFull;
       if (!this.#block.audio(atMs, turn.number, input, isWithheld)) this.#nextBlock().audio(atMs, turn.number, input, isWithheld);
     } catch (thrown) {
       this.#failed(thrown);
     }
+  }
+
+  /** Apart from the way of every frame: what a closure sees is allocated whenever its function is called. */
+  #firstInputs(turn: RecordedTurn, input: Input): void {
+    this.#safely(() => {
+      this.#opened(turn, input);
+      if (input.kind !== 'audio') this.#inputCame(turn, input);
+    });
   }
 
   #inputCame(turn: RecordedTurn, input: Exclude<Input, AudioInput>): void {
@@ -223,7 +235,7 @@ export class CallRecording implements CallRecorder {
     if (isComplete && isOpen) this.#held.wait(turn.number, this.#block);
     // Parameters may repeat what is secret.
     const allowed = allowedInput(input, this.#secret ? NONE : this.#options.parameters);
-    this.#put(turn, { kind: 'input', turn: turn.id, input: this.#held.isFull || !isOpen ? withheldInput(allowed) : allowed });
+    this.#put(turn, { kind: 'input', turn: turn.id, input: this.#isHeldFull || !isOpen ? withheldInput(allowed) : allowed });
     if (isComplete) this.#held.complete(turn.number, this.#block);
   }
 
@@ -237,6 +249,7 @@ export class CallRecording implements CallRecorder {
   /** @param isHarmless - whether the engine knows that the input of this turn is not sensitive. */
   #decided({ number }: RecordedTurn, isHarmless: boolean): void {
     for (const block of this.#held.decided(number, this.#isInputSensitive, isHarmless, this.#block)) this.#queue(block);
+    this.#isHeldFull = this.#held.isFull;
   }
 
   #opened(first: RecordedTurn, input: Input | undefined): void {
@@ -257,7 +270,7 @@ export class CallRecording implements CallRecorder {
   #put(turn: RecordedTurn | Pick<RecordedTurn, 'id'> | undefined, event: Timeless<RecordedEvent>, atMs = this.#nowMs): void {
     const { kind } = event;
     if (this.#opening !== undefined && kind !== 'fact' && kind !== 'turn_opened') this.#opened(this.#opening.turn, undefined);
-    const json = JSON.stringify({ atMs, ...event });
+    const json = JSON.stringify(event);
     const number = turn !== undefined && 'number' in turn ? turn.number : 0;
     if (!this.#block.json(atMs, number, json)) this.#nextBlock().json(atMs, number, json);
   }
@@ -267,6 +280,7 @@ export class CallRecording implements CallRecorder {
     const next = new EventBlock(this.#options.blocks.take());
     this.#block = next;
     if (!this.#held.take(full)) this.#queue(full);
+    this.#isHeldFull = this.#held.isFull;
     return next;
   }
 

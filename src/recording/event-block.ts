@@ -61,7 +61,7 @@ export class EventBlock {
     return true;
   }
 
-  /** @returns false when it does not fit. */
+  /** @param json - an event; its time stands beside it. @returns false when it does not fit. */
   json(atMs: number, turn: number, json: string): boolean {
     // No character takes more than three bytes.
     if (!this.#hasRoom(JSON_HEAD_BYTES + 3 * json.length)) return false;
@@ -178,7 +178,8 @@ function* recordsIn(block: Buffer): Generator<BlockRecord> {
       if (tag === TAG.json) {
         const end = at + 4 + block.readUInt32LE(at);
         // Sealed by us, so it is trusted to have this type.
-        yield { atMs, turn, end, event: parseJson(block.subarray(at + 4, end)) as RecordedEvent };
+        const event = parseJson(block.subarray(at + 4, end)) as RecordedEvent;
+        yield { atMs, turn, end, event: { ...event, atMs } };
         at = end;
         continue;
       }

@@ -189,9 +189,9 @@ export interface RecordedCall {
   readonly mode: DeliveryMode;
   readonly isTied: boolean;
   /** Whether what the caller does now may be, or belong to, a sensitive input (G-83). */
-  isInputSensitive(): boolean;
+  readonly isInputSensitive: boolean;
   /** Whether a sensitive input was requested, now or earlier: from then on prompts and state may repeat it. */
-  isSensitive(): boolean;
+  readonly isSensitive: boolean;
 }
 
 /** A turn as recorders know it. */

@@ -80,11 +80,7 @@ export class Session {
     const conversation: Conversation = new Conversation({ bot, live, snapshot, isTied, pendingEnd, asked, isWithoutWords }, (end) => {
       this.#ended(end);
     });
-    conversation.recorder = parts.recorder?.begin({
-      ...{ call, bot, mode: snapshot.mode, isTied },
-      isInputSensitive: () => conversation.snapshot.listen.sensitive === true || conversation.snapshot.lastWasSensitive === true,
-      isSensitive: () => conversation.snapshot.sensitive,
-    });
+    conversation.recorder = parts.recorder?.begin(conversation);
     const callerAudio: CallerAudio = new CallerAudio({
       create: parts.createListener,
       onFrame: frameHook({

@@ -61,7 +61,7 @@ describe('the recorder of a server', () => {
     const recorder = openRecorder(load(...secret, ...flags), parts);
     recorder?.begin({
       call: { organizationId: 'o', conversationId: 'c', agentId: 'a', startedAtMs: 0, vendorConfig: '', parameters: {} },
-      ...{ bot: { id: 'a', version: 1 }, mode: 'chunk', isTied: true, isInputSensitive: () => false, isSensitive: () => false },
+      ...{ bot: { id: 'a', version: 1 }, mode: 'chunk', isTied: true, isInputSensitive: false, isSensitive: false },
     });
     await recorder?.written();
     const { header } = await new RecordingFolder(folder, [Buffer.from(KEY, 'hex')]).read('c');

@@ -73,7 +73,7 @@ describe('a replay', () => {
   it('waits for a bot that waits for something outside', async () => {
     const answer = async () => {
       // A service of the author's own knows no clock of ours.
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await new Promise((resolve) => setTimeout(resolve, 200));
       return go(null, say('There.').listen());
     };
     const outside = bot<null>({
