@@ -11,23 +11,29 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const HELP = `Compiles the program.
 
   npm run build                          to dist/
-  npm run build -- --pack                and packs it: cache/package/parley-voice-VERSION.tgz
+  npm run build -- --pack                and packs it: cache/package/parley-voice-VERSION.tgz, the package of npm create, the list of the
+                                         packages that a server runs with (CycloneDX) and SHA256SUMS
+  npm run build -- --pack --repository URL    names the sources in the packages, as npm asks of those with provenance
   npm run build -- --pack --to FOLDER    both there, and nothing here
   npm run build -- --site                the documentation alone: cache/site/index.html; fails on a link that leads nowhere
 `;
 
 const { values } = parseArgs({
-  options: { pack: { type: 'boolean' }, site: { type: 'boolean' }, to: { type: 'string' }, help: { type: 'boolean' } },
+  options: {
+    ...{ pack: { type: 'boolean' }, site: { type: 'boolean' }, to: { type: 'string' } },
+    ...{ repository: { type: 'string' }, help: { type: 'boolean' } },
+  },
 });
 if (values.help === true) process.stdout.write(HELP);
 else if (values.site === true) await site(values.to);
-else await build(values.pack === true, values.to);
+else await build(values.pack === true, values.to, values.repository);
 
 /**
  * @param {boolean} isPacking
  * @param {string | undefined} folder - for everything that is made; default: the places above.
+ * @param {string | undefined} repository - see `pack`
  */
-async function build(isPacking, folder) {
+async function build(isPacking, folder, repository) {
   const dist = path.resolve(folder ?? ROOT, 'dist');
   rmSync(dist, { recursive: true, force: true });
   const compiler = path.join(ROOT, 'node_modules/typescript-native/bin/tsc');
@@ -42,7 +48,7 @@ async function build(isPacking, folder) {
   if (!isPacking) return;
   // Loaded here, because an image is built without it.
   const { pack } = await import('./pack.mjs');
-  process.stdout.write(`${pack(dist, path.resolve(folder ?? path.join(ROOT, 'cache', 'package')))}\n`);
+  process.stdout.write(`${pack(dist, path.resolve(folder ?? path.join(ROOT, 'cache', 'package')), repository)}\n`);
 }
 
 /** @param {string | undefined} folder - default: the place above */

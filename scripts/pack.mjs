@@ -1,8 +1,11 @@
-// `npm run build -- --pack`: the package as users install it, one file, and beside it the one that `npm create` takes. Each is packed from a folder of its own, whose package.json
-// has nothing that only this repository needs: no scripts, no tools, and no way to the sources.
+// `npm run build -- --pack`: the package as users install it, one file, and beside it the one that `npm create` takes, the list of the
+// packages that a server runs with, and the SHA-256 of all of them. Each is packed from a folder of its own, whose package.json has
+// nothing that only this repository needs: no scripts, no tools, and no way to the sources.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { sbom } from './sbom.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 /** Condition under which `exports` lead to the sources; see tsconfig.json. */
@@ -16,9 +19,10 @@ const KEPT = ['LICENSE', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURI
  *
  * @param {string} dist - its absolute folder
  * @param {string} target - absolute folder of the package and of its stage, which begins empty
+ * @param {string} [repository] - address of the sources, which provenance is compared with
  * @returns {string} the absolute path of the package
  */
-export function pack(dist, target) {
+export function pack(dist, target, repository) {
   const stage = path.join(target, 'stage');
   rmSync(stage, { recursive: true, force: true });
   mkdirSync(stage, { recursive: true });
@@ -35,9 +39,23 @@ export function pack(dist, target) {
     allowScripts: _allowed,
     ...kept
   } = manifest;
-  writeFileSync(path.join(stage, 'package.json'), `${JSON.stringify({ ...kept, exports: withoutSource(manifest.exports) }, null, 2)}\n`);
-  packed(creator(path.join(target, 'create'), manifest), target);
-  return packed(stage, target);
+  const source = repository === undefined ? {} : { repository: { type: 'git', url: repository } };
+  writeJson(path.join(stage, 'package.json'), { ...kept, ...source, exports: withoutSource(manifest.exports) });
+  const files = [packed(stage, target), packed(creator(path.join(target, 'create'), { ...manifest, ...source }), target)];
+  const [tarball = ''] = files;
+  const list = tarball.replace(/\.tgz$/u, '.cdx.json');
+  writeJson(list, sbom(JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8'))));
+  const sums = [...files, list].map((file) => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${path.basename(file)}\n`);
+  writeFileSync(path.join(target, 'SHA256SUMS'), sums.join(''));
+  return tarball;
+}
+
+/**
+ * @param {string} file
+ * @param {object} value
+ */
+function writeJson(file, value) {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 
 /**
@@ -46,7 +64,7 @@ export function pack(dist, target) {
  * @param {string} stage
  * @param {Record<string, unknown>} manifest - of the package that it creates projects for
  */
-function creator(stage, { name, version, license, type, engines }) {
+function creator(stage, { name, version, license, type, engines, repository }) {
   rmSync(stage, { recursive: true, force: true });
   mkdirSync(stage);
   cpSync(path.join(ROOT, 'LICENSE'), path.join(stage, 'LICENSE'));
@@ -58,8 +76,9 @@ function creator(stage, { name, version, license, type, engines }) {
     bin: 'create.mjs',
     files: ['create.mjs'],
     dependencies: { [created]: version },
+    ...(repository !== undefined && { repository }),
   };
-  writeFileSync(path.join(stage, 'package.json'), `${JSON.stringify(own, null, 2)}\n`);
+  writeJson(path.join(stage, 'package.json'), own);
   writeFileSync(
     path.join(stage, 'README.md'),
     `# create-${created}\n\n\`npm create ${created} my-bots\` begins a project of voice bots.\n`,

@@ -1,5 +1,6 @@
 // The package as users install it: what is in it, what its `exports` lead to, and whether its types hold in programs of other people.
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,6 +16,7 @@ const ROOT = packageRoot();
 const ENTRIES = ['.', './testing', './ai', './evaluation', './server', './admin', './platform'];
 /** Largest package, bytes. */
 const MAX_BYTES = 3_000_000;
+const REPOSITORY = 'git+https://git.example/parley.git';
 /** What those who still use CommonJS, or TypeScript's oldest resolution, would be told: the package is ES modules alone. */
 const OUT_OF_DATE = ['node10', 'node16-cjs'];
 
@@ -25,7 +27,9 @@ let stage = '';
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'parley-package-'));
-  const { stdout } = await run(process.execPath, ['scripts/build.mjs', '--pack', '--to', folder], { cwd: ROOT });
+  const { stdout } = await run(process.execPath, ['scripts/build.mjs', '--pack', '--to', folder, '--repository', REPOSITORY], {
+    cwd: ROOT,
+  });
   tarball = stdout.trim();
   stage = path.join(folder, 'stage');
   installPackage();
@@ -58,13 +62,33 @@ describe('the package of npm create', () => {
   it('begins a project with the version that it was packed with', async () => {
     const { version } = JSON.parse(readFileSync(path.join(stage, 'package.json'), 'utf8')) as { version: string };
     const manifest: unknown = JSON.parse(readFileSync(path.join(folder, 'create', 'package.json'), 'utf8'));
-    expect(manifest).toMatchObject({ name: 'create-parley-voice', version, dependencies: { 'parley-voice': version } });
+    expect(manifest).toMatchObject({
+      name: 'create-parley-voice',
+      version,
+      dependencies: { 'parley-voice': version },
+      repository: { url: REPOSITORY },
+    });
     expect(filesIn(path.join(folder, 'create'))).toEqual(['LICENSE', 'README.md', 'create.mjs', 'package.json']);
     const { stdout } = await run(process.execPath, [path.join(folder, 'create', 'create.mjs'), 'my-bots'], { cwd: folder });
     expect(stdout).toContain('npm install');
     expect(filesIn(path.join(folder, 'my-bots'))).toContain('bots/hello.ts');
     await run(process.execPath, [path.join(folder, 'create', 'create.mjs'), 'my-desk', '--ai'], { cwd: folder });
     expect(filesIn(path.join(folder, 'my-desk'))).toContain('bots/desk.ts');
+  });
+});
+
+describe('what lies beside the packages', () => {
+  it('is the list of what a server runs with, and the sums of all', () => {
+    const files = ['parley-voice', 'create-parley-voice'].map((name) => path.basename(tarball).replace('parley-voice', name));
+    const list = path.basename(tarball).replace(/\.tgz$/u, '.cdx.json');
+    expect(JSON.parse(readFileSync(path.join(folder, list), 'utf8'))).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
+    const sumOf = (file: string): string =>
+      createHash('sha256')
+        .update(readFileSync(path.join(folder, file)))
+        .digest('hex');
+    expect(readFileSync(path.join(folder, 'SHA256SUMS'), 'utf8')).toBe(
+      [...files, list].map((file) => `${sumOf(file)}  ${file}\n`).join(''),
+    );
   });
 });
 
@@ -108,7 +132,7 @@ describe('the package', () => {
     const manifest = JSON.parse(readFileSync(path.join(stage, 'package.json'), 'utf8')) as Record<string, unknown>;
     expect(Object.keys(manifest).sort()).toEqual([
       ...['bin', 'dependencies', 'description', 'engines', 'exports', 'files', 'license', 'name', 'optionalDependencies'],
-      ...['peerDependencies', 'peerDependenciesMeta', 'type', 'version'],
+      ...['peerDependencies', 'peerDependenciesMeta', 'repository', 'type', 'version'],
     ]);
     expect(Object.keys(manifest['exports'] as object)).toEqual([...ENTRIES, './package.json']);
     expect(JSON.stringify(manifest)).not.toContain('@parley/source');
