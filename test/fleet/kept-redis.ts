@@ -18,13 +18,14 @@ const KEEPS = ['--save', '', '--appendonly', 'yes', '--repl-diskless-sync-delay'
 /** One server. Whoever starts it stops it. */
 export class KeptRedis {
   readonly port: number;
-  readonly #folder: string;
+  /** Where it keeps what it is told. */
+  readonly folder: string;
   readonly #follows: number | undefined;
   #child: Child | undefined;
 
   private constructor(port: number, folder: string, follows: number | undefined) {
     this.port = port;
-    this.#folder = folder;
+    this.folder = folder;
     this.#follows = follows;
   }
 
@@ -35,13 +36,13 @@ export class KeptRedis {
     return redis;
   }
 
-  /** Starts it after it was killed: at the same port, with what it was told before. */
-  async again(): Promise<void> {
+  /** Starts it after it was killed: at the same port, with what it was told before. @param flags - win over its own. */
+  async again(...flags: readonly string[]): Promise<void> {
     const follow = this.#follows === undefined ? [] : ['--replicaof', '127.0.0.1', String(this.#follows)];
     const child = new Child({
       command: 'redis-server',
-      args: ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#folder, ...KEEPS, ...follow],
-      cwd: this.#folder,
+      args: ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.folder, ...KEEPS, ...follow, ...flags],
+      cwd: this.folder,
     });
     this.#child = child;
     await until(
@@ -63,9 +64,14 @@ export class KeptRedis {
 
   /** It is killed and starts again knowing nothing. */
   async lose(): Promise<void> {
-    await this.kill();
-    for (const name of await readdir(this.#folder)) await rm(path.join(this.#folder, name), { recursive: true });
+    await this.forget();
     await this.again();
+  }
+
+  /** It is killed, and what it kept is removed. */
+  async forget(): Promise<void> {
+    await this.kill();
+    for (const name of await readdir(this.folder)) await rm(path.join(this.folder, name), { recursive: true });
   }
 
   /** It stands still until `thaw`: connections stay, and nothing is answered. */
@@ -94,6 +100,6 @@ export class KeptRedis {
   /** Ends it and removes what it kept. */
   async stop(): Promise<void> {
     await this.kill();
-    await rm(this.#folder, { recursive: true, force: true });
+    await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -19,6 +19,7 @@ const REFERENCES = ['docs/bot-api.md', 'CHANGELOG.md'];
 /** Programs of other people, and of the shell, that commands of the documents call. */
 const OTHER_PROGRAMS = [
   'cd',
+  'cp',
   'curl',
   'docker',
   'git',
@@ -28,6 +29,7 @@ const OTHER_PROGRAMS = [
   'redis-cli',
   'sudo',
   'systemctl',
+  'tar',
   'install',
   'useradd',
   'ulimit',
