@@ -13,6 +13,7 @@ const GENERATED = [
   'src/contract/gen',
   'docs/protocol.md',
   'docs/bot-api.md',
+  'docs/public-types.txt',
   'docs/scenario.schema.json',
   'deploy/grafana',
   'deploy/prometheus-operator',

@@ -1,5 +1,5 @@
 // Writes what is generated: the TypeScript types of proto/ to src/contract/gen, docs/protocol.md, docs/bot-api.md,
-// docs/scenario.schema.json, deploy/grafana and the rules for the Prometheus operator, which are committed, and docs/generated, which is not. With a folder as the first argument it
+// docs/public-types.txt, docs/scenario.schema.json, deploy/grafana and the rules for the Prometheus operator, which are committed, and docs/generated, which is not. With a folder as the first argument it
 // writes the types there, and nothing else. The folder is deleted first; nothing that is written depends on time or machine.
 // Knows the message names of the platform; that is why the neutral names in gen/wire.ts are made here.
 import { execFileSync } from 'node:child_process';
@@ -120,6 +120,8 @@ if (folder === undefined) {
   writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
   const { CONFORMANCE_PAGE, conformancePage, SCENARIO_SCHEMA, scenarioSchema } = await import('./fake-platform-pages.mjs');
   writeFileSync(path.join(ROOT, BOT_API_PAGE), await botApiPage(ROOT));
+  const { PUBLIC_TYPES, publicTypes } = await import('./public-types.mjs');
+  writeFileSync(path.join(ROOT, PUBLIC_TYPES), publicTypes(ROOT));
   writeFileSync(path.join(ROOT, SCENARIO_SCHEMA), await scenarioSchema(ROOT));
   mkdirSync(path.join(ROOT, path.dirname(CONFORMANCE_PAGE)), { recursive: true });
   writeFileSync(path.join(ROOT, CONFORMANCE_PAGE), conformancePage(ROOT));
