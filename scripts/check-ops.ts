@@ -8,6 +8,7 @@ import { command, progress, secondsSince, source } from './command-line.ts';
 import { callAll } from './ops/callers.ts';
 import { Prometheus } from './ops/prometheus.ts';
 import { openStage } from './ops/stage.ts';
+import { testUpgrades } from './upgrade/upgrades.ts';
 
 /** What Grafana would take for `$__rate_interval`: all calls are in it. */
 const INTERVAL = '2m';
@@ -16,14 +17,14 @@ const SETTLE_MS = 15_000;
 const LOOK_MS = 1000;
 
 const help = `Plays every alert of deploy/prometheus to promtool, with a fault and without; then asks a Prometheus that scrapes two real servers with
-calls on them for everything that the dashboards of deploy/grafana show and the rules record.
+calls on them for everything that the dashboards of deploy/grafana show and the rules record. Does what \`npm run check -- upgrade\` does as well.
 
-  npm run check -- ops              about a minute
+  npm run check -- ops              some four minutes
   npm run check -- ops --source     starts the source and not the build
 
-Needs Debian's prometheus and redis-server. Progress is on stderr; the last line of stdout is JSON: {"ok", "alertsTested",
+Needs Debian's prometheus, redis-server and haproxy. Progress is on stderr; the last line of stdout is JSON: {"ok", "alertsTested", "upgradesTested",
 "dashboardQueriesThatReturnData", "dashboardQueries", "recordedThatReturnData", "recorded", "withoutData", …}. The exit code is 1 when an
-alert fires at the wrong time, a rule cannot be computed, or a query has no value.
+alert fires at the wrong time, a rule cannot be computed, a query has no value, or an upgrade fails.
 `;
 
 /** What is asked, by a name for people. */
@@ -36,6 +37,7 @@ await command({
     const startedMs = performance.now();
     progress(`${String(ALERT_CASES.length)} alerts`);
     const alerts = alertsJudged(ALERT_CASES);
+    const upgrades = await testUpgrades(progress);
     progress(`starting servers (${program})`);
     const stage = await openStage(program);
     try {
@@ -52,9 +54,9 @@ await command({
         const brokenRules = await prometheus.brokenRules();
         const filled = (queries: Queries): number => queries.filter((query) => !empty.includes(query)).length;
         return {
-          ok: alerts.ok && empty.length + brokenRules.length === 0,
+          ok: alerts.ok && upgrades.ok && empty.length + brokenRules.length === 0,
           described: alerts.ok ? [] : [alerts.said],
-          ...{ alertsTested: ALERT_CASES.length },
+          ...{ alertsTested: ALERT_CASES.length, upgradesTested: upgrades.upgradesTested, upgrades: upgrades.failed ?? upgrades.skipped },
           ...{ dashboardQueriesThatReturnData: filled(panels), dashboardQueries: panels.length },
           ...{ recordedThatReturnData: filled(recorded), recorded: recorded.length },
           ...{ withoutData: empty.map(({ name }) => name), brokenRules, ...called, seconds: secondsSince(startedMs) },

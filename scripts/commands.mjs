@@ -9,8 +9,10 @@ export const CHECKS = {
   ai: { file: 'check-ai.ts', does: 'assistants that are interrupted, whose models fail and whose servers die' },
   attack: { file: 'check-attack.ts', does: 'forged tokens and mutated messages, none of which may get through' },
   'barge-in': { file: 'check-barge-in.ts', does: 'how soon a prompt stops when the caller speaks' },
+  changelog: { file: 'check-changelog.ts', does: 'commits that CHANGELOG.md says nothing of, as a draft' },
   conformance: { file: 'check-conformance.ts', does: 'the whole contract, and every broken server that must be found' },
   console: { file: 'check-console.ts', does: 'the pages in Chromium: the network off, a call of an hour, a screen reader' },
+  dependencies: { file: 'check-dependencies.ts', does: 'how old the packages are that package.json names' },
   deploys: { file: 'check-deploys.ts', does: 'servers that are replaced one after the other under calls' },
   failover: { file: 'check-failover.ts', does: 'servers and Redis that die under calls' },
   faults: { file: 'check-faults.ts', does: 'everything around a server that can fail' },
@@ -24,6 +26,7 @@ export const CHECKS = {
   replay: { file: 'check-replay.ts', does: 'recorded calls that must go the same way again' },
   soak: { file: 'soak.ts', does: 'random calls for an hour: no breach, flat memory, nothing left behind' },
   store: { file: 'check-store.ts', does: 'a store that is killed while it writes' },
+  upgrade: { file: 'check-upgrade.ts', does: "the last release's package beside today's, calls moving both ways" },
   walk: { file: 'check-walk.ts', does: 'how many files one spoken answer touches' },
 };
 

@@ -10,13 +10,14 @@
 export function sbom({ packages }) {
   const { '': root, ...installed } = packages;
   if (root === undefined) throw new Error('the lockfile has no package of its own');
+  const lockedAt = (/** @type {string} */ place) => packages[place] ?? root;
   const places = Object.keys(installed).filter((place) => installed[place]?.dev !== true);
   // One package may lie in several places.
   const components = new Map(places.map((place) => [purlAt(place), componentAt(place)]));
   /** @type {Map<string, Set<string>>} */
   const graph = new Map();
   for (const place of ['', ...places]) {
-    const { dependencies, optionalDependencies } = /** @type {Locked} */ (packages[place]);
+    const { dependencies, optionalDependencies } = lockedAt(place);
     const found = Object.keys({ ...dependencies, ...optionalDependencies }).flatMap((name) => placeOf(name, place) ?? []);
     graph.set(purlAt(place), new Set([...(graph.get(purlAt(place)) ?? []), ...found.map(purlAt)]));
   }
@@ -31,7 +32,7 @@ export function sbom({ packages }) {
 
   /** @param {string} place */
   function componentAt(place) {
-    const { version, license, integrity, optional } = /** @type {Locked} */ (packages[place]);
+    const { version, license, integrity, optional } = lockedAt(place);
     return {
       ...{ type: 'library', 'bom-ref': purlAt(place), name: nameAt(place), version, purl: purlAt(place) },
       scope: optional === true ? 'optional' : 'required',
@@ -44,12 +45,12 @@ export function sbom({ packages }) {
 
   /** @param {string} place */
   function purlAt(place) {
-    return `pkg:npm/${nameAt(place).replace('@', '%40')}@${packages[place]?.version ?? ''}`;
+    return `pkg:npm/${nameAt(place).replace('@', '%40')}@${lockedAt(place).version}`;
   }
 
   /** @param {string} place */
   function nameAt(place) {
-    return packages[place]?.name ?? place.replace(/^.*node_modules\//u, '');
+    return lockedAt(place).name ?? place.replace(/^.*node_modules\//u, '');
   }
 
   /**

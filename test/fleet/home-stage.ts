@@ -18,7 +18,7 @@ export class HomeStage {
   static async start(
     replicas: number,
     flags: readonly string[] = [],
-    { program = 'source', ...more }: Partial<Pick<FleetOptions, 'program' | 'startOf'>> = {},
+    { program = 'source', ...more }: Partial<Pick<FleetOptions, 'program' | 'startOf' | 'administration'>> = {},
   ): Promise<HomeStage> {
     // Callers are silent until a test has seen what it waits for.
     return new HomeStage(await Fleet.start({ replicas, program, flags: ['--listen.no_input_ms=0', ...flags], ...more }));

@@ -29,6 +29,8 @@ export interface ReplicaOptions {
 
 /** How one start differs from the others. */
 export interface StartChange {
+  /** Main module of an installed package, which is started in place of the program. */
+  readonly main?: string;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** A descriptor that its log goes to in place of the file. */
@@ -63,8 +65,9 @@ export class Replica {
   async start(change: StartChange = {}): Promise<void> {
     const { ports, flags, logFile } = this.#options;
     const stderr = change.stderr ?? openSync(logFile, 'a');
-    const isBuilt = this.#options.program === 'built';
-    const program = isBuilt ? [path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js')] : [...SHORT_LIFE, compiledMain()];
+    const isBuilt = this.#options.program === 'built' || change.main !== undefined;
+    const built = change.main ?? path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
+    const program = isBuilt ? [built] : [...SHORT_LIFE, compiledMain()];
     const own = [`--grpc.port=${String(ports.grpc)}`, `--ops.port=${String(ports.ops)}`, `--peers.port=${String(ports.peer)}`];
     const child = new Child({
       command: process.execPath,

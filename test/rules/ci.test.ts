@@ -3,6 +3,8 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { z } from 'zod';
+import { CHECKS } from '../../scripts/commands.mjs';
 import { filesUnder, ROOT } from '../support/source-tree.ts';
 
 function textOf(file: string): string {
@@ -51,5 +53,70 @@ describe('CI', () => {
     });
     const manifest: unknown = JSON.parse(textOf('package.json'));
     expect(manifest).toMatchObject({ engines: { node: expect.stringMatching(/^>=20\.19\./u) as string } });
+  });
+});
+
+const STEP = z.object({ run: z.string().default(''), uses: z.string().default('') });
+const JOB = z.object({
+  uses: z.string().optional(),
+  needs: z.union([z.string(), z.array(z.string())]).optional(),
+  permissions: z.record(z.string(), z.string()).default({}),
+  steps: z.array(STEP).default([]),
+});
+const WORKFLOW = z.object({ permissions: z.record(z.string(), z.string()), jobs: z.record(z.string(), JOB) });
+const WORKFLOWS = filesUnder(['.github/workflows']).map(({ path: file, text }) => ({
+  ...{ file: path.basename(file), text },
+  ...WORKFLOW.parse(parse(text)),
+}));
+
+function workflow(name: string): (typeof WORKFLOWS)[number] {
+  const found = WORKFLOWS.find(({ file }) => file === name);
+  if (found === undefined) throw new Error(`${name} is missing`);
+  return found;
+}
+
+describe('every workflow', () => {
+  it('may read and no more, names actions by their commit, and runs checks that are there', () => {
+    expect(WORKFLOWS.map(({ file }) => file)).toEqual(expect.arrayContaining(['check.yml', 'nightly.yml', 'release.yml']));
+    expect(WORKFLOWS.filter(({ permissions }) => JSON.stringify(permissions) !== '{"contents":"read"}')).toEqual([]);
+    const steps = WORKFLOWS.flatMap(({ jobs }) => Object.values(jobs).flatMap((job) => job.steps));
+    expect(steps.map(({ uses }) => uses).filter((uses) => !/^(?:[\w-]+\/[\w-]+@[\da-f]{40})?$/u.test(uses))).toEqual([]);
+    const checks = steps.flatMap(({ run }) => /npm run (?:--silent )?check -- (?<name>\S+)/u.exec(run)?.groups?.['name'] ?? []);
+    expect(checks.filter((name) => !(name in CHECKS))).toEqual([]);
+  });
+});
+
+describe('a release', () => {
+  const { jobs, text } = workflow('release.yml');
+  const runsOf = (job: string): string => (jobs[job]?.steps ?? []).map(({ run }) => run).join('\n');
+  const isBehind = (job: string, other: string): boolean =>
+    [jobs[job]?.needs ?? []].flat().some((needed) => needed === other || isBehind(needed, other));
+
+  it('is published only when everything has passed that a change must pass, and stands beside the last one', () => {
+    expect(jobs['check']?.uses).toBe('./.github/workflows/check.yml');
+    expect(workflow('check.yml').text).toContain('workflow_call:');
+    expect(runsOf('upgrade')).toContain('npm run check -- upgrade');
+    for (const job of ['check', 'upgrade', 'build', 'image']) expect(isBehind('publish', job), job).toBe(true);
+  });
+
+  it('has packages with provenance, their sums, the list of packages, an image by its digest, and its lines of the changelog', () => {
+    expect(runsOf('build')).toMatch(/build -- --pack --repository[^]*changelog --release/u);
+    expect(runsOf('image')).toMatch(/NODE_DIGEST=[^]*containerimage\.digest[^]*image\.txt/u);
+    expect(runsOf('publish')).toMatch(/sha256sum --check[^]*npm publish [^\n]*--provenance[^]*\*\.cdx\.json SHA256SUMS image\.txt/u);
+  });
+
+  it('gives the right to publish to one job, which installs nothing, and keeps no token of the registry', () => {
+    expect(Object.entries(jobs).flatMap(([name, { permissions }]) => ('id-token' in permissions ? [name] : []))).toEqual(['publish']);
+    expect(runsOf('publish')).not.toMatch(/npm (?:ci|install|run)/u);
+    expect(text).not.toMatch(/NPM_TOKEN|NODE_AUTH_TOKEN|_authToken|registry-url/u);
+  });
+});
+
+describe('every night', () => {
+  it('somebody learns of advisories, of old packages, and of a break with the last release', () => {
+    const runs = Object.values(workflow('nightly.yml').jobs).flatMap(({ steps }) => steps.map(({ run }) => run));
+    expect(runs).toEqual(
+      expect.arrayContaining(['npm audit --omit=dev --json', 'npm run check -- dependencies', 'npm run check -- upgrade']),
+    );
   });
 });
