@@ -1,11 +1,21 @@
 // `npm run bench -- engine`: what the server costs beside a bare grpc-js pass-through of the same traffic. CPU per inbound frame
 // under paced calls, time to the first response, memory per session. docs/performance.md says how and what came out.
-import os from 'node:os';
 import { compareProfiles } from './bench/cpu-profile.ts';
 import { median, percentile, rounded } from './bench/figures.ts';
+import { machine } from './bench/machine.ts';
 import { measureMemory } from './bench/memory.ts';
-import { countingRounds, measureRounds, measureRun, type Round, type RoundPlan, type Servers } from './bench/paced-rounds.ts';
-import { CORES, prepareGround, startParley, startPassThrough, type Ground, type Target } from './bench/servers.ts';
+import {
+  countingRounds,
+  measureRounds,
+  measureRun,
+  roundPlan,
+  warmUp,
+  type Round,
+  type RoundPlan,
+  type Servers,
+} from './bench/paced-rounds.ts';
+import { CORES } from './bench/measured-process.ts';
+import { prepareGround, startParley, startPassThrough, type Ground, type Target } from './bench/servers.ts';
 import { command, number, progress, text, toggle } from './command-line.ts';
 
 const help = `usage: npm run bench -- engine [options]
@@ -25,7 +35,7 @@ example: npm run build && npm run bench -- engine --calls 500 --rounds 3`;
 
 /** Frames between the reports of a single call, so that the pass-through reports at the same moments. */
 async function reportFrames(parley: Target, ground: Ground): Promise<{ readonly start: number; readonly end: number }> {
-  const { load } = await measureRun(1, parley, ground, { settleMs: 1000, windowMs: 13_000, probesPerSecond: 1, loadCore: CORES.load });
+  const { load } = await measureRun(1, parley, ground, { settleMs: 1000, windowMs: 13_000, probesPerSecond: 1 });
   const [start, end] = [median(load.starts), median(load.ends)].map(Math.round);
   if (start === undefined || end === undefined || !(start < end)) throw new Error('the server did not report start and end of speech');
   progress(`speech is reported after ${String(start)} frames, its end after ${String(end)}`);
@@ -67,17 +77,6 @@ function range(values: readonly number[]): readonly (number | null)[] {
   return [rounded(Math.min(...values), 3), rounded(Math.max(...values), 3)];
 }
 
-/** Where the figures come from. */
-function machine(): object {
-  const [cpu] = os.cpus();
-  return {
-    cpu: cpu?.model ?? 'unknown',
-    cores: os.availableParallelism(),
-    memoryGb: Math.round(os.totalmem() / 1e9),
-    node: process.version,
-  };
-}
-
 await command({
   help,
   options: {
@@ -90,22 +89,14 @@ await command({
   },
   run: async ({ quick: isQuick, profile, only, ...given }) => {
     const sizes = (given.calls ?? (profile ? '500' : '100,500,1000')).split(',').map(Number);
-    const plan: RoundPlan = {
-      rounds: given.rounds ?? (isQuick ? 1 : 5),
-      settleMs: isQuick ? 3000 : 7000,
-      windowMs: (given.seconds ?? (isQuick ? 3 : 10)) * 1000,
-      probesPerSecond: 25,
-      loadCore: CORES.load,
-      log: progress,
-    };
+    const plan = roundPlan({ quick: isQuick, ...given }, { probesPerSecond: 25 });
     const ground = await prepareGround();
     try {
       let figures: object = {};
       if (only !== 'memory') {
-        const parley = await startParley(ground, CORES.server);
+        const parley = await startParley(ground);
         const passThrough = await startPassThrough(CORES.server, await reportFrames(parley, ground));
-        // Before the first round the code of both must be compiled as far as it ever will be.
-        for (const server of [parley, passThrough]) await measureRun(200, server, ground, { ...plan, windowMs: isQuick ? 4000 : 15_000 });
+        await warmUp([parley, passThrough], 200, ground, plan);
         if (profile) await compareProfiles(ground, { ours: parley, reference: passThrough }, { ...plan, calls: sizes[0] ?? 500 });
         else figures = await measureCpu(ground, { ours: parley, reference: passThrough }, plan, sizes);
         await parley.process.stop();
@@ -114,7 +105,7 @@ await command({
       if (only !== 'cpu' && !profile) {
         const calls = isQuick ? { callsBefore: 2500, callsAfter: 5000 } : { callsBefore: 5000, callsAfter: 20_000 };
         const idleSessions = isQuick ? 500 : 2000;
-        const memory = await measureMemory(ground, { ...calls, idleSessions, core: CORES.server, loadCore: CORES.load, log: progress });
+        const memory = await measureMemory(ground, { ...calls, idleSessions });
         figures = { ...figures, ...memory };
       }
       return { ...figures, isQuick, machine: machine() };

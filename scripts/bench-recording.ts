@@ -5,9 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { compareProfiles } from './bench/cpu-profile.ts';
 import { median, rounded } from './bench/figures.ts';
-import { countingRounds, measureRounds, measureRun, type Run } from './bench/paced-rounds.ts';
-import { CORES, prepareGround, startParley } from './bench/servers.ts';
-import { command, number, progress, toggle } from './command-line.ts';
+import { countingRounds, measureRounds, roundPlan, warmUp, type Run } from './bench/paced-rounds.ts';
+import { prepareGround, recordingFlags, startParley } from './bench/servers.ts';
+import { command, number, toggle } from './command-line.ts';
 
 const help = `usage: npm run bench -- recording [options]
 
@@ -34,22 +34,13 @@ await command({
   help,
   options: { quick: toggle, rounds: number(undefined, 1), calls: number(500, 1), seconds: number(undefined, 1), profile: toggle },
   run: async ({ quick: isQuick, profile, calls, ...given }) => {
-    const plan = {
-      rounds: given.rounds ?? (isQuick ? 1 : 5),
-      settleMs: isQuick ? 3000 : 7000,
-      windowMs: (given.seconds ?? (isQuick ? 5 : 20)) * 1000,
-      probesPerSecond: 0,
-      loadCore: CORES.load,
-      log: progress,
-    };
+    const plan = roundPlan({ quick: isQuick, ...given }, { usualSeconds: 20 });
     const ground = await prepareGround();
     const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-recordings-'));
     try {
-      const recording = ['--recordings.enabled=true', `--recordings.folder=${folder}`, `--recordings.keys=["${'ab'.repeat(32)}"]`];
-      const ours = await startParley(ground, CORES.server, recording);
-      const reference = await startParley(ground, CORES.server);
-      // Before the first round the code of both must be compiled as far as it ever will be.
-      for (const server of [ours, reference]) await measureRun(200, server, ground, { ...plan, windowMs: isQuick ? 3000 : 15_000 });
+      const ours = await startParley(ground, recordingFlags(folder));
+      const reference = await startParley(ground);
+      await warmUp([ours, reference], calls, ground, plan);
       if (profile) await compareProfiles(ground, { ours, reference }, { ...plan, calls });
       const rounds = profile ? [] : countingRounds(await measureRounds(calls, { ours, reference }, ground, plan));
       await ours.process.stop();

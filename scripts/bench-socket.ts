@@ -1,9 +1,9 @@
 // `npm run bench -- socket`: what a frame of caller audio over WebSocket costs the server beside a bare `ws` server that sends the
 // same envelopes back. docs/performance.md says how and what came out.
 import { median, rounded } from './bench/figures.ts';
-import { countingRounds, measureRounds, measureRun, type RoundPlan } from './bench/paced-rounds.ts';
-import { CORES, prepareGround, startParleyWithSockets, startSocketEcho } from './bench/servers.ts';
-import { command, number, progress, toggle } from './command-line.ts';
+import { countingRounds, measureRounds, roundPlan, warmUp } from './bench/paced-rounds.ts';
+import { prepareGround, startParleyWithSockets, startSocketEcho } from './bench/servers.ts';
+import { command, number, toggle } from './command-line.ts';
 
 const help = `usage: npm run bench -- socket [options]
 
@@ -28,18 +28,10 @@ await command({
   run: async ({ quick, calls, ...given }) => {
     const ground = await prepareGround();
     try {
-      const ours = await startParleyWithSockets(ground, CORES.server, calls);
-      const reference = await startSocketEcho(CORES.server);
-      const plan: RoundPlan = {
-        rounds: given.rounds ?? (quick ? 1 : 5),
-        settleMs: quick ? 2000 : 7000,
-        windowMs: (given.seconds ?? (quick ? 3 : 10)) * 1000,
-        probesPerSecond: 0,
-        loadCore: CORES.load,
-        log: progress,
-      };
-      // Before the first round the code of both must be compiled as far as it ever will be.
-      for (const server of [ours, reference]) await measureRun(Math.min(calls, 200), server, ground, plan);
+      const ours = await startParleyWithSockets(ground, calls);
+      const reference = await startSocketEcho();
+      const plan = roundPlan({ quick, ...given });
+      await warmUp([ours, reference], calls, ground, plan);
       const rounds = await measureRounds(calls, { ours, reference }, ground, plan);
       const counting = countingRounds(rounds);
       const ratio = rounded(median(counting.map((round) => round.ratio)), 3);

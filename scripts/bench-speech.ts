@@ -1,5 +1,6 @@
 // `npm run bench -- speech`: how well start and end of speech are found, and what it costs. Makes the corpus, lets a listener
 // hear it, prints a table and one line of JSON; with --write the table of docs/speech.md is made anew.
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { loadSignalEngines } from '../src/app/signal-engines.ts';
 import { packageRoot } from '../src/base/package-root.ts';
@@ -7,7 +8,8 @@ import { command, progress, toggle } from './command-line.ts';
 import { makeCorpus } from './speech-corpus.ts';
 import { costs } from './speech-cost.ts';
 import { score } from './speech-score.ts';
-import { asMarkdown, writeInto } from './speech-table.ts';
+import { withMadePart } from './made-part.ts';
+import { asMarkdown } from './speech-table.ts';
 import { espeakVoices, fliteVoices } from './speech-voices.ts';
 
 const help = `usage: npm run bench -- speech [--write]
@@ -34,7 +36,10 @@ await command({
     const names = voices.map(({ name }) => name);
     const made = asMarkdown(rows, spent, names);
     console.log(made);
-    if (write) await writeInto(path.join(packageRoot(), 'docs', 'speech.md'), made);
+    if (write) {
+      const page = path.join(packageRoot(), 'docs', 'speech.md');
+      await writeFile(page, withMadePart(await readFile(page, 'utf8'), 'speech --write', made));
+    }
     return {
       lines: lines.length,
       voices: voices.length,

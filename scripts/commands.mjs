@@ -40,6 +40,7 @@ export const ENGINE_BENCH = { file: 'bench-engine.ts', does: 'the server beside 
 /** @type {Readonly<Record<string, NamedCommand>>} */
 export const BENCHES = {
   engine: ENGINE_BENCH,
+  capacity: { file: 'bench-capacity.ts', does: 'how many calls a core takes, and what further servers cost' },
   recording: { file: 'bench-recording.ts', does: 'what recording every call costs' },
   socket: { file: 'bench-socket.ts', does: 'the same over WebSocket' },
   speech: { file: 'bench-speech.ts', does: 'quality and cost of voice detection on a corpus' },

@@ -3,7 +3,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
-import { measureRun, type RoundPlan, type Servers } from './paced-rounds.ts';
+import { progress } from '../command-line.ts';
+import { measureRun, type RunPlan, type Servers } from './paced-rounds.ts';
 import type { Ground, Target } from './servers.ts';
 
 /** What we use of a profile in the format of Chrome's tools. Times are µs. */
@@ -26,7 +27,7 @@ const LEAST_US = 0.05;
 const LEFT_OUT = new Set(['(idle)', '(root)', 'dispatch']);
 
 /** Writes both profiles to `coverage/` and prints the tables on stdout. */
-export async function compareProfiles(ground: Ground, servers: Servers, plan: RoundPlan & { readonly calls: number }): Promise<void> {
+export async function compareProfiles(ground: Ground, servers: Servers, plan: RunPlan & { readonly calls: number }): Promise<void> {
   const parley = await profile('parley', servers.ours, ground, plan);
   const passThrough = await profile('pass-through', servers.reference, ground, plan);
   console.log(`\nself time by place, µs per frame at ${String(plan.calls)} calls`);
@@ -35,7 +36,7 @@ export async function compareProfiles(ground: Ground, servers: Servers, plan: Ro
   print(parley.byFunction, passThrough.byFunction, SHOWN_FUNCTIONS);
 }
 
-async function profile(name: string, target: Target, ground: Ground, plan: RoundPlan & { readonly calls: number }) {
+async function profile(name: string, target: Target, ground: Ground, plan: RunPlan & { readonly calls: number }) {
   let taken: CpuProfile | undefined;
   const run = await measureRun(plan.calls, target, ground, plan, {
     begun: () => target.process.ask('start_profile'),
@@ -48,7 +49,7 @@ async function profile(name: string, target: Target, ground: Ground, plan: Round
   await mkdir(folder, { recursive: true });
   const file = path.join(folder, `${name}.cpuprofile`);
   await writeFile(file, JSON.stringify(taken));
-  plan.log(`${name}: ${run.cpuPerFrameUs.toFixed(1)} µs a frame while profiled; the profile is in ${path.relative(packageRoot(), file)}`);
+  progress(`${name}: ${run.cpuPerFrameUs.toFixed(1)} µs a frame while profiled; the profile is in ${path.relative(packageRoot(), file)}`);
   return summed(taken, run.load.frames);
 }
 

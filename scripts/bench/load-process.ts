@@ -16,7 +16,8 @@ const SHORT_CALLS_AT_ONCE = 64;
 const CONNECT_LIMIT_MS = 10_000;
 
 const sound = turnSound();
-const connections: RpcConnection[] = [];
+/** By server. */
+const connections: RpcConnection[][] = [];
 const slots: PacedCall[][] = Array.from({ length: FRAME_MS }, () => []);
 const idle: CallName[] = [];
 let target: LoadTarget | undefined;
@@ -42,10 +43,17 @@ function newCall(): CallName {
   return { conversationId: randomUUID(), organizationId, agentId };
 }
 
-/** Opens an RPC. @param index - of its call: neighbours have different connections. */
-function open(index: number, listener: RpcListener): Rpc {
-  const { access } = connected();
-  const connection = connections[index % connections.length];
+/**
+ * Opens an RPC.
+ *
+ * @param index - of its call: neighbours have different servers and connections.
+ * @param nth - of the call, from 0.
+ */
+function open(index: number, nth: number, listener: RpcListener): Rpc {
+  const { access, forwardedShare } = connected();
+  const isForwarded = nth > 0 && Math.floor(nth * forwardedShare) > Math.floor((nth - 1) * forwardedShare);
+  const ofServer = connections[(index + (isForwarded ? 1 : 0)) % connections.length] ?? [];
+  const connection = ofServer[Math.floor(index / connections.length) % ofServer.length];
   if (connection === undefined || access.kind !== 'grpc') throw new Error('no connection is open');
   return connection.open(access.headers, listener);
 }
@@ -54,7 +62,7 @@ function open(index: number, listener: RpcListener): Rpc {
 function ask(index: number, call: CallName, event: 'SESSION_START' | 'SESSION_END', onFirst?: () => void): Promise<void> {
   return new Promise((resolve) => {
     let isFirst = true;
-    const rpc = open(index, {
+    const rpc = open(index, 0, {
       message: () => {
         if (isFirst) onFirst?.();
         isFirst = false;
@@ -113,16 +121,18 @@ function pace(calls: number, probesPerSecond: number, turnSpreadMs: number): voi
 
 /** @param part - of the calls that come before it: none is in step with another. */
 function pacedCall(index: number, part: number, turnSpreadMs: number): PacedCall {
-  const { access, port } = connected();
-  if (access.kind === 'websocket') return new SocketCall(port, access, newCall(), Math.floor(part * SOUND_FRAMES), () => counted);
+  const { access, ports, certificatePem } = connected();
+  if (access.kind === 'websocket') {
+    const port = ports[index % ports.length] ?? 0;
+    return new SocketCall({ port, certificatePem }, access, newCall(), Math.floor(part * SOUND_FRAMES), () => counted);
+  }
   const waitTicks = Math.floor((part * turnSpreadMs) / FRAME_MS);
-  return new RpcCall(
-    (listener) => open(index, listener),
-    newCall(),
-    sound,
-    waitTicks,
-    () => counted,
-  );
+  let rpcs = 0;
+  const openNext = (listener: RpcListener): Rpc => {
+    rpcs += 1;
+    return open(index, rpcs - 1, listener);
+  };
+  return new RpcCall(openNext, newCall(), sound, waitTicks, () => counted);
 }
 
 async function hangUp(): Promise<void> {
@@ -160,7 +170,7 @@ async function shortCall(index: number): Promise<void> {
 async function listen(frames: number): Promise<void> {
   for (const [index, call] of idle.entries()) {
     const state = { isOver: false };
-    const rpc = open(index, {
+    const rpc = open(index, 0, {
       message: () => undefined,
       ended: () => {
         state.isOver = true;
@@ -175,10 +185,17 @@ async function listen(frames: number): Promise<void> {
 
 function connect(to: LoadTarget): void {
   target = to;
-  if (to.access.kind === 'websocket') return;
-  const server = { host: '127.0.0.1', port: to.port, isSecure: false };
-  for (let index = 0; index < to.access.connections; index += 1) {
-    connections.push(new RpcConnection({ target: server, clock: systemClock, connectLimitMs: CONNECT_LIMIT_MS }));
+  const { access, certificatePem } = to;
+  if (access.kind === 'websocket') return;
+  const trust = certificatePem === undefined ? {} : { certificateAuthority: Buffer.from(certificatePem), serverName: 'localhost' };
+  for (const port of to.ports) {
+    const server = { host: '127.0.0.1', port, isSecure: certificatePem !== undefined };
+    connections.push(
+      Array.from(
+        { length: access.connections },
+        () => new RpcConnection({ target: server, clock: systemClock, connectLimitMs: CONNECT_LIMIT_MS, ...trust }),
+      ),
+    );
   }
 }
 

@@ -1,13 +1,18 @@
 // The load as the one who measures sees it: a child process that takes commands one after the other.
-import { fork, spawnSync, type ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
-import { canBind } from './measured-process.ts';
+import { bindTo, CORES } from './measured-process.ts';
 import type { Counted } from './paced-call.ts';
 import type { SocketAccess } from './socket-call.ts';
 
-/** Where calls go: over gRPC on so many connections with these headers, or over WebSocket. */
+/** Where calls go: over gRPC on so many connections to each server with these headers, or over WebSocket. */
 export interface LoadTarget {
-  readonly port: number;
+  /** Of the servers: calls have their homes there by turns. */
+  readonly ports: readonly number[];
+  /** Share of the turns that come to another server than the home of their call. */
+  readonly forwardedShare: number;
+  /** The authority of the servers' certificate; undefined: they speak no TLS. */
+  readonly certificatePem: string | undefined;
   readonly organizationId: string;
   readonly agentId: string;
   readonly access:
@@ -48,12 +53,12 @@ export type CommandResult = WindowResult | undefined;
 export class Load {
   readonly #child: ChildProcess;
 
-  /** @param core - the core it is bound to, where the machine can do that. */
-  constructor(core: number | undefined) {
+  /** Bound to the core of everything that is not measured. */
+  constructor() {
     this.#child = fork(path.join(import.meta.dirname, 'load-process.ts'), {
       execArgv: ['--single-threaded-gc', '--import=tsx', '--conditions=@parley/source'],
     });
-    if (core !== undefined && canBind) spawnSync('taskset', ['-a', '-p', '-c', String(core), String(this.#child.pid)]);
+    bindTo(CORES.load, this.#child.pid);
   }
 
   /** Gives it an order and waits until it is done. @throws Error when it failed. */

@@ -2,6 +2,7 @@
 // Knows nothing of what the process does.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -18,6 +19,8 @@ interface Answers {
   /** After a forced collection. */
   readonly memory: NodeJS.MemoryUsage;
   readonly rss: number;
+  /** Delay of its event loop since the last time it was asked, 99th percentile, ms. */
+  readonly loop_delay: number;
   readonly resources: readonly string[];
   readonly start_profile: boolean;
   readonly stop_profile: unknown;
@@ -43,7 +46,16 @@ process.once('exit', () => {
 });
 
 /** Whether processes can be bound to a core on this machine. */
-export const canBind = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
+const canBind = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
+
+/** The server that is measured has the first core for itself, everything else has the second; neither on a machine with one. */
+export const CORES: { readonly server: number | undefined; readonly load: number | undefined } =
+  os.availableParallelism() >= 2 ? { server: 0, load: 1 } : { server: undefined, load: undefined };
+
+/** Binds a process that runs, and what it starts from now on, to a core, where the machine can do that. */
+export function bindTo(core: number | undefined, pid: number | undefined): void {
+  if (core !== undefined && canBind) spawnSync('taskset', ['-a', '-p', '-c', String(core), String(pid)]);
+}
 
 /** One such process. Whoever starts it stops it; those left are killed when this process ends. */
 export class MeasuredProcess {

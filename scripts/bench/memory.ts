@@ -1,5 +1,6 @@
 // What calls leave behind in the server's memory: idle sessions, sessions that listen, and thousands of calls that are over.
 import { setTimeout as pause } from 'node:timers/promises';
+import { progress } from '../command-line.ts';
 import { connectedLoad } from './paced-rounds.ts';
 import { startParley, type Ground, type Target } from './servers.ts';
 
@@ -10,9 +11,6 @@ export interface MemoryPlan {
   /** Calls before the first and the second look at the heap. */
   readonly callsBefore: number;
   readonly callsAfter: number;
-  readonly core: number | undefined;
-  readonly loadCore: number | undefined;
-  readonly log: (line: string) => void;
 }
 
 /** What was found, bytes. */
@@ -44,8 +42,8 @@ export async function measureMemory(ground: Ground, plan: MemoryPlan): Promise<M
 }
 
 async function idleSessions(ground: Ground, plan: MemoryPlan) {
-  const target = await startParley(ground, plan.core);
-  const load = await connectedLoad(target, ground, CONNECTIONS, plan.loadCore);
+  const target = await startParley(ground);
+  const load = await connectedLoad(target, ground, CONNECTIONS);
   try {
     // The first half pays for compiled code and tables.
     await load.do({ kind: 'start_idle', count: plan.idleSessions });
@@ -56,14 +54,14 @@ async function idleSessions(ground: Ground, plan: MemoryPlan) {
     await pause(2000);
     const listening = await held(target);
     const { failed } = await load.do({ kind: 'end_window' });
-    if (failed > 0) plan.log(`${String(failed)} RPCs failed: these figures are not what they seem`);
+    if (failed > 0) progress(`${String(failed)} RPCs failed: these figures are not what they seem`);
     const bytesPerIdleSession = Math.round((idle.bytes - half.bytes) / plan.idleSessions);
     const figures = {
       bytesPerIdleSession,
       rssBytesPerIdleSession: Math.round((idle.rssBytes - half.rssBytes) / plan.idleSessions),
       bytesPerListeningSession: Math.round((listening.bytes - idle.bytes) / (2 * plan.idleSessions)) + bytesPerIdleSession,
     };
-    plan.log(`${String(plan.idleSessions)} idle sessions: ${String(figures.bytesPerIdleSession)} bytes each`);
+    progress(`${String(plan.idleSessions)} idle sessions: ${String(figures.bytesPerIdleSession)} bytes each`);
     return figures;
   } finally {
     load.stop();
@@ -72,15 +70,15 @@ async function idleSessions(ground: Ground, plan: MemoryPlan) {
 }
 
 async function manyCalls(ground: Ground, plan: MemoryPlan) {
-  const target = await startParley(ground, plan.core, [`--sessions.max=${String(MAX_SESSIONS)}`]);
-  const load = await connectedLoad(target, ground, CONNECTIONS, plan.loadCore);
+  const target = await startParley(ground, [`--sessions.max=${String(MAX_SESSIONS)}`]);
+  const load = await connectedLoad(target, ground, CONNECTIONS);
   try {
     await load.do({ kind: 'short_calls', count: plan.callsBefore });
     const before = await held(target);
-    plan.log(`${String(plan.callsBefore)} calls: heap ${(before.bytes / 2 ** 20).toFixed(1)} MB`);
+    progress(`${String(plan.callsBefore)} calls: heap ${(before.bytes / 2 ** 20).toFixed(1)} MB`);
     await load.do({ kind: 'short_calls', count: plan.callsAfter - plan.callsBefore });
     const after = await held(target);
-    plan.log(`${String(plan.callsAfter)} calls: heap ${(after.bytes / 2 ** 20).toFixed(1)} MB`);
+    progress(`${String(plan.callsAfter)} calls: heap ${(after.bytes / 2 ** 20).toFixed(1)} MB`);
     const grown = (after.bytes - before.bytes) / (plan.callsAfter - plan.callsBefore);
     return { heapBytesPerCall: Math.round(grown), heapBytesBefore: before.bytes, heapBytesAfter: after.bytes };
   } finally {

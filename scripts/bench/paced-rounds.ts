@@ -2,24 +2,31 @@
 // else the machine does meets both.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Load, type WindowResult } from './load.ts';
+import type { CpuReading } from './measured-process.ts';
 import { median, percentile } from './figures.ts';
+import { progress } from '../command-line.ts';
 import { AGENT_ID, type Ground, type Target } from './servers.ts';
 
-/** How long the parts of one run take, and how often it is repeated. */
-export interface RoundPlan {
-  readonly rounds: number;
+/** How long the parts of one run take. */
+export interface RunPlan {
   readonly settleMs: number;
   readonly windowMs: number;
   readonly probesPerSecond: number;
-  readonly loadCore: number | undefined;
-  readonly log: (line: string) => void;
+}
+
+/** And how often it is repeated. */
+export interface RoundPlan extends RunPlan {
+  readonly rounds: number;
+  readonly warmUpMs: number;
 }
 
 /** One server in one round. */
 export interface Run {
   readonly cpuPerFrameUs: number;
-  /** CPU of the server, part of one core. */
+  /** CPU of the server, part of one core; of all of them where several share the calls. */
   readonly serverCpuPart: number;
+  /** Delay of the event loop, 99th percentile, ms; of the server that had the largest. */
+  readonly loopDelayMs: number;
   readonly load: WindowResult;
   /** Why it does not count; undefined when it does. */
   readonly isVoid: string | undefined;
@@ -49,6 +56,29 @@ const REPETITIONS = 2;
 /** Length of a turn: calls begin their first one spread over it. */
 const TURN_MS = 5200;
 
+/** As the command line of a benchmark says. @param isQuick - one short round: a check of the bench. */
+export function roundPlan(
+  {
+    quick: isQuick,
+    rounds,
+    seconds,
+  }: { readonly quick: boolean; readonly rounds: number | undefined; readonly seconds: number | undefined },
+  { usualSeconds = 10, probesPerSecond = 0 }: { readonly usualSeconds?: number; readonly probesPerSecond?: number } = {},
+): RoundPlan {
+  return {
+    rounds: rounds ?? (isQuick ? 1 : 5),
+    settleMs: isQuick ? 3000 : 7000,
+    windowMs: (seconds ?? (isQuick ? 3 : usualSeconds)) * 1000,
+    warmUpMs: isQuick ? 3000 : 15_000,
+    probesPerSecond,
+  };
+}
+
+/** Before the first round the code of a server must be compiled as far as it ever will be. */
+export async function warmUp(servers: readonly Target[], calls: number, ground: Ground, plan: RoundPlan): Promise<void> {
+  for (const server of servers) await measureRun(Math.min(calls, 200), server, ground, { ...plan, windowMs: plan.warmUpMs });
+}
+
 /** Alternates which server goes first. */
 export async function measureRounds(calls: number, servers: Servers, ground: Ground, plan: RoundPlan): Promise<readonly Round[]> {
   const rounds: Round[] = [];
@@ -59,7 +89,7 @@ export async function measureRounds(calls: number, servers: Servers, ground: Gro
     const second = await measureRun(calls, isOursFirst ? servers.reference : servers.ours, ground, plan);
     const [ours, reference] = isOursFirst ? [first, second] : [second, first];
     const ratio = ours.cpuPerFrameUs / reference.cpuPerFrameUs;
-    plan.log(
+    progress(
       `${String(calls)} calls, round ${String(rounds.length + 1)} of ${String(plan.rounds)}: ratio ${ratio.toFixed(3)}\n  ours       ${described(ours)}\n  reference  ${described(reference)}`,
     );
     const isVoid = ours.isVoid !== undefined || reference.isVoid !== undefined;
@@ -80,25 +110,29 @@ export async function measureRun(
   calls: number,
   target: Target,
   ground: Ground,
-  plan: Pick<RoundPlan, 'settleMs' | 'windowMs' | 'probesPerSecond' | 'loadCore'>,
+  plan: RunPlan,
   during: { readonly begun?: () => Promise<unknown>; readonly over?: () => Promise<unknown> } = {},
 ): Promise<Run> {
-  const load = await connectedLoad(target, ground, Math.ceil(calls / CALLS_PER_CONNECTION), plan.loadCore);
+  const load = await connectedLoad(target, ground, Math.ceil(calls / CALLS_PER_CONNECTION));
+  const servers = [target, ...(target.beside ?? [])].map(({ process }) => process);
   try {
     await load.do({ kind: 'pace', calls, probesPerSecond: plan.probesPerSecond, turnSpreadMs: TURN_MS });
     await pause(plan.settleMs);
     await during.begun?.();
     await load.do({ kind: 'begin_window' });
-    const before = await target.process.ask('cpu');
+    await Promise.all(servers.map((server) => server.ask('loop_delay')));
+    const before = await Promise.all(servers.map((server) => server.ask('cpu')));
     await pause(plan.windowMs);
-    const after = await target.process.ask('cpu');
+    const after = await Promise.all(servers.map((server) => server.ask('cpu')));
+    const loopDelaysMs = await Promise.all(servers.map((server) => server.ask('loop_delay')));
     const window = await load.do({ kind: 'end_window' });
     await during.over?.();
-    const cpuUs = after.user + after.system - before.user - before.system;
+    const cpuUs = cpuTimeUs(after) - cpuTimeUs(before);
     await load.do({ kind: 'hang_up' });
     return {
       cpuPerFrameUs: cpuUs / window.frames,
-      serverCpuPart: cpuUs / 1000 / (after.atMs - before.atMs),
+      serverCpuPart: cpuUs / 1000 / ((after[0]?.atMs ?? 0) - (before[0]?.atMs ?? 0)),
+      loopDelayMs: Math.max(...loopDelaysMs),
       load: window,
       isVoid: voidness(window, target),
       isSaturated: isTooMuch(window.blocked, window.frames),
@@ -108,16 +142,20 @@ export async function measureRun(
   }
 }
 
-/** A load with its connections to one server. The caller stops it. */
+function cpuTimeUs(readings: readonly CpuReading[]): number {
+  return readings.reduce((sum, { user, system }) => sum + user + system, 0);
+}
+
+/** A load with its connections to a server and those beside it. The caller stops it. @param connections - to each. */
 export async function connectedLoad(
-  { port, sockets }: Target,
+  { port, sockets, certificatePem, forwardedShare = 0, beside = [] }: Target,
   { headers, organizationId }: Ground,
   connections: number,
-  core: number | undefined,
 ): Promise<Load> {
-  const load = new Load(core);
+  const load = new Load();
   const access = sockets === undefined ? ({ kind: 'grpc', connections, headers } as const) : ({ kind: 'websocket', ...sockets } as const);
-  await load.do({ kind: 'connect', target: { port, organizationId, agentId: AGENT_ID, access } });
+  const ports = [port, ...beside.map((server) => server.port)];
+  await load.do({ kind: 'connect', target: { ports, forwardedShare, certificatePem, organizationId, agentId: AGENT_ID, access } });
   return load;
 }
 
@@ -135,10 +173,12 @@ function isTooMuch(blocked: number, frames: number): boolean {
   return blocked > frames / 100;
 }
 
-function described({ cpuPerFrameUs, serverCpuPart, load, isVoid, isSaturated }: Run): string {
+/** A run in a line. */
+export function described({ cpuPerFrameUs, serverCpuPart, loopDelayMs, load, isVoid, isSaturated }: Run): string {
   return [
     `${cpuPerFrameUs.toFixed(1)} µs a frame`,
     `${(serverCpuPart * 100).toFixed(0)} %`,
+    `loop p99 ${loopDelayMs.toFixed(0)} ms`,
     ...(load.firstResponseMs.length === 0 ? [] : [`p99 ${percentile(load.firstResponseMs, 0.99).toFixed(1)} ms`]),
     ...(load.ends.length === 0 ? [] : [`turn of ${String(median(load.ends))} frames`]),
     `load ${(load.cpuPart * 100).toFixed(0)} %, late ${percentile(load.latenessMs, 0.99).toFixed(1)} ms`,

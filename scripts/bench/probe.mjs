@@ -1,11 +1,17 @@
 // Loaded into a server that is measured (`node --expose-gc --import …/probe.mjs`): answers questions about its process on
 // the channel to the process that started it. Costs nothing while nobody asks; knows neither calls nor Parley.
 import { Session } from 'node:inspector';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** @typedef {{ id: number, question: string }} Question */
 
 /** @type {Session | undefined} */
 let profiler;
+
+/** ms between two samples of the delay, which the histogram contains. */
+const SAMPLE_MS = 20;
+/** @type {import('node:perf_hooks').IntervalHistogram | undefined} */
+let delays;
 
 /** @type {Record<string, () => unknown>} */
 const ANSWERS = {
@@ -17,6 +23,12 @@ const ANSWERS = {
     return process.memoryUsage();
   },
   rss: () => process.memoryUsage.rss(),
+  loop_delay: () => {
+    delays ??= started();
+    const ms = delays.count === 0 ? 0 : delays.percentile(99) / 1e6 - SAMPLE_MS;
+    delays.reset();
+    return Math.max(0, ms);
+  },
   resources: () => process.getActiveResourcesInfo(),
   start_profile: () =>
     new Promise((resolve, reject) => {
@@ -39,6 +51,12 @@ const ANSWERS = {
       });
     }),
 };
+
+function started() {
+  const histogram = monitorEventLoopDelay({ resolution: SAMPLE_MS });
+  histogram.enable();
+  return histogram;
+}
 
 /** There with `--expose-gc`. */
 function collect() {

@@ -7,16 +7,12 @@ import { prepareSurroundings, type Surroundings } from '../surroundings.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { rpcHeaders } from '../../src/fake-platform/lines/rpc-connection.ts';
 import { builtMain } from './built-main.ts';
-import { MeasuredProcess } from './measured-process.ts';
+import { CORES, MeasuredProcess } from './measured-process.ts';
 import type { SocketAccess } from './socket-call.ts';
 import { promptFiles, RPC_PATH } from './traffic.ts';
 
 /** The agent that is called. */
 export const AGENT_ID = 'ready-made';
-
-/** The server that is measured has the first core for itself, everything else has the second; neither on a machine with one. */
-export const CORES: { readonly server: number | undefined; readonly load: number | undefined } =
-  os.availableParallelism() >= 2 ? { server: 0, load: 1 } : { server: undefined, load: undefined };
 
 /** A server that takes calls. Whoever starts it stops it. */
 export interface Target {
@@ -28,6 +24,12 @@ export interface Target {
   readonly socketPort?: number | undefined;
   /** Given: calls come over WebSocket, to this path with this token. */
   readonly sockets?: SocketAccess;
+  /** Given: it speaks TLS, with a certificate of this authority. */
+  readonly certificatePem?: string;
+  /** Further servers that share its calls. */
+  readonly beside?: readonly Target[];
+  /** Share of the turns that come to another of them than the home of their call. Default 0. */
+  readonly forwardedShare?: number;
   /** Whether it sends back what it gets, and hears nobody. Default false. */
   readonly isEcho?: boolean;
 }
@@ -66,7 +68,7 @@ export async function prepareGround(): Promise<Ground> {
 }
 
 /** Starts the built server with the token check on and without TLS, as the pass-through has none. */
-export function startParley(ground: Ground, core: number | undefined, flags: readonly string[] = []): Promise<Target> {
+export function startParley(ground: Ground, flags: readonly string[] = [], core = CORES.server): Promise<Target> {
   const server = [builtMain(), 'serve', '--json', `--config=${ground.surroundings.configFile}`, '--tls.mode=off'];
   const bots = path.join(packageRoot(), 'scripts', 'bench', 'bots');
   const bot = [
@@ -81,28 +83,34 @@ export function startParley(ground: Ground, core: number | undefined, flags: rea
 }
 
 /** As {@link startParley}, for calls over WebSocket. @param calls - at once. */
-export async function startParleyWithSockets(ground: Ground, core: number | undefined, calls: number): Promise<Target> {
+export async function startParleyWithSockets(ground: Ground, calls: number, flags: readonly string[] = []): Promise<Target> {
   const { issuer } = ground.surroundings;
   const { schemas, websocket } = loadProfile('fake');
   if (websocket === undefined) throw new Error('the platform of the bench does not call over WebSocket');
   const { organizationId: organization_id, audience, subject, nonce } = issuer.claims;
   const source = { id: 'bench', organization_id, url: 'wss://localhost', schema_id: schemas.websocket, audience, subject, nonce };
-  const target = await startParley(ground, core, [
+  const target = await startParley(ground, [
     ...['--websocket.enabled=true', '--websocket.host=127.0.0.1', '--websocket.port=0'],
     `--sessions.max=${String(calls + 50)}`,
     `--websocket.max_connections=${String(calls + 100)}`,
     // The load answers none.
     '--websocket.ping_interval_ms=7200000',
     `--auth.data_sources=${JSON.stringify([{ ...source, transport: 'websocket' }])}`,
+    ...flags,
   ]);
   if (target.socketPort === undefined) throw new Error('the server did not say where it takes calls over WebSocket');
   const token = await issuer.issueToken({ url: source.url, schemaId: schemas.websocket, lifetimeMinutes: 600 });
   return { ...target, port: target.socketPort, sockets: { path: websocket.voicePath, token } };
 }
 
+/** Settings with which every call is recorded. */
+export function recordingFlags(folder: string): readonly string[] {
+  return ['--recordings.enabled=true', `--recordings.folder=${folder}`, `--recordings.keys=["${'ab'.repeat(32)}"]`];
+}
+
 /** Starts the reference for calls over WebSocket. It takes every path and token. */
-export async function startSocketEcho(core: number | undefined): Promise<Target> {
-  const echo = await start(['--import=tsx', '--conditions=@parley/source', path.join(import.meta.dirname, 'socket-echo.ts')], core);
+export async function startSocketEcho(): Promise<Target> {
+  const echo = await start(['--import=tsx', '--conditions=@parley/source', path.join(import.meta.dirname, 'socket-echo.ts')], CORES.server);
   return { ...echo, sockets: { path: '/', token: 'none' }, isEcho: true };
 }
 

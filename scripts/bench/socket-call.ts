@@ -1,6 +1,7 @@
 // One call of the load over WebSocket: a connection of its own, a frame every 20 ms. It reads only as much of the answers as it
 // needs to see that the server listens. Keeps no time: somebody calls `tick`.
 import net from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import type { Counted, PacedCall } from './paced-call.ts';
 import { audioFrame, endFrame, startFrame, type AudioFrame } from './socket-traffic.ts';
 import type { CallName } from './traffic.ts';
@@ -9,6 +10,12 @@ import type { CallName } from './traffic.ts';
 export interface SocketAccess {
   readonly path: string;
   readonly token: string;
+}
+
+/** A server, and the authority of its certificate; undefined: it speaks no TLS. */
+export interface SocketServer {
+  readonly port: number;
+  readonly certificatePem: string | undefined;
 }
 
 /** Every connection reads into it; nothing of it is kept. */
@@ -29,7 +36,13 @@ export class SocketCall implements PacedCall {
   #sent = 0;
 
   /** @param offset - the frame of the sound that it begins with. @param counted - where to count now. */
-  constructor(port: number, { path, token }: SocketAccess, call: CallName, offset: number, counted: () => Counted) {
+  constructor(
+    { port, certificatePem }: SocketServer,
+    { path, token }: SocketAccess,
+    call: CallName,
+    offset: number,
+    counted: () => Counted,
+  ) {
     this.#call = call;
     this.#counted = counted;
     this.#frame = audioFrame(call, offset);
@@ -37,7 +50,10 @@ export class SocketCall implements PacedCall {
       this.#read(shared.subarray(0, length));
       return true;
     };
-    this.#dial = () => net.connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer: shared, callback } });
+    const options = { port, host: '127.0.0.1', noDelay: true, onread: { buffer: shared, callback } };
+    // Node takes `onread` and `noDelay` here, too; its types do not say so.
+    const secure: ConnectionOptions = { ...options, servername: 'localhost', ca: certificatePem };
+    this.#dial = () => (certificatePem === undefined ? net.connect(options) : connectTls(secure));
     const key = Buffer.from(call.conversationId).subarray(0, 16).toString('base64');
     this.#upgrade = [
       `GET ${path} HTTP/1.1`,

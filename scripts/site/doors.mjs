@@ -47,7 +47,7 @@ export const DOORS = [
         'docs/runbooks.md',
         'docs/faults.md',
       ],
-      ...['docs/recordings.md', 'docs/load.md', 'SECURITY.md', 'CHANGELOG.md'],
+      ...['docs/recordings.md', 'docs/load.md', 'docs/capacity.md', 'SECURITY.md', 'CHANGELOG.md'],
     ],
   },
   {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { SHIPPED } from '../../scripts/bench/autoscaler.ts';
 import { PROMETHEUS_RULE, prometheusRule } from '../../scripts/prometheus-rule.mjs';
 import { metricsOf, foreignMetrics, RULES } from '../support/metric-names.ts';
 import { ROOT } from '../support/source-tree.ts';
@@ -87,5 +88,22 @@ describe('the scaler of KEDA', () => {
     const query = calls?.type === 'prometheus' ? calls.metadata.query : '';
     expect(metricsOf(query)).toEqual([pods.metric.name]);
     expect(foreignMetrics(query)).toEqual([]);
+  });
+
+  it('and the autoscaler have the numbers that docs/capacity.md names and plays its fleet with', () => {
+    const { minReplicas, maxReplicas, behavior, metrics } = AUTOSCALER.parse(parse(textOf('deploy/kubernetes/autoscaler.yaml'))).spec;
+    const [{ pods }, { resource }] = metrics;
+    const { targetCalls, targetCpuPercent, least, most, up, down } = SHIPPED;
+    expect([Number(pods.target.averageValue), resource.target.averageUtilization]).toEqual([targetCalls, targetCpuPercent]);
+    expect([minReplicas, maxReplicas]).toEqual([least, most]);
+    const policy = (type: string, value: number, periodSeconds: number) => ({ type, value, periodSeconds });
+    expect(behavior).toEqual({
+      scaleUp: {
+        stabilizationWindowSeconds: 0,
+        policies: [policy('Percent', up.percent, up.periodS), policy('Pods', up.pods, up.periodS)],
+        selectPolicy: 'Max',
+      },
+      scaleDown: { stabilizationWindowSeconds: down.windowS, policies: [policy('Pods', down.pods, down.periodS)] },
+    });
   });
 });
