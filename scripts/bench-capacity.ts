@@ -8,7 +8,10 @@ import { VARIANTS } from './bench/capacity-variants.ts';
 import { machine } from './bench/machine.ts';
 import { bindTo, CORES } from './bench/measured-process.ts';
 import { prepareGround } from './bench/servers.ts';
-import { command, progress, text, toggle } from './command-line.ts';
+import { command, progress, text, toggle, type CommandOption } from './command-line.ts';
+
+const PROCESSES = 'processes';
+const PARTS = [...VARIANTS.map(({ name }) => name), PROCESSES];
 
 const help = `usage: npm run bench -- capacity [options]
 
@@ -17,34 +20,53 @@ that does nothing else. Progress is on stderr; the last line of stdout is JSON. 
 
   --write          keep the result in scripts/bench/capacity-result.json, and make the tables of docs/capacity.md from it
   --tables         measure nothing: make the tables from the kept result
-  --only VARIANT   one of ${VARIANTS.map(({ name }) => name).join(', ')}, processes
+  --only VARIANT   one of ${PARTS.join(', ')}
   --quick          few calls for a moment: a check of the bench, not a result
   --help
 
 example: npm run build && npm run bench -- capacity --write`;
 
 const PLAN: CapacityPlan = {
-  ...{ settleMs: 4000, windowMs: 8000, probesPerSecond: 25, warmUpMs: 8000, loads: [100, 250], proofMs: 12_000, mostCalls: 1500 },
+  ...{
+    settleMs: 4000,
+    windowMs: 8000,
+    probesPerSecond: 25,
+    warmUpMs: 8000,
+    loads: [100, 250],
+    proofMs: 12_000,
+    proofs: 2,
+    mostCalls: 1500,
+  },
 };
 const QUICK: CapacityPlan = {
-  ...{ settleMs: 1500, windowMs: 1500, probesPerSecond: 25, warmUpMs: 0, loads: [50], proofMs: 1500, mostCalls: 100 },
+  ...{ settleMs: 1000, windowMs: 1000, probesPerSecond: 25, warmUpMs: 0, loads: [50], proofMs: 1000, proofs: 1, mostCalls: 100 },
 };
 /** The cores of each fleet of the second table. */
 const FLEETS = [[CORES.server], [CORES.server, CORES.server], Array.from({ length: 4 }, () => CORES.server), [CORES.server, CORES.load]];
 
-async function measure(plan: CapacityPlan, only: string | undefined): Promise<CapacityResult> {
+/** A part of the measurement by its name. */
+const only: CommandOption<string | undefined> = {
+  type: 'string',
+  read: (given) => {
+    const name = text.read(given, 'only');
+    if (name !== undefined && !PARTS.includes(name)) throw new Error(`--only wants one of ${PARTS.join(', ')}`);
+    return name;
+  },
+};
+
+async function measure(plan: CapacityPlan, part: string | undefined): Promise<CapacityResult> {
   // Redis and the fakes of services stand beside the load.
   bindTo(CORES.load, process.pid);
   const ground = await prepareGround();
   try {
     const variants: VariantFigures[] = [];
     for (const variant of VARIANTS) {
-      if ((only ?? variant.name) !== variant.name || (await variant.isThere?.()) === false) continue;
+      if ((part ?? variant.name) !== variant.name || (await variant.isThere?.()) === false) continue;
       progress(variant.title);
       variants.push(await measureVariant(variant, ground, plan));
     }
     const processes: ProcessFigures[] = [];
-    for (const cores of (only ?? 'processes') === 'processes' ? FLEETS : []) {
+    for (const cores of (part ?? PROCESSES) === PROCESSES ? FLEETS : []) {
       progress(`${String(cores.length)} processes`);
       processes.push(await measureProcesses(cores, ground, plan));
     }
@@ -57,11 +79,10 @@ async function measure(plan: CapacityPlan, only: string | undefined): Promise<Ca
 
 await command({
   help,
-  options: { quick: toggle, write: toggle, tables: toggle, only: text },
-  run: async ({ quick, write, tables, only }) => {
-    if (only !== undefined && only !== 'processes' && !VARIANTS.some(({ name }) => name === only)) throw new Error(`there is no ${only}`);
-    if (write && (quick || only !== undefined)) throw new Error('only a whole run is kept: no --quick, no --only beside --write');
-    const result = tables ? await readResult() : await measure(quick ? QUICK : PLAN, only);
+  options: { quick: toggle, write: toggle, tables: toggle, only },
+  run: async ({ quick, write, tables, only: part }) => {
+    if (write && (quick || part !== undefined)) throw new Error('only a whole run is kept: no --quick, no --only beside --write');
+    const result = tables ? await readResult() : await measure(quick ? QUICK : PLAN, part);
     if (write) await keepResult(result);
     if (write || tables) await writePage(result);
     return { ...result, isQuick: quick };

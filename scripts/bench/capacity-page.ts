@@ -139,17 +139,17 @@ function scalingPart(result: CapacityResult): string {
   const fullCalls = Math.min(MOST_CALLS, Math.floor((FULL_CORE_PART * 1000) / homeMs));
   const played = (phases: FleetPlan['phases'], targetCalls: number, more: Partial<FleetPlan> = {}) =>
     playFleet({ phases, seed: SEED, targetCalls, msPerCall: homeMs, fullCalls, startS: START_S.usual, ...more });
-  const rows = TARGETS.map((target) => {
-    const day = played(DAY, target);
-    const away = [played(rush(2), target), played(rush(2), target, { startS: START_S.slow }), played(rush(3), target)];
-    return [
-      target === SHIPPED.targetCalls ? `**${String(target)}**` : String(target),
-      String(day.mostServers),
-      day.overProvision.toFixed(1),
-      ...[day, ...away].map(({ turnedAwayPercent }) => share(turnedAwayPercent)),
-      share(played(DAY, target, { drainS: DRAIN_S }).cutPercent),
-    ];
+  const figures = TARGETS.map((target) => {
+    const slow = played(rush(2), target, { startS: START_S.slow });
+    return { target, day: played(DAY, target), away: [played(rush(2), target), slow, played(rush(3), target)] };
   });
+  const held = figures.findLast(({ away }) => away.slice(0, 2).every(({ turnedAwayPercent }) => turnedAwayPercent === 0))?.target;
+  const rows = figures.map(({ target, day, away }) => [
+    target === SHIPPED.targetCalls ? `**${String(target)}**` : String(target),
+    String(day.mostServers),
+    day.overProvision.toFixed(1),
+    ...[day, ...away].map(({ turnedAwayPercent }) => share(turnedAwayPercent)),
+  ]);
   const { up, down } = SHIPPED;
   const shipped = [
     ['calls a replica', String(SHIPPED.targetCalls)],
@@ -158,17 +158,15 @@ function scalingPart(result: CapacityResult): string {
     ['up', `${String(up.percent)} %, or ${String(up.pods)} replicas, in ${String(up.periodS)} s`],
     ['down', `${String(down.pods)} replica in ${String(down.periodS)} s, after ${String(down.windowS)} s in which no more were wanted`],
   ];
-  const head = [
-    'Target',
-    'Most servers',
-    'Hours over need',
-    'Turned away: day',
-    'twice',
-    'twice, slow start',
-    'three times',
-    'Cut over WebSocket',
-  ];
-  return `${table(['Setting', 'Shipped'], shipped)}\n\nA replica is full at ${String(fullCalls)} calls:\n\n${table(head, rows)}`;
+  const head = ['Target', 'Most servers', 'Hours over need', 'Turned away: day', 'twice', 'twice, slow start', 'three times'];
+  const { cutPercent } = played(DAY, SHIPPED.targetCalls, { drainS: DRAIN_S });
+  return [
+    table(['Setting', 'Shipped'], shipped),
+    `A replica is full at ${String(fullCalls)} calls:`,
+    table(head, rows),
+    `The largest of these targets that turns nobody away when calls double, slow start or not: **${String(held ?? 'none')}**.
+If all calls came over WebSocket, replicas that go would cut ${share(cutPercent)} of those of the day.`,
+  ].join('\n\n');
 }
 
 /** Calls that begin in a second, for so many at once. */
@@ -199,5 +197,6 @@ function percent(part: number): string {
 }
 
 function share(percentage: number): string {
+  if (percentage > 0 && percentage < 0.01) return '< 0.01 %';
   return percentage === 0 ? '0' : `${percentage.toFixed(percentage < 1 ? 2 : 1)} %`;
 }

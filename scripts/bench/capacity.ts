@@ -2,6 +2,7 @@
 // proves it or not.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RedisServer } from '../../test/support/redis-server.ts';
+import { FRAME_MS } from '../../src/speech/audio-format.ts';
 import { progress } from '../command-line.ts';
 import { percentile, rounded } from './figures.ts';
 import { sharing, type Stage, type Variant } from './capacity-variants.ts';
@@ -23,6 +24,8 @@ export interface CapacityPlan extends RunPlan {
   /** Calls at once of the runs that the number is derived from; the last one decides. */
   readonly loads: readonly number[];
   readonly proofMs: number;
+  /** Most runs that try to prove it. */
+  readonly proofs: number;
   /** Most calls of the run that proves it. */
   readonly mostCalls: number;
 }
@@ -67,8 +70,7 @@ export interface ProcessFigures extends LoadFigures {
   readonly usPerScript: number;
 }
 
-/** A proof that fails is repeated with fewer calls, once. */
-const PROOFS = 2;
+/** A proof that fails is repeated with so many calls. */
 const STEP_DOWN = 0.85;
 
 /** Starts the servers of a variant, measures, and stops them. */
@@ -84,7 +86,7 @@ export async function measureVariant({ name, title, start }: Variant, ground: Gr
     if (last === undefined) throw new RangeError('a plan has a load');
     const derived = Math.floor((BOUNDS.corePart * 1000) / last.msPerCall / 10) * 10;
     const proofs: LoadFigures[] = [];
-    for (let calls = Math.min(derived, plan.mostCalls); proofs.length < PROOFS; calls = Math.floor((calls * STEP_DOWN) / 10) * 10) {
+    for (let calls = Math.min(derived, plan.mostCalls); proofs.length < plan.proofs; calls = Math.floor((calls * STEP_DOWN) / 10) * 10) {
       proofs.push(await measureLoad(calls, stage, ground, { ...plan, windowMs: plan.proofMs }));
       if (proofs.some(isWithinBounds)) break;
     }
@@ -151,16 +153,15 @@ async function measureLoad(
   plan: RunPlan,
   during: Parameters<typeof measureRun>[4] = {},
 ): Promise<LoadFigures> {
-  const probesPerSecond = target.sockets === undefined ? plan.probesPerSecond : 0;
-  const run = await measureRun(calls, target, ground, { ...plan, probesPerSecond }, during);
+  const run = await measureRun(calls, target, ground, plan, during);
   progress(`  ${String(calls)} calls: ${described(run)}`);
   return figuresOf(calls, run);
 }
 
-function figuresOf(calls: number, { serverCpuPart, loopDelayMs, load, isVoid, isSaturated }: Run): LoadFigures {
+function figuresOf(calls: number, { cpuPerFrameUs, serverCpuPart, loopDelayMs, load, isVoid, isSaturated }: Run): LoadFigures {
   return {
     calls,
-    msPerCall: Number(((serverCpuPart * 1000) / calls).toFixed(3)),
+    msPerCall: Number((cpuPerFrameUs / FRAME_MS).toFixed(3)),
     corePart: Number(serverCpuPart.toFixed(2)),
     firstResponseMs: rounded(percentile(load.firstResponseMs, 0.99), 0),
     loopDelayMs: Math.round(loopDelayMs),

@@ -66,7 +66,8 @@ interface Call {
 export function playFleet(plan: FleetPlan): FleetFigures {
   const draw = seededNumbers(plan.seed + 1);
   const arrivals = arrivalsOf({ kind: 'poisson', phases: plan.phases, seed: plan.seed, weights: [1] });
-  const ends = new Map<number, Call[]>();
+  /** By second. */
+  const ends: Call[][] = [];
   const first = Math.max(SHIPPED.least, Math.ceil(((plan.phases[0]?.fromPerSecond ?? 0) * CALL_S) / plan.targetCalls));
   let servers = Array.from({ length: first }, (): Server => ({ fromS: 0, untilS: Infinity, calls: 0 }));
   const scaler = new Autoscaler(plan.targetCalls, plan.msPerCall, first);
@@ -75,8 +76,7 @@ export function playFleet(plan: FleetPlan): FleetFigures {
   for (let nowS = 0; next.done !== true; nowS += 1) {
     const open = servers.filter(({ fromS, untilS }) => fromS <= nowS && untilS === Infinity);
     const anyOpen = (): Server | undefined => open[Math.floor(draw() * open.length)];
-    for (const { server } of ends.get(nowS) ?? []) server.calls -= 1;
-    ends.delete(nowS);
+    for (const { server } of ends[nowS] ?? []) server.calls -= 1;
     for (; next.done !== true && next.value.dueMs < (nowS + 1) * 1000; next = arrivals.next()) {
       sum.calls += 1;
       const server = anyOpen();
@@ -85,8 +85,7 @@ export function playFleet(plan: FleetPlan): FleetFigures {
         continue;
       }
       server.calls += 1;
-      const lastsS = Math.ceil(-Math.log(1 - draw()) * CALL_S);
-      ends.set(nowS + lastsS, [...(ends.get(nowS + lastsS) ?? []), { server }]);
+      (ends[nowS + Math.ceil(-Math.log(1 - draw()) * CALL_S)] ??= []).push({ server });
     }
     sum.cut += servers.filter(({ untilS }) => untilS <= nowS).reduce((cut, { calls }) => cut + calls, 0);
     servers = servers.filter(({ untilS }) => untilS > nowS);
@@ -102,7 +101,7 @@ export function playFleet(plan: FleetPlan): FleetFigures {
       leaving.untilS = nowS + (plan.drainS ?? 1);
       if (plan.drainS !== undefined) continue;
       const others = open.filter((server) => server !== leaving);
-      for (const call of [...ends.values()].flat()) if (call.server === leaving) moveTo(call, others[Math.floor(draw() * others.length)]);
+      for (const call of ends.slice(nowS + 1).flat()) if (call.server === leaving) moveTo(call, others[Math.floor(draw() * others.length)]);
     }
   }
   const percent = (calls: number): number => (100 * calls) / sum.calls;

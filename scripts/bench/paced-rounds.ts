@@ -11,6 +11,7 @@ import { AGENT_ID, type Ground, type Target } from './servers.ts';
 export interface RunPlan {
   readonly settleMs: number;
   readonly windowMs: number;
+  /** Over gRPC. */
   readonly probesPerSecond: number;
 }
 
@@ -116,7 +117,8 @@ export async function measureRun(
   const load = await connectedLoad(target, ground, Math.ceil(calls / CALLS_PER_CONNECTION));
   const servers = [target, ...(target.beside ?? [])].map(({ process }) => process);
   try {
-    await load.do({ kind: 'pace', calls, probesPerSecond: plan.probesPerSecond, turnSpreadMs: TURN_MS });
+    const probesPerSecond = target.sockets === undefined ? plan.probesPerSecond : 0;
+    await load.do({ kind: 'pace', calls, probesPerSecond, turnSpreadMs: TURN_MS });
     await pause(plan.settleMs);
     await during.begun?.();
     await load.do({ kind: 'begin_window' });
