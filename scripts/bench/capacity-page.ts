@@ -62,7 +62,9 @@ function coresPart({ variants, date, commit, machine }: CapacityResult): string 
   const rows = variants.map(({ title, loads, proofs, derived, callsPerCore, kbPerCall, residentMb }) => {
     const proof = proofs.at(-1);
     const measured = proof === undefined ? ['', '', ''] : [percent(proof.corePart), ms(proof.firstResponseMs), ms(proof.loopDelayMs)];
-    const calls = callsPerCore === null ? `fewer than ${String(proof?.calls ?? derived)}` : String(callsPerCore);
+    const unproved =
+      proof === undefined || proof.isVoid !== null ? `not proved, ${String(derived)} by CPU` : `fewer than ${String(proof.calls)}`;
+    const calls = callsPerCore === null ? unproved : String(callsPerCore);
     return [title, ...loads.map(({ msPerCall }) => msPerCall.toFixed(2)), calls, ...measured, String(kbPerCall), String(residentMb)];
   });
   const from = `Measured on ${date} at ${commit}: ${machine.cpu}, ${String(machine.cores)} cores, Node ${machine.node.slice(1)}.`;
@@ -110,7 +112,7 @@ export function costsOf({ variants, processes }: CapacityResult): CallCosts {
   if (pair === undefined) throw new Error('the result has no two processes');
   return {
     homeMs: msOf('grpc-tls') + Math.max(0, msOf('shared') - msOf('grpc')),
-    forwardedMs: msOf('forwarded-all') - msOf('shared'),
+    forwardedMs: Math.max(0, msOf('forwarded-all') - msOf('shared')),
     scriptsPerSecond: Math.max(0, pair.scriptsPerSecond - (2 * 2000) / BEAT_MS) / pair.calls,
     usPerScript: pair.usPerScript,
   };
