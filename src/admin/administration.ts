@@ -123,7 +123,7 @@ export class Administration {
    * that {@link failureOfStart} selects.
    */
   async start(signal: AbortSignal): Promise<void> {
-    const { webhooks, observer, store, clock, failsStart } = this.#options;
+    const { webhooks, observer, store, clock, failsStart, leader } = this.#options;
     const { serviceApp } = this.#access;
     if (webhooks !== undefined && serviceApp !== undefined) {
       this.#webhooks = await openWebhookSide(webhooks, serviceApp, {
@@ -143,7 +143,7 @@ export class Administration {
     if (waited.kind === 'aborted') throw new AppError('shutting_down', 'the start was given up');
     const failures = waited.kind === 'value' ? waited.value : [tooLong()];
     const served = this.states.flatMap(({ isServed, wanted }) => (isServed ? [wanted.organizationId] : []));
-    const failure = failureOfStart(failures, { isServing, served });
+    const failure = failureOfStart(failures, { waitsForLogin: leader !== undefined, isServing, served });
     if (failure !== undefined) throw failure;
   }
 
@@ -243,8 +243,10 @@ export class Administration {
     };
     const { integration } = this.#access;
     const refused = await attempt(integration?.keepAlive(signal), 'the login could not be checked');
-    if (integration !== undefined && !signal.aborted) observer.loginChecked(refused);
-    await attempt(this.#webhooks?.registrations.ensure(signal), 'the webhooks could not be registered');
+    const failed = await attempt(this.#webhooks?.registrations.ensure(signal), 'the webhooks could not be registered');
+    // Somebody may have ended tokens that are good by their times.
+    const isEnded = failed?.code === 'login_needed';
+    if (integration !== undefined && !signal.aborted) observer.loginChecked(refused ?? (isEnded ? failed : undefined));
     return failures;
   }
 

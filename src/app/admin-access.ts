@@ -24,7 +24,8 @@ export interface AdminAccessParts {
   readonly log: Logger;
   /**
    * `read`: the command only reads, so a running server may hold the store; `change`: the command needs the store alone, or fails;
-   * `save`: the command waits for a person first and writes afterwards, so it needs the store only then.
+   * `save`: the command waits for a person first and writes afterwards, so it needs the store only then. A shared store is written
+   * although a server leads.
    */
   readonly purpose: 'read' | 'change' | 'save';
   /** Whether the command may request the first token of an organization. Default false: a server does that. */
@@ -113,20 +114,22 @@ interface OpenStore {
 /** The error message when another process holds the store. */
 const IF_HELD = 'stop it first, or let the server do it';
 
-/** As {@link openStore}, for a store that servers share: a command that changes it must hold the lease, as the leader does. */
+/** As {@link openStore}, for a store that servers share: a command that changes it holds the lease, as the leader does. */
 async function openShared(
   admin: AdminSettings,
   redis: Settings['store']['redis'],
   { purpose, log, ifHeld = IF_HELD }: Pick<AdminAccessParts, 'purpose' | 'log' | 'ifHeld'>,
 ): Promise<OpenStore> {
   const { SharedCommandStore } = await import('./shared-command-store.ts');
-  const store = await SharedCommandStore.open({ redis, seal: openSeal(admin), log, ifHeld, waits: purpose !== 'read' });
+  const store = await SharedCommandStore.open({
+    ...{ redis, seal: openSeal(admin), log, ifHeld },
+    ...{ waits: purpose !== 'read', deposes: purpose === 'save' },
+  });
   const release = (): Promise<void> => store.close();
   try {
-    if (purpose === 'read') return { store, renewing: store.renewing, isHeldElsewhere: await store.isHeld(), release };
-    // `save` checks early that the lease can be had, and releases it until there is something to write.
-    await (purpose === 'save' ? store.tryToLead() : store.lead());
-    return { store, renewing: store.renewing, isHeldElsewhere: false, release };
+    if (purpose === 'change') await store.lead();
+    const isHeldElsewhere = purpose !== 'change' && (await store.isHeld());
+    return { store, renewing: store.renewing, isHeldElsewhere, release };
   } catch (thrown) {
     await release();
     throw thrown;

@@ -5,12 +5,12 @@ import { Administration, type AdministrationOptions } from '../admin/administrat
 import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
 import { TrustFollower } from '../admin/lifecycle/trust-follower.ts';
 import { wantedIn } from '../admin/lifecycle/wanted.ts';
+import { INTEGRATION_KEY } from '../admin/oauth/integration-tokens.ts';
 import { decodeId } from '../admin/platform-id.ts';
 import type { ServiceAppEvent } from '../admin/webhooks/delivery.ts';
 import type { Received } from '../admin/webhooks/inbox.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
 import type { AdminStore } from '../store/redis/admin-store.ts';
 import { DeliveryQueue } from '../store/redis/delivery-queue.ts';
 import { takeLease, type RenewalLease } from '../store/redis/renewal-lease.ts';
@@ -18,18 +18,18 @@ import type { LeaderTexts, SharedTexts } from '../store/redis/shared-texts.ts';
 import type { Seal } from '../store/seal.ts';
 import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import { SharedDeliveries } from './shared-deliveries.ts';
+import { LoginWait, type LoginWaitParts } from './login-wait.ts';
 import type { Trust } from './trust.ts';
 import { watchedStore } from './watched-store.ts';
 
 /** Pause after a failed attempt to lead, ms. */
 const RETRY_MS = 5000;
 
-export interface MemberParts {
+export interface MemberParts extends LoginWaitParts {
   /** The trust that this member fills; `refresh` is given where several servers share a store. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
   readonly clock: Clock;
-  readonly log: Logger;
   /** Aborts the start. */
   readonly signal: AbortSignal;
   /** Whether the seal has older keys. The leader then seals again what those keys have sealed. */
@@ -58,6 +58,7 @@ export class AdministrationMember {
   readonly #options: MemberOptions;
   readonly #follower: TrustFollower;
   readonly #deliveries: SharedDeliveries;
+  readonly #loginWait: LoginWait;
   #leading: Leading | undefined;
   #restsUntilMs = 0;
   #isReadable = true;
@@ -72,6 +73,7 @@ export class AdministrationMember {
     const { trust, clock, log } = parts;
     const isApp = access.type === 'service_app';
     const applicationId = isApp ? serviceAppIdentity(access.serviceApp, profile).applicationId : undefined;
+    this.#loginWait = new LoginWait(parts);
     this.#deliveries = new SharedDeliveries({
       queue: new DeliveryQueue(store, seal),
       leader: () => (this.#leader?.administration.takesEvents === true ? this.#leader.administration : undefined),
@@ -98,8 +100,9 @@ export class AdministrationMember {
   }
 
   /** Trusts the data sources in the store (L-15). */
-  follow(): Promise<void> {
-    return this.#follower.followAll();
+  async follow(): Promise<void> {
+    await this.#follower.followAll();
+    this.#awaitLogin();
   }
 
   /**
@@ -121,6 +124,7 @@ export class AdministrationMember {
     try {
       const { changed, leader } = await this.#options.texts.poll();
       await this.#follower.follow(changed);
+      this.#awaitLogin();
       this.#onStore({ isReadable: true });
       if (this.#leading === undefined) await this.#leadIfFree(leader);
       else if (leading?.lease.isHeld === true && leading.lease.token !== leader) leading.lease.lose();
@@ -201,6 +205,11 @@ export class AdministrationMember {
       ...options,
       observer: {
         ...observer,
+        loginChecked: (error) => {
+          observer.loginChecked(error);
+          this.#loginWait.checked(error);
+          this.#awaitLogin();
+        },
         unsaved: (error) => {
           // Otherwise another server has the lease and logs this. No nonce is lost.
           if (lease.isHeld) observer.unsaved(error);
@@ -247,6 +256,9 @@ export class AdministrationMember {
     }
     metrics.renews(false);
     this.#onStore({ isWritable: true });
+    // The next leader checks the login, and says what it is worth.
+    this.#loginWait.checked(undefined);
+    metrics.loginChecked(true);
     await this.#follower.followAll();
     await administration.close();
     // Trusts what was renewed last.
@@ -254,6 +266,11 @@ export class AdministrationMember {
     // Release the lease only when everything is written.
     await lease.giveBack();
     this.#leading = undefined;
+  }
+
+  #awaitLogin(): void {
+    const { options, texts } = this.#options;
+    this.#loginWait.update(options.access.type !== 'service_app' || texts.peek(INTEGRATION_KEY) !== undefined, this.states);
   }
 
   #onStore({ isReadable = this.#isReadable, isWritable = this.#isWritable }: { isReadable?: boolean; isWritable?: boolean }): void {

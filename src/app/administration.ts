@@ -13,6 +13,7 @@ import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import { authorizationHooks } from './authorization-hooks.ts';
 import { accessSettings, dataSourceTimes, openSeal, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
 import type { Settings } from './config/settings.ts';
+import { isLoginDead, LoginWait } from './login-wait.ts';
 import type { SharedAdministrationParts } from './shared-administration.ts';
 import { watchedDataSource } from './watched-data-source.ts';
 import { watchedStore } from './watched-store.ts';
@@ -86,7 +87,20 @@ export async function startAdministration(
   parts.followKeys(seal, () => {
     void rewrite(store, onWritten, log);
   });
-  const administration = new Administration({ ...options, store: watchedStore(store, onWritten) });
+  const wait = new LoginWait(parts);
+  const { observer } = options;
+  const administration: Administration = new Administration({
+    ...{ ...options, store: watchedStore(store, onWritten) },
+    observer: {
+      ...observer,
+      loginChecked: (error) => {
+        observer.loginChecked(error);
+        wait.checked(error);
+        // Without a login the check fails.
+        wait.update(true, administration.states);
+      },
+    },
+  });
   // A refresh token that we replace after the lease is released would be lost to the new leader (L-10).
   void lost.then((error) => {
     administration.rest(error);
@@ -100,9 +114,6 @@ export async function startAdministration(
   await administration.start(signal);
   return administration;
 }
-
-/** Errors that only a new login ends. */
-const DEAD_LOGIN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['login_needed', 'authorization_needed']);
 
 function webhookSettings(webhooks: AdminSettings['webhooks'], identity: Live<TlsIdentity> | undefined): WebhookSettings | undefined {
   const { targetUrl, tls: isSecure, ...where } = webhooks;
@@ -121,14 +132,21 @@ async function rewrite(store: DurableStore, onWritten: (isWritten: boolean) => v
   }
 }
 
+/** What fails for the missing login fails again every minute, and the line of the login has said why. */
+function repeatedLevel(error: AppError | undefined): 'debug' | 'warn' {
+  return error?.code === 'login_needed' ? 'debug' : 'warn';
+}
+
 /** Reports events of the administration as metrics and log lines. */
 export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationObserver {
+  /** Of the last check of the login: a login may be missing for days. */
+  let loginError: ErrorCode | undefined;
   return {
     dataSourceChanged: ({ transition, error, ...about }) => {
       metrics.dataSourceChanged(about.transport, transition);
       const line = { event: 'data_source', transition, ...about, ...(error === undefined ? {} : { err: error }) };
       if (transition === 'overdue') log.error(line, 'a token was not renewed in time');
-      else if (transition === 'failed') log.warn(line, 'a check of a data source failed and is repeated');
+      else if (transition === 'failed') log[repeatedLevel(error)](line, 'a check of a data source failed and is repeated');
       else log.info(line, `data source ${transition}`);
     },
     delivered: (outcome, { organizationId, error }) => {
@@ -141,7 +159,8 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
     registered: ({ event: webhook, outcome, webhookId, error }) => {
       metrics.registered(webhook, outcome);
       const line = { event: 'webhook_registration', webhook, outcome, webhookId, ...(error === undefined ? {} : { err: error }) };
-      if (outcome === 'failed' || outcome === 'duplicate') log.warn(line, 'a registration of a webhook is not as it should be');
+      if (outcome === 'failed' || outcome === 'duplicate')
+        log[repeatedLevel(error)](line, 'a registration of a webhook is not as it should be');
       else if (outcome !== 'kept') log.info(line, `webhook ${outcome}`);
     },
     eventFailed: (organizationId, webhook, error) => {
@@ -156,10 +175,11 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
       log.warn({ event: 'authorization_hook', hook, result, organizationId, err: error }, 'a hook was not notified of an authorization');
     },
     loginChecked: (error) => {
-      const isDead = error !== undefined && DEAD_LOGIN.has(error.code);
-      // A platform that does not answer says nothing about the login.
+      const isDead = isLoginDead(error);
       if (error === undefined || isDead) metrics.loginChecked(!isDead);
-      if (error === undefined) return;
+      const isKnown = error?.code === loginError;
+      loginError = error?.code;
+      if (error === undefined || isKnown) return;
       const line = { event: 'integration_login', err: error };
       log.warn(line, isDead ? 'the login of the integration is of no use now' : 'the login of the integration could not be checked');
     },

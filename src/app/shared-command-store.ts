@@ -28,6 +28,8 @@ export interface SharedCommandStoreOptions {
   readonly ifHeld: string;
   /** Whether to wait for another holder's lease, which may have died. */
   readonly waits: boolean;
+  /** Whether to take the lease from a server that leads; it, or another one, leads again afterwards, with what was written. */
+  readonly deposes: boolean;
 }
 
 /** The lease, and the texts that its holder may write. */
@@ -42,14 +44,21 @@ export class SharedCommandStore implements SecretStore {
   readonly #store: AdminStore;
   readonly #texts: SharedTexts;
   readonly #waits: boolean;
+  readonly #deposes: boolean;
   readonly #heldText: string;
   readonly #ours: HeldWhileNeeded<Ours>;
 
-  private constructor(connection: RedisConnection, store: AdminStore, texts: SharedTexts, { waits, ifHeld }: SharedCommandStoreOptions) {
+  private constructor(
+    connection: RedisConnection,
+    store: AdminStore,
+    texts: SharedTexts,
+    { waits, deposes, ifHeld }: SharedCommandStoreOptions,
+  ) {
     this.#connection = connection;
     this.#store = store;
     this.#texts = texts;
     this.#waits = waits;
+    this.#deposes = deposes;
     this.#heldText = `a running server or another command renews with the shared store: ${ifHeld}`;
     this.#ours = new HeldWhileNeeded(
       () => this.#take(),
@@ -78,11 +87,6 @@ export class SharedCommandStore implements SecretStore {
   /** Holds the lease until `close`. @throws AppError `store_unavailable`, or `store_failed` while a server leads. */
   lead(): Promise<void> {
     return this.#ours.hold();
-  }
-
-  /** Takes and releases the lease. @throws as {@link SharedCommandStore.lead}. */
-  tryToLead(): Promise<void> {
-    return this.#ours.use(() => Promise.resolve());
   }
 
   /** Renews under the lease, so that nobody else uses the same refresh token. */
@@ -123,7 +127,8 @@ export class SharedCommandStore implements SecretStore {
   /** @throws AppError `store_unavailable`, or `store_failed` while a server leads. */
   async #take(): Promise<Ours> {
     for (let before = Infinity; ;) {
-      const taken = await takeLease({ store: this.#store });
+      const leader = this.#deposes ? (await this.#texts.poll()).leader : '';
+      const taken = await takeLease({ store: this.#store }, leader);
       if (taken.kind === 'ours') return this.#begin(taken.lease);
       // A live holder keeps its lease; the lease of a dead one expires.
       if (!this.#waits || taken.freeInMs > before + TOLERANCE_MS) {

@@ -2,6 +2,7 @@
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import type { RefusalReason } from '../auth/refusal.ts';
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
+import type { ErrorCode } from '../base/errors.ts';
 import type { WatchedFiles } from '../base/watched-files.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { Readiness } from '../ops/readiness.ts';
@@ -18,6 +19,8 @@ import { openTrust, type Trust } from './trust.ts';
 
 /** The reason why a server that can verify no token is not ready; the same word as in its refusals. */
 const NO_KEYS: RefusalReason = 'keys_unavailable';
+/** The reason why a server without a login is not ready; the code of its errors. */
+const NO_LOGIN: ErrorCode = 'login_needed';
 
 export interface TrustedParts extends ProcessParts {
   readonly profile: PlatformProfile;
@@ -53,6 +56,7 @@ export async function openTrusted(settings: Settings, parts: TrustedParts): Prom
   const administration = settings.admin.enabled
     ? await startAdministration(settings, {
         ...{ profile, trust, identity: tls.identity, metrics: metrics.admin, clock, log, lifecycle, signal, onAuthorization },
+        holdForLogin: () => readiness.hold(NO_LOGIN),
         followKeys: (seal, rewrite) => {
           if (changing !== undefined) followSealKeys(files, 'admin_store_keys', changing.adminStoreKeys, seal, rewrite);
         },

@@ -32,7 +32,8 @@ export const ERROR_MENDS = {
   listen_failed: 'The address is taken or not allowed; change host or port in the section that the address stands in (`parley config`).',
   login_failed:
     'Try the login again; the message says what went wrong. The redirect address must be the registered one, and free on this machine.',
-  login_needed: 'Log in with the integration again, while no server runs: `parley admin login`.',
+  login_needed:
+    'Log in with the integration: `parley admin login`. Servers with a shared store go on meanwhile; one with a file must be stopped.',
   org_not_registered:
     "Let the administrator of the organization authorize the app on the platform's administration page while a server runs, or name the organization in admin.organizations and start the server.",
   overloaded: 'A configured limit is reached; raise it or add capacity.',

@@ -104,6 +104,9 @@ it('a first look that fails ends the start, with the sentence that mends it, and
   await expect(serve(around)).rejects.toMatchObject({ code: 'login_needed' });
   const later = await serve({ ...around, flags: [...around.flags, '--admin.fail_startup=false'] });
   await until('the first look fails', () => later.logged({ event: 'webhook_registration', outcome: 'failed' }).length === 2);
+  // It takes its port and waits, and nobody sends it calls.
+  expect(later.app.shown.readiness.current).toEqual({ ready: false, reasons: ['login_needed'] });
+  expect(later.logged({ event: 'login_awaited' })).toHaveLength(1);
   await later.close();
 });
 

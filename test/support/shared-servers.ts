@@ -28,8 +28,8 @@ export interface Shared extends AdminSurroundings {
   readonly serve: (url?: string, ...flags: readonly string[]) => Promise<RunningServer>;
 }
 
-/** Somebody has logged in, and no server is started. */
-export async function sharedServers(redis: Pick<RedisServer, 'url'>, clock: Clock): Promise<Shared> {
+/** No server is started. @param isLoggedIn - whether somebody has logged in; default true. */
+export async function sharedServers(redis: Pick<RedisServer, 'url'>, clock: Clock, { isLoggedIn = true } = {}): Promise<Shared> {
   const servers: RunningServer[] = [];
   const atOnce: status[] = [];
   const around = await adminSurroundings({
@@ -41,7 +41,7 @@ export async function sharedServers(redis: Pick<RedisServer, 'url'>, clock: Cloc
   });
   // Not the port's number: a later test is given the same one, and would find texts sealed with another key.
   const prefix = `test-${randomUUID()}`;
-  await logInShared(redis, prefix, around, clock);
+  if (isLoggedIn) await logInShared(redis, prefix, around, clock);
   let started = 0;
   const storeFlags = (url = redis.url): readonly string[] =>
     ['kind=redis', `redis.url=${url}`, `keys=${JSON.stringify([around.key])}`, `redis.key_prefix=${prefix}`].map(

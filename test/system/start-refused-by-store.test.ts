@@ -183,8 +183,7 @@ describe('parley doctor looks at the store that servers share, without an admini
     expect(check?.findings).toMatchObject([{ code: 'store_forgets', severity: 'warning' }]);
     const around = await adminSurroundings({ isLoggedIn: false });
     const server = serve(flagsFor(around, store));
-    await server.ended();
-    expect(server.stderr).toContain('"event":"store_forgets"');
+    await server.said('it warns', () => server.stderr.includes('"event":"store_forgets"'));
   });
 });
 
@@ -228,11 +227,15 @@ describe('a process that was asked to serve', () => {
     expect(server.stderr).toContain('the process ends although nobody has asked the server to stop');
   });
 
-  it('ends with 1 and says that somebody must log in, where nobody has', async () => {
+  it('waits for somebody to log in where nobody has, is not ready, and stops like any other', async () => {
     const around = await adminSurroundings({ isLoggedIn: false });
     const server = serve(flagsFor(around, [`redis.url=${open.url}`], 'nobody-has'));
-    expect(await server.ended()).toEqual({ code: 1, signal: null });
-    expect(errorOf(server)).toMatch(/^error login_needed/);
+    const { opsPort } = await server.ready();
+    const answer = await fetch(`http://127.0.0.1:${String(opsPort)}/health/ready`);
+    expect([answer.status, await answer.json()]).toEqual([503, { ready: false, reasons: ['login_needed'] }]);
+    server.signal('SIGTERM');
+    expect(await server.ended()).toEqual({ code: 0, signal: null });
+    expect(server.stderr).toContain('"event":"login_awaited"');
     // Others need not wait for the end of its lease.
     expect(await open.ask('EXISTS', 'nobody-has:admin:lease')).toBe(':0');
   });

@@ -20,6 +20,8 @@ const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const ABOUT_ALL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['config_invalid', 'profile_invalid', 'store_failed']);
 
 export interface Serving {
+  /** Whether somebody can log in while the server runs: a missing login is then waited for. */
+  readonly waitsForLogin: boolean;
   /** Organizations with tokens that were valid before the start (L-15). */
   readonly isServing: boolean;
   /** UUIDs of the organizations whose calls can come in after the first check. */
@@ -30,8 +32,9 @@ export interface Serving {
  * The failure that ends the start; undefined without one. An organization that has not authorized the app never ends it. A problem
  * of one organization, or one that takes too long, ends it only when no other organization is well.
  */
-export function failureOfStart(failures: readonly FirstFailure[], { isServing, served }: Serving): AppError | undefined {
-  const grave = failures.filter(({ error }) => error.code !== 'org_not_registered');
+export function failureOfStart(failures: readonly FirstFailure[], { waitsForLogin, isServing, served }: Serving): AppError | undefined {
+  const isWaitedFor = ({ code }: AppError): boolean => waitsForLogin && code === 'login_needed';
+  const grave = failures.filter(({ error }) => error.code !== 'org_not_registered' && !isWaitedFor(error));
   const canWait = ({ code }: AppError): boolean => isServing && CAN_WAIT.has(code);
   const inTrouble = new Set(grave.flatMap(({ of, error }) => (typeof of === 'object' && !canWait(error) ? [of.organizationId] : [])));
   const isAnyWell = served.some((organizationId) => !inTrouble.has(organizationId));

@@ -20,16 +20,37 @@ afterAll(async () => {
 
 const NO_SENTINELS = { sentinels: [], sentinelName: undefined, sentinelUser: undefined, sentinelPassword: undefined };
 
-it('a change that cannot begin, because a text does not open any more, leaves the lease to others', async () => {
-  const [keyPrefix, key] = ['for-commands', randomBytes(32)];
+/** A command's store. */
+async function commandOn(keyPrefix: string, key: Buffer, deposes: boolean): Promise<SharedCommandStore> {
   const command = await SharedCommandStore.open({
     redis: { url: redis.url, user: undefined, password: undefined, caFile: undefined, timeoutMs: 2000, keyPrefix, ...NO_SENTINELS },
     seal: new Seal(key),
     log: createLogger({ level: 'silent' }),
     ifHeld: 'stop it first',
-    waits: false,
+    ...{ waits: false, deposes },
   });
   onTestFinished(() => command.close());
+  return command;
+}
+
+it('L-10 a command that may depose writes while a server leads, which then leads no more, and can again', async () => {
+  const [keyPrefix, key] = ['for-logins', randomBytes(32)];
+  const store = await storeOn(redis, keyPrefix);
+  const texts = await SharedTexts.open(store, new Seal(key));
+  const lease = await leaseOf(store);
+  await texts.ledBy(lease).set('a', 'of the server');
+  await expect((await commandOn(keyPrefix, key, false)).set('a', 'refused')).rejects.toMatchObject({ code: 'store_failed' });
+  const command = await commandOn(keyPrefix, key, true);
+  await command.set('a', 'of the command');
+  await expect(texts.ledBy(lease).set('b', 'too late')).rejects.toMatchObject({ code: 'store_failed' });
+  expect([lease.isHeld, await command.isHeld(), await command.keys('')]).toEqual([false, false, ['a']]);
+  await leaseOf(store);
+  expect([(await texts.poll()).changed, texts.peek('a')]).toEqual([['a'], 'of the command']);
+});
+
+it('a change that cannot begin, because a text does not open any more, leaves the lease to others', async () => {
+  const [keyPrefix, key] = ['for-commands', randomBytes(32)];
+  const command = await commandOn(keyPrefix, key, false);
   await command.set('a', 'text');
   expect([await command.get('a'), await command.isHeld()]).toEqual(['text', false]);
 
