@@ -120,8 +120,8 @@ describe('the manifests', () => {
 });
 
 describe('kubectl', () => {
-  it('renders the folder: the configuration as a ConfigMap whose name the pods mount', (context) => {
-    const { stdout, stderr, status, error } = spawnSync(KUBECTL, ['kustomize', path.join(ROOT, KUBERNETES)], {
+  it.for(['', '-login'])('renders the folder kubernetes%s: the configuration as a ConfigMap whose name the pods mount', (kind, context) => {
+    const { stdout, stderr, status, error } = spawnSync(KUBECTL, ['kustomize', path.join(ROOT, KUBERNETES + kind)], {
       encoding: 'utf8',
       timeout: 60_000,
     });
@@ -134,7 +134,7 @@ describe('kubectl', () => {
     expect(kinds.map(({ kind }) => kind)).toContain('ConfigMap');
     const [, name = ''] = /name: (parley-config-\w+)\n/u.exec(stdout) ?? [];
     expect(name).not.toBe('');
-    expect(stdout.split(name).length - 1).toBe(2);
+    expect(stdout.split(name).length - 1).toBe(kind === '' ? 2 : 3);
   });
 });
 
@@ -216,7 +216,8 @@ describe('a pod', () => {
 
   it('is not started anew while it still waits for the first look at the administration', () => {
     const { periodSeconds, failureThreshold } = pod().container.startupProbe;
-    const [, firstLookMs = ''] = /const FIRST_LOOK_MS = (?<ms>[\d_]+);/u.exec(textOf('src/admin/administration.ts')) ?? [];
+    const [, firstLookMs = ''] = /const FIRST_CHECK_MS = (?<ms>[\d_]+);/u.exec(textOf('src/admin/administration.ts')) ?? [];
+    expect(firstLookMs).not.toBe('');
     expect(periodSeconds * failureThreshold * 1000).toBeGreaterThan(Number(firstLookMs.replaceAll('_', '')) + 30_000);
   });
 

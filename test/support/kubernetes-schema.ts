@@ -2,6 +2,7 @@
 // unchecked.
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { Job } from 'kubernetes-models/batch/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Namespace, Service, ServiceAccount } from 'kubernetes-models/v1';
@@ -12,6 +13,7 @@ type Schema = (object: object) => { validate(): void };
 const SCHEMAS: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['apps/v1 Deployment', (object) => new Deployment(object)],
   ['autoscaling/v2 HorizontalPodAutoscaler', (object) => new HorizontalPodAutoscaler(object)],
+  ['batch/v1 Job', (object) => new Job(object)],
   ['networking.k8s.io/v1 NetworkPolicy', (object) => new NetworkPolicy(object)],
   ['policy/v1 PodDisruptionBudget', (object) => new PodDisruptionBudget(object)],
   ['v1 ConfigMap', (object) => new ConfigMap(object)],
