@@ -69,9 +69,15 @@ export class DescriptorWatch {
   }
 }
 
+/** How many descriptors the settings allow the process to need, with those that it has now. */
+export function descriptorsNeeded({ used, reserved }: Descriptors, { grpc, websocket }: Settings): number {
+  return used + reserved + OTHER_CONNECTIONS + grpc.maxConnections + (websocket.enabled ? websocket.maxConnections : 0);
+}
+
 /** Warns when the settings allow more connections than the process has descriptors. */
-export function warnOfFewDescriptors({ limit, used, reserved }: Descriptors, { grpc, websocket }: Settings, log: Logger): void {
-  const needed = used + reserved + OTHER_CONNECTIONS + grpc.maxConnections + (websocket.enabled ? websocket.maxConnections : 0);
+export function warnOfFewDescriptors(descriptors: Descriptors, settings: Settings, log: Logger): void {
+  const needed = descriptorsNeeded(descriptors, settings);
+  const { limit } = descriptors;
   if (limit === undefined || limit >= needed) return;
   log.warn(
     { event: 'descriptors_few', limit, needed },

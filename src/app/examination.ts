@@ -50,6 +50,9 @@ export interface ExaminationParts {
   readonly server: Pick<DoctorContext, 'health' | 'listAgents'>;
 }
 
+/** What an examination needs that asks no running server. */
+export type PreflightParts = Pick<ExaminationParts, 'settings' | 'profile' | 'clock' | 'log' | 'authorities'>;
+
 /** Call `close`. */
 export interface Examination {
   readonly context: DoctorContext;
@@ -170,7 +173,7 @@ function webhooksOf(
 }
 
 /** The Date header of any answer of the platform; null without one: another check reports that the platform is unreachable. */
-async function dateAt(url: string, signal: AbortSignal): Promise<string | null> {
+export async function dateAt(url: string, signal: AbortSignal): Promise<string | null> {
   try {
     const answer = await fetch(url, { method: 'HEAD', redirect: 'manual', signal });
     return answer.headers.get('date');
@@ -204,16 +207,17 @@ function nothingToExamine({ organization, profile }: ExaminationParts): AppError
   return new AppError('config_invalid', `there is nothing to examine: admin.enabled is false, and ${what}`);
 }
 
-function storeOf({ settings, clock, log }: ExaminationParts): ExaminedStore | undefined {
+/** The Redis server that servers share. */
+export function storeOf({ settings, clock, log }: Pick<ExaminationParts, 'settings' | 'clock' | 'log'>): ExaminedStore | undefined {
   const { store } = settings;
   if (store.kind === 'memory') return undefined;
   const { url, sentinels, sentinelName = '' } = store.redis;
   const examine = async () => {
     const { RedisConnection } = await import('../store/redis/connection.ts');
-    const { examineRedis } = await import('./redis-examination.ts');
+    const { examineRedis, redisClockFindings } = await import('./redis-examination.ts');
     const connection = await RedisConnection.open({ ...store.redis, clock, log });
     try {
-      return await examineRedis(connection, settings);
+      return [...(await examineRedis(connection, settings)), ...(await redisClockFindings(connection, clock))];
     } finally {
       await connection.close();
     }

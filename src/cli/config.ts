@@ -1,5 +1,5 @@
 // `parley config`: the effective configuration and the origin of every value. Loads the bots, because only then the settings about
-// them can be validated, but starts nothing.
+// them can be validated, but starts nothing. With --check-live it also asks what a start needs.
 import { Command } from 'commander';
 import pc from 'picocolors';
 import { botsFolder } from '../app/bot-folders.ts';
@@ -9,9 +9,17 @@ import { configInvalid, type Problem } from '../app/config/problems.ts';
 import { botProblems, openCatalog } from '../app/open-catalog.ts';
 import { AppError } from '../base/errors.ts';
 import { loadBots } from '../bot/loader.ts';
+import { checkLive } from './check-live.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
 const INVALID = 2;
+
+const HELP = `
+Examples:
+  $ PARLEY_LOG_LEVEL=debug parley config --config my.yaml --grpc.port=8443
+  $ parley config --config my.yaml --check-live
+
+Exit code: 0 when all is well, 2 when the configuration or the usage is wrong; with --check-live also 1 for faults, 130 interrupted.`;
 
 /**
  * The command. Exit code 2 when the configuration is invalid; every other error is thrown.
@@ -22,10 +30,16 @@ export function configCommand(leave: () => void): Command {
   const command = acceptSettings(new Command('config'))
     .description('print the effective configuration and where each value comes from; secrets are masked')
     .option('--json', 'print JSON: one object per setting')
-    .addHelpText('after', '\nExample:\n  $ PARLEY_LOG_LEVEL=debug parley config --config my.yaml --grpc.port=8443');
-  return command.action(async (options: { json?: true }) => {
+    .option('--check-live', 'print instead what would go wrong at a start: asks stores and services, and changes nothing')
+    .option('--ca <file>', 'with --check-live: PEM of authorities to trust beside the public ones')
+    .addHelpText('after', HELP);
+  return command.action(async (options: { json?: true; checkLive?: true; ca?: string }) => {
     const output = command.configureOutput();
     try {
+      if (options.checkLive === true) {
+        await checkLive(command, options.ca);
+        return;
+      }
       const checked = checkSettings({ argv: settingsArguments(command) });
       if (checked.loaded === undefined) throw configInvalid([...checked.problems, ...(await problemsOfBots(checked))]);
       const rows = describeSettings(checked.loaded);

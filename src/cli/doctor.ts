@@ -8,7 +8,7 @@ import { runDoctor, type CheckResult } from '../admin/doctor/run-doctor.ts';
 import { openExamination } from '../app/examination.ts';
 import { createLogger } from '../base/log.ts';
 import { INTERRUPTED, runAsConfigured, type AdminWork } from './admin/run.ts';
-import { readBounded } from '../base/terminal/surroundings.ts';
+import { authoritiesIn } from './authorities.ts';
 import { doctorText, reportOf } from './doctor-text.ts';
 import { EXIT } from '../base/terminal/failure.ts';
 import { outsideCommand } from './outside-command.ts';
@@ -108,18 +108,6 @@ function checkIds(text: string, before: readonly CheckId[] = []): readonly Check
   const id = CHECK_IDS.find((known) => known === text);
   if (id === undefined) throw new InvalidArgumentError(`The checks are: ${CHECK_IDS.join(', ')}.`);
   return [...before, id];
-}
-
-async function authoritiesIn(file: string | undefined, command: Command): Promise<readonly string[]> {
-  if (file === undefined) return [];
-  try {
-    const pem = Buffer.from(await readBounded(file)).toString('utf8');
-    if (pem.includes('-----BEGIN CERTIFICATE-----')) return [pem];
-    throw new RangeError(`${file} holds no PEM certificate`);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) command.error(`error: ${thrown.message}`, { exitCode: EXIT.usage });
-    throw thrown;
-  }
 }
 
 /** Requests to the server from outside. None in an image without the clients of the fake platform: those checks are then skipped. */

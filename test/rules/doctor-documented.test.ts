@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CHECK_IDS } from '../../src/admin/doctor/check.ts';
+import { CHECK_IDS, PREFLIGHT_IDS } from '../../src/admin/doctor/check.ts';
 import { FINDING_CODES } from '../../src/admin/doctor/finding.ts';
 import { DOCTOR_CHECKS } from '../../src/admin/doctor/checks.ts';
 import { filesUnder, ROOT } from '../support/source-tree.ts';
@@ -23,13 +23,17 @@ describe('docs/doctor.md', () => {
     expect(documented).toEqual(DOCTOR_CHECKS.map(({ id, title }) => [id, title]));
   });
 
+  it('has exactly the checks before a start, in their order', () => {
+    expect(tableUnder('Before a start').map(([id]) => id)).toEqual(PREFLIGHT_IDS);
+  });
+
   it('has exactly the codes of findings, in their order', () => {
     expect(tableUnder('Findings').map(([code]) => code)).toEqual(FINDING_CODES);
   });
 
   it.each(tableUnder('Findings'))('says of %s which checks find it, how bad it is, what it means and how to mend it', (_code, ...cells) => {
     const [checks = '', severity, meaning, mend] = cells;
-    for (const check of checks.split(', ')) expect(['any', ...CHECK_IDS]).toContain(check);
+    for (const check of checks.split(', ')) expect(['any', ...CHECK_IDS, ...PREFLIGHT_IDS]).toContain(check);
     expect(['fault', 'warning']).toContain(severity);
     for (const text of [meaning, mend]) expect(text).toMatch(/^\S.{10,}$/u);
   });

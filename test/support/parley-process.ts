@@ -25,11 +25,12 @@ export class ParleyProcess {
    * @param argv - after `parley`. The environment of this process is not passed on, only its path and its folders.
    * @param input - what is piped in; default nothing.
    * @param maxDescriptors - how many files and sockets it may have open; default as many as this process.
+   * @param before - the words of a command that starts it, such as one that takes rights away.
    */
-  constructor(argv: readonly string[], input?: string, maxDescriptors?: number) {
+  constructor(argv: readonly string[], input?: string, maxDescriptors?: number, before: readonly string[] = []) {
     const { PATH, HOME, TMPDIR } = process.env;
     const limit = maxDescriptors === undefined ? '' : `ulimit -n ${String(maxDescriptors)} && `;
-    const command = [process.execPath, ...SHORT_LIFE, compiledMain(), ...compiledFlags(argv)];
+    const command = [...before, process.execPath, ...SHORT_LIFE, compiledMain(), ...compiledFlags(argv)];
     this.#child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', ...command], {
       cwd: packageRoot(),
       env: { PATH, HOME, TMPDIR, NO_COLOR: '1' },

@@ -101,7 +101,7 @@ export const scopesCheck: Check = {
 };
 
 /** Our clock and the platform's agree. */
-export const clockCheck: Check = {
+export const clockCheck: Check<Pick<DoctorContext, 'platformDate'>> = {
   id: 'clock',
   title: 'our clock agrees with the platform',
   needs: [],
@@ -115,13 +115,28 @@ export const clockCheck: Check = {
         const afterMs = clock.nowMs();
         const dateMs = Date.parse(header ?? '');
         if (Number.isNaN(dateMs)) return { skipped: 'the platform does not say its time' };
-        // Positive: our clock is late. The answer was written at some moment between request and answer.
-        const skewMs = Math.max(0, dateMs - afterMs) - Math.max(0, beforeMs - DATE_STEP_MS - dateMs);
-        if (Math.abs(skewMs) <= MAX_SKEW_MS) return [];
-        const what = `this machine is ${String(Math.round(Math.abs(skewMs) / 1000))} s ${skewMs > 0 ? 'behind' : 'ahead of'} the platform`;
-        const mend = 'let a time service set the clock, otherwise good tokens count as over or as not yet valid';
-        return [fault('clock_skew', what, mend, 'Date header of the platform')];
+        return skewFindings(dateMs, { beforeMs, afterMs }, 'the platform', 'Date header of the platform');
       },
     },
   ],
 };
+
+/**
+ * Whether a clock that was read elsewhere, to the second, differs from ours.
+ *
+ * @param dateMs - what it showed, ms since the epoch; NaN: nothing.
+ * @param asked - our time before and after the question, ms since the epoch.
+ */
+export function skewFindings(
+  dateMs: number,
+  { beforeMs, afterMs }: { readonly beforeMs: number; readonly afterMs: number },
+  whose: string,
+  where?: string,
+): readonly Found[] {
+  // Positive: our clock is late. The answer was written at some moment between question and answer.
+  const skewMs = Math.max(0, dateMs - afterMs) - Math.max(0, beforeMs - DATE_STEP_MS - dateMs);
+  if (Number.isNaN(skewMs) || Math.abs(skewMs) <= MAX_SKEW_MS) return [];
+  const what = `this machine is ${String(Math.round(Math.abs(skewMs) / 1000))} s ${skewMs > 0 ? 'behind' : 'ahead of'} ${whose}`;
+  const mend = 'let a time service set the clock, otherwise good tokens count as over or as not yet valid';
+  return [fault('clock_skew', what, mend, where)];
+}

@@ -33,8 +33,11 @@ export const CHECK_IDS = [
   'agents',
 ] as const;
 
+/** Further checks, of what a start needs (src/app/preflight). */
+export const PREFLIGHT_IDS = ['descriptors', 'own_certificate', 'key_sets', 'login', 'address', 'service', 'folder'] as const;
+
 /** Ids are public: commands print them and scripts read them. */
-export type CheckId = (typeof CHECK_IDS)[number];
+export type CheckId = (typeof CHECK_IDS)[number] | (typeof PREFLIGHT_IDS)[number];
 
 /** A check that could not run, or had nothing to examine. */
 export interface Skip {
@@ -71,11 +74,12 @@ export interface CheckTask {
   run(tools: CheckTools): Promise<Verdict> | Verdict;
 }
 
-export interface Check {
+/** @typeParam C - what it examines. */
+export interface Check<C = DoctorContext> {
   readonly id: CheckId;
   /** The fact that holds without findings, as half a sentence. */
   readonly title: string;
   /** Checks that must have passed; they come earlier in the list. */
   readonly needs: readonly CheckId[];
-  tasks(context: DoctorContext): readonly CheckTask[];
+  tasks(context: C): readonly CheckTask[];
 }

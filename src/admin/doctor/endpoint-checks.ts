@@ -42,17 +42,21 @@ function endpointCheck(
 export const listensCheck = endpointCheck('listens', 'connections are taken there', [], async (endpoint, tools) => {
   const probed = await probeTcp(targetOf(endpoint, tools));
   if (probed.kind === 'connected') return [];
-  const { code } = probed;
+  return [unreachable(probed.code, probeMs(tools))];
+});
+
+/** Why nothing can be reached at an address. @param code - of the failed connection. @param withinMs - how long it was waited for. */
+export function unreachable(code: string, withinMs: number): Found {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return [fault('host_unknown', `the host cannot be found (${code})`, 'give the registered host an address in the DNS')];
+    return fault('host_unknown', `the host cannot be found (${code})`, 'give the registered host an address in the DNS');
   }
   if (code === 'no_answer' || code === 'ETIMEDOUT') {
     const mend = 'look at the firewall and the load balancer before the server';
-    return [fault('no_answer', `nothing answers within ${String(probeMs(tools))} ms`, mend)];
+    return fault('no_answer', `nothing answers within ${String(withinMs)} ms`, mend);
   }
   const mend = 'start the server, and let it, or what stands before it, listen on the registered port';
-  return [fault('not_listening', `the connection is not taken (${code})`, mend)];
-});
+  return fault('not_listening', `the connection is not taken (${code})`, mend);
+}
 
 /** A TLS handshake succeeds, with any certificate. */
 export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS', ['listens'], async (endpoint, tools, context) => {
@@ -70,10 +74,15 @@ export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS',
 export const certificateCheck = endpointCheck('certificate', 'its certificate is good', ['tls_handshake'], (endpoint, { notes, clock }) => {
   const handshake = notes.handshakes.get(hostAndPort(endpoint));
   if (handshake === undefined) return NO_HANDSHAKE;
-  return [...trustFindings(endpoint, handshake), ...timeFindings(handshake, clock.nowMs())];
+  return certificateFindings(endpoint.host, handshake, clock.nowMs());
 });
 
-function trustFindings({ host }: Endpoint, { chainProblem, isForHost }: Handshake): readonly Found[] {
+/** What is wrong with the certificate of a handshake with `host`. */
+export function certificateFindings(host: string, handshake: Handshake, nowMs: number): readonly Found[] {
+  return [...trustFindings(host, handshake), ...timeFindings(handshake, nowMs)];
+}
+
+function trustFindings(host: string, { chainProblem, isForHost }: Handshake): readonly Found[] {
   const findings: Found[] = [];
   if (chainProblem !== undefined && chainProblem !== OVER && chainProblem !== 'CERT_NOT_YET_VALID') {
     const what = `its certificate is not trusted (${chainProblem})`;
@@ -186,7 +195,8 @@ function targetOf({ host, port }: Endpoint, tools: CheckTools): ProbeTarget {
   return { host, port, limitMs: probeMs(tools), clock: tools.clock, signal: tools.signal };
 }
 
-function probeMs({ limitMs }: CheckTools): number {
+/** How long to wait for a connection, ms. */
+export function probeMs({ limitMs }: Pick<CheckTools, 'limitMs'>): number {
   return Math.round(limitMs * PROBE_PART);
 }
 

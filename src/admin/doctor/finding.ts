@@ -10,6 +10,8 @@ export const FINDING_CODES = [
   'store_unreachable',
   'store_right_missing',
   'store_forgets',
+  'store_unsaved',
+  'store_evicts',
   'no_organization',
   'token_not_stored',
   'not_authorized',
@@ -49,6 +51,12 @@ export const FINDING_CODES = [
   'webhook_unanswered',
   'no_agents',
   'agents_not_listed',
+  'descriptors_few',
+  'login_missing',
+  'key_refused',
+  'service_fails',
+  'folder_unusable',
+  'folder_full',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

@@ -11,6 +11,8 @@ import type { Clock } from '../../base/clock.ts';
 export interface ProbeTarget {
   readonly host: string;
   readonly port: number;
+  /** The host that the certificate must be for; default: {@link host}. */
+  readonly name?: string;
   readonly limitMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -52,9 +54,9 @@ export function probeTls(
   authorities: readonly string[],
   protocols: readonly string[] = ['h2', 'http/1.1'],
 ): Promise<Probed<Handshake>> {
-  const { host, port } = target;
+  const { host, port, name = host } = target;
   const socket = connectTls({
-    ...{ host, port, ...trusting(host, authorities) },
+    ...{ host, port, ...trusting(name, authorities) },
     ALPNProtocols: [...protocols],
     // Both are evaluated below.
     rejectUnauthorized: false,
@@ -62,7 +64,7 @@ export function probeTls(
   });
   return settled(target, socket, (connected) => {
     socket.once('secureConnect', () => {
-      connected(() => handshakeOf(socket, host));
+      connected(() => handshakeOf(socket, name));
     });
   });
 }
@@ -97,13 +99,17 @@ export interface RequestTarget extends ProbeTarget {
  * @returns the status of the answer; 101 when a socket was opened.
  */
 export function probeUpgrade(target: RequestTarget, authorities: readonly string[]): Promise<Probed<number>> {
-  const headers = {
+  return probeRequest(target, 'GET', upgradeHeaders(), authorities);
+}
+
+/** The headers that ask for a WebSocket. */
+export function upgradeHeaders() {
+  return {
     connection: 'Upgrade',
     upgrade: 'websocket',
     'sec-websocket-version': '13',
     'sec-websocket-key': randomBytes(16).toString('base64'),
   };
-  return probeRequest(target, 'GET', headers, authorities);
 }
 
 /**
@@ -116,7 +122,8 @@ export function probeDelivery(target: RequestTarget, authorities: readonly strin
   return probeRequest(target, 'POST', { 'content-length': '0' }, authorities);
 }
 
-function probeRequest(
+/** Sends a request without a body. @returns the status of the answer. */
+export function probeRequest(
   target: RequestTarget,
   method: 'GET' | 'POST',
   headers: Readonly<Record<string, string>>,

@@ -4,7 +4,6 @@ import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, ERROR_MENDS } from '../../base/errors.ts';
 import { CaseNotes, type Check, type CheckId, type CheckTask, type Verdict } from './check.ts';
-import type { DoctorContext } from './context.ts';
 import { fault, type Finding, type Found } from './finding.ts';
 
 export interface DoctorOptions {
@@ -42,12 +41,13 @@ const INTERRUPTED = 'the examination was interrupted';
  * @returns the results in the order of `checks`, and within one in the order of its subjects.
  * @throws AppError `internal` for checks in a wrong order; never for a check that fails.
  */
-export async function runDoctor(checks: readonly Check[], context: DoctorContext, options: DoctorOptions): Promise<readonly CheckResult[]> {
+export async function runDoctor<C>(checks: readonly Check<C>[], context: C, options: DoctorOptions): Promise<readonly CheckResult[]> {
   demandOrder(checks);
-  return new Examination(checks, context, options).results();
+  const works = checks.map((check) => ({ check, tasks: check.tasks(context) }));
+  return new Examination(works, options).results();
 }
 
-function demandOrder(checks: readonly Check[]): void {
+function demandOrder(checks: readonly Listed[]): void {
   const ids = checks.map(({ id }) => id);
   for (const [index, { id, needs }] of checks.entries()) {
     const late = needs.find((need) => ids.includes(need, index));
@@ -55,9 +55,12 @@ function demandOrder(checks: readonly Check[]): void {
   }
 }
 
+/** A check without what it examines. */
+type Listed = Omit<Check, 'tasks'>;
+
 /** A running check of one subject. */
 interface Running {
-  readonly check: Check;
+  readonly check: Listed;
   readonly task: CheckTask;
   readonly ending: Promise<Ending>;
 }
@@ -78,12 +81,12 @@ class Examination {
   #free: number;
   readonly #queue: (() => void)[] = [];
 
-  constructor(checks: readonly Check[], context: DoctorContext, options: DoctorOptions) {
+  constructor(works: readonly { readonly check: Listed; readonly tasks: readonly CheckTask[] }[], options: DoctorOptions) {
     this.#options = options;
     this.#whole = linkAbort(options.signal);
     this.#free = options.maxParallel ?? MAX_PARALLEL;
-    for (const check of checks) {
-      for (const task of check.tasks(context)) {
+    for (const { check, tasks } of works) {
+      for (const task of tasks) {
         const needed = this.#running.filter((earlier) => isNeeded(earlier, check, task));
         this.#running.push({ check, task, ending: this.#examine(check, task, needed) });
       }
@@ -99,13 +102,13 @@ class Examination {
     }
   }
 
-  async #examine(check: Check, task: CheckTask, needed: readonly Running[]): Promise<Ending> {
+  async #examine(check: Listed, task: CheckTask, needed: readonly Running[]): Promise<Ending> {
     const ending = await this.#ending(check, task, needed);
     this.#options.onResult?.(ending.result, this.#running.length);
     return ending;
   }
 
-  async #ending(check: Check, task: CheckTask, needed: readonly Running[]): Promise<Ending> {
+  async #ending(check: Listed, task: CheckTask, needed: readonly Running[]): Promise<Ending> {
     const grounds = await Promise.all(needed.map(({ ending }) => ending));
     const missing = grounds.find(({ isGround }) => !isGround)?.result;
     if (missing !== undefined) {
@@ -155,7 +158,7 @@ class Examination {
   }
 }
 
-function isNeeded(earlier: Running, check: Check, task: CheckTask): boolean {
+function isNeeded(earlier: Running, check: Listed, task: CheckTask): boolean {
   const own = earlier.task.subject.path.at(-1);
   return check.needs.includes(earlier.check.id) && own !== undefined && task.subject.path.includes(own);
 }
@@ -167,7 +170,7 @@ function failureOf(thrown: unknown): Found {
   return fault('check_failed', `the check could not be made (${name})`, ERROR_MENDS.internal);
 }
 
-function resultOf({ id, title }: Check, { subject }: CheckTask, verdict: Verdict): CheckResult {
+function resultOf({ id, title }: Listed, { subject }: CheckTask, verdict: Verdict): CheckResult {
   const about = { id, title, subject: subject.text };
   if ('skipped' in verdict) return { ...about, state: 'skipped', findings: [], reason: verdict.skipped };
   const findings = verdict.map(({ code, severity, what, where = subject.text, mend }) => ({ code, severity, what, where, mend }));

@@ -1,11 +1,11 @@
 // Is the store that servers share usable, and will it keep its data after a restart?
 import { AppError } from '../../base/errors.ts';
 import type { Check, Verdict } from './check.ts';
-import type { ExaminedStore } from './context.ts';
+import type { DoctorContext, ExaminedStore } from './context.ts';
 import { fault } from './finding.ts';
 
 /** The store answers, accepts our credentials, and keeps its data. */
-export const storeCheck: Check = {
+export const storeCheck: Check<Pick<DoctorContext, 'store'>> = {
   id: 'store',
   title: 'it can be used, and keeps its data',
   needs: [],

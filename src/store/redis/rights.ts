@@ -15,7 +15,7 @@ export interface RedisUse {
 
 /** What every connection needs: its health checks, and the two ways to run a script. */
 export const EVERYWHERE: readonly string[] = ['PING', 'ROLE', 'EVALSHA', 'EVAL'];
-/** Rights that only this file and `after-restart.ts` need. */
+/** Rights that only this file and `keeping.ts` need. */
 export const FOR_EXAMINATION: readonly string[] = ['+info', '+acl|dryrun'];
 
 const WITHOUT_KEY: ReadonlySet<string> = new Set(['PING', 'ROLE', 'TIME', 'INFO']);

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../../src/base/package-root.ts';
 import { toAppError } from '../../../src/base/errors.ts';
-import { examineRedis } from '../../../src/app/redis-examination.ts';
+import { examineRedis, redisClockFindings } from '../../../src/app/redis-examination.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { requireDebian } from '../../support/debian.ts';
 import { redisConnection } from '../../support/redis-connection.ts';
 import { REDIS_NEEDS, RedisServer } from '../../support/redis-server.ts';
@@ -12,7 +13,7 @@ import { REDIS_NEEDS, RedisServer } from '../../support/redis-server.ts';
 const hasRedis = requireDebian(REDIS_NEEDS);
 let redis: RedisServer;
 beforeAll(async () => {
-  if (hasRedis) redis = await RedisServer.start();
+  if (hasRedis) redis = await RedisServer.start({ isKept: true });
 });
 afterAll(async () => {
   if (hasRedis) await redis.stop();
@@ -67,5 +68,25 @@ describe('the examination of a Redis server', () => {
     const rights = RIGHTS.filter((right) => !['+hlen', '+zadd', '+time'].includes(right));
     const only = { keys: ['~parley:home:*', '~parley:{instances}*'], hasAdministration: false };
     expect(await findings(rights, only)).toEqual([]);
+  });
+});
+
+describe('the time of a Redis server', () => {
+  it.each([
+    ['agrees with ours', 0, []],
+    ['is behind ours', 60_000, [/^warning clock_skew this machine is (?:59|60) s ahead of the Redis server$/u]],
+    ['is ahead of ours', -60_000, [/^warning clock_skew this machine is (?:59|60) s behind the Redis server$/u]],
+  ])('%s', async (_what, aheadMs, expected) => {
+    const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+    const found = await redisClockFindings(await redisConnection(redis), clock);
+    expect(found.map(({ severity, code, what }) => `${severity} ${code} ${what}`)).toEqual(
+      expected.map((text) => expect.stringMatching(text) as unknown),
+    );
+  });
+
+  it('is not asked of a user who may not', async () => {
+    await redis.ask('ACL', 'SETUSER', 'timeless', 'reset', 'on', '>secret', '+@all', '-time');
+    const connection = await redisConnection(redis, { user: 'timeless', password: 'secret' });
+    expect(await redisClockFindings(connection, { ...systemClock, nowMs: () => 0 })).toEqual([]);
   });
 });

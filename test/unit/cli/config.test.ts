@@ -99,6 +99,6 @@ describe('parley config', () => {
     let help = '';
     const command = configCommand(() => undefined).configureOutput({ writeOut: (text) => (help += text) });
     command.outputHelp();
-    expect(help).toMatch(/Example:\n {2}\$ .*parley config --config my\.yaml/u);
+    expect(help).toMatch(/Examples:\n {2}\$ .*parley config --config my\.yaml/u);
   });
 });

@@ -8,7 +8,7 @@ import { packageRoot } from '../../../../src/base/package-root.ts';
 import { RedisDirectory } from '../../../../src/cluster/redis-directory.ts';
 import { callsUse } from '../../../../src/cluster/redis-use.ts';
 import { administrationUse, adminStore } from '../../../../src/store/redis/admin-store.ts';
-import { afterRestart } from '../../../../src/store/redis/after-restart.ts';
+import { keepingOf } from '../../../../src/store/redis/keeping.ts';
 import { takeLease } from '../../../../src/store/redis/renewal-lease.ts';
 import { SharedTexts } from '../../../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../../../src/store/seal.ts';
@@ -52,7 +52,7 @@ async function restarted(acl: readonly string[]) {
   if (taken.kind !== 'ours') throw new Error('nobody else is there');
   await texts.ledBy(taken.lease).set('login', 'token');
   await taken.lease.giveBack();
-  const told = await afterRestart(connection, USES);
+  const { restart: told } = await keepingOf(connection, USES);
   await redis.kill();
   await redis.again();
   const again = await redisConnection(redis, PARLEY);
@@ -72,28 +72,38 @@ describe('after a restart of a Redis server with an append-only file', () => {
 });
 
 describe('what a Redis server has after a restart', () => {
-  it('is as it was where it is configured to keep nothing', async () => {
+  it('is what was in its last copy where it has no append-only file', async () => {
     const redis = await serverWith({ acl: DEFAULT_OFF });
-    expect(await afterRestart(await redisConnection(redis, PARLEY), USES)).toBe('kept');
+    expect(await keepingOf(await redisConnection(redis, PARLEY), USES)).toEqual({ restart: 'unsaved', eviction: undefined });
   });
 
   it.each(['~parley:home:* +@all', '~parley:admin:* +@all', '~* +@all -sadd'])(
     'is not all there where the default user has %s',
     async (rights) => {
       const redis = await serverWith({ acl: [`user default off &* ${rights}`, ...DOCUMENTED.slice(1)], isKept: true });
-      expect(await afterRestart(await redisConnection(redis, PARLEY), USES)).toBe('lost');
+      expect(await keepingOf(await redisConnection(redis, PARLEY), USES)).toMatchObject({ restart: 'lost' });
     },
   );
 
   it.each(['+info', '+acl|dryrun'])('is not known to a user without the right %s', async (right) => {
     const redis = await serverWith({ acl: DEFAULT_OFF.map((line) => line.replace(` ${right}`, '')), isKept: true });
-    expect(await afterRestart(await redisConnection(redis, PARLEY), USES)).toBe('unknown');
+    expect(await keepingOf(await redisConnection(redis, PARLEY), USES)).toMatchObject({ restart: 'unknown' });
+  });
+
+  it.each([
+    ['100mb', 'allkeys-lru', 'allkeys-lru'],
+    ['100mb', 'noeviction', undefined],
+    ['0', 'allkeys-lru', undefined],
+  ])('is not all that was written where it drops keys: maxmemory %s and %s', async (maxmemory, policy, eviction) => {
+    const redis = await serverWith({});
+    await redis.ask('CONFIG', 'SET', 'maxmemory', maxmemory, 'maxmemory-policy', policy);
+    expect(await keepingOf(await redisConnection(redis), USES)).toMatchObject({ eviction });
   });
 
   it('is unknown while Redis is away', async () => {
     const redis = await serverWith({});
     const connection = await redisConnection(redis);
     await redis.kill();
-    await expect(afterRestart(connection, USES)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(keepingOf(connection, USES)).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });

@@ -1,0 +1,34 @@
+// `parley config --check-live`: what would go wrong at a start, found before it. src/app/preflight has the checks.
+import type { Command } from 'commander';
+import { runDoctor } from '../admin/doctor/run-doctor.ts';
+import { preflightOf } from '../app/preflight/preflight.ts';
+import { createLogger } from '../base/log.ts';
+import { EXIT } from '../base/terminal/failure.ts';
+import { INTERRUPTED, runAsConfigured } from './admin/run.ts';
+import { authoritiesIn } from './authorities.ts';
+import { doctorText, reportOf } from './doctor-text.ts';
+
+/** Longest time of one check, ms; at most two wait for each other. */
+const CHECK_LIMIT_MS = 4500;
+/** Longest time of all, ms. */
+const LIMIT_MS = 10_000;
+/** All at once: each asks somebody else. */
+const MAX_PARALLEL = 100;
+
+/** Makes all checks and prints the report. Sets the exit code. @param ca - a file of authorities to trust. */
+export async function checkLive(command: Command, ca: string | undefined): Promise<void> {
+  const authorities = await authoritiesIn(ca, command);
+  await runAsConfigured(
+    command,
+    async ({ settings, profile, clock, signal, output }) => {
+      // The findings report what the log would warn of.
+      const log = createLogger({ level: 'error', destination: { write: output.note } });
+      const { checks, context } = preflightOf({ settings, profile, clock, log, authorities });
+      const results = await runDoctor(checks, context, { signal, clock, perCheckMs: CHECK_LIMIT_MS, maxParallel: MAX_PARALLEL });
+      const report = reportOf(results, !signal.aborted);
+      output.show(report, doctorText(report, output.colors));
+      process.exitCode = signal.reason === INTERRUPTED ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
+    },
+    LIMIT_MS,
+  );
+}
