@@ -17,6 +17,9 @@ const MAX_PROFILE_BYTES = 65_536;
 const MAX_PROBLEMS = 50;
 const NAME = /^[a-z0-9][a-z0-9-]*$/;
 
+/** Shipped profiles that were read, by file: parsing one takes a while, and some programs ask often. */
+const shippedProfiles = new Map<string, { readonly text: string; readonly profile: PlatformProfile }>();
+
 /**
  * Reads a profile from YAML.
  *
@@ -50,7 +53,8 @@ export function parseProfile(text: string, origin: string): PlatformProfile {
  */
 export function loadProfile(nameOrPath: string): PlatformProfile {
   const shipped = path.join(packageRoot(), 'config', 'platforms');
-  const file = NAME.test(nameOrPath) ? path.join(shipped, `${nameOrPath}.yaml`) : path.resolve(nameOrPath);
+  const isShipped = NAME.test(nameOrPath);
+  const file = isShipped ? path.join(shipped, `${nameOrPath}.yaml`) : path.resolve(nameOrPath);
   if (!existsSync(file) || !statSync(file).isFile()) {
     const names = readdirSync(shipped).filter((name) => name.endsWith('.yaml'));
     throw invalid(nameOrPath, [
@@ -60,7 +64,12 @@ export function loadProfile(nameOrPath: string): PlatformProfile {
   if (statSync(file).size > MAX_PROFILE_BYTES) {
     throw invalid(nameOrPath, [`- ${file} is longer than ${String(MAX_PROFILE_BYTES)} bytes: it is too long for a profile`]);
   }
-  return parseProfile(readFileSync(file, 'utf8'), file);
+  const text = readFileSync(file, 'utf8');
+  const known = shippedProfiles.get(file);
+  if (known?.text === text) return known.profile;
+  const profile = parseProfile(text, file);
+  if (isShipped) shippedProfiles.set(file, { text, profile });
+  return profile;
 }
 
 function invalid(origin: string, problems: readonly string[], cause?: unknown): AppError {

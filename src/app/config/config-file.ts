@@ -35,8 +35,7 @@ export function readConfigFile(file: string, options: FileOptions): Source {
   } catch (cause) {
     return unreadable(`the file must be readable (${errorCode(cause)})`, 'check the path; it starts from the current folder');
   }
-  const lines = new LineCounter();
-  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });
+  const { document, lines } = parsed(content, options.kind);
   if (document.errors.length > 0) {
     const problems = document.errors.map((error) => ({
       subject,
@@ -48,6 +47,24 @@ export function readConfigFile(file: string, options: FileOptions): Source {
     return { given: [], problems };
   }
   return new FileReader(document, lines, { ...options, file, subject }).read();
+}
+
+interface Parsed {
+  readonly content: string;
+  readonly document: Document.Parsed;
+  readonly lines: LineCounter;
+}
+
+/** Parsing them takes most of the time of a loading, and they are the same each time. */
+let defaults: Parsed | undefined;
+
+function parsed(content: string, kind: FileOptions['kind']): Parsed {
+  if (kind === 'default' && defaults?.content === content) return defaults;
+  const lines = new LineCounter();
+  const result = { content, document: parseDocument(content, { lineCounter: lines, prettyErrors: false }), lines };
+  // A file of the operator may hold secrets, and is not kept.
+  if (kind === 'default') defaults = result;
+  return result;
 }
 
 type ReaderOptions = Pick<FileOptions, 'kind' | 'baseFolder'> & { readonly file: string; readonly subject: string };
