@@ -13,6 +13,8 @@ const config: KnipConfig = {
     'test/fixtures/*bots/*.ts',
     // Run in processes of their own.
     'test/fixtures/reload/*.ts',
+    'test/fixtures/load/small-server.ts',
+    'test/fleet/caller-process.ts',
     'scripts/*.mjs',
     'console/*.tsx',
     'console/softphone-worklets.ts',

@@ -2,6 +2,7 @@
 // so far.
 import { fork, type ChildProcess } from 'node:child_process';
 import { ODDITIES, verdictOf, type HeardCall, type Oddity, type Verdict } from './heard-call.ts';
+import { compiledModule } from '../support/compiled-program.ts';
 import type { CallersReport, CallersWish } from './caller-messages.ts';
 
 /** Calls that one process holds at once, so that it keeps its pace. */
@@ -84,7 +85,7 @@ export class Callers {
   }
 
   #start(wish: CallersWish, index: number, count: number): { readonly child: ChildProcess; readonly done: Promise<void> } {
-    const child = fork(new URL('caller-process.ts', import.meta.url), { execArgv: ['--import=tsx', '--conditions=@parley/source'] });
+    const child = fork(compiledModule('test/fleet/caller-process.ts'), { execArgv: [] });
     const done = new Promise<void>((resolve, reject) => {
       child.once('exit', (code, signal) => {
         reject(new Error(`callers have ended by themselves (${String(code ?? signal)})`));

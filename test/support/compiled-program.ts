@@ -12,9 +12,9 @@ const COMPILER = path.join(import.meta.dirname, 'compile-program.mjs');
 /** What is compiled; what it imports comes with it. */
 const COMPILED = ['src', 'bots', ...readdirSync(path.join(ROOT, 'test', 'fixtures')).flatMap(botsFolder)];
 /** What the program reads beside its code. */
-const BESIDE = ['node_modules', 'config', 'proto', 'bots/prompts'];
+const BESIDE = ['node_modules', 'config', 'proto', 'bots/prompts', 'test/fixtures/speech'];
 /** What decides about the program beside its sources. */
-const RECIPE = ['test/support/compile-program.mjs', 'test/support/compiled-program.ts', 'scripts/console.mjs', 'console'];
+const RECIPE = ['test/support', 'test/fleet', 'test/fixtures/load', 'scripts/console.mjs', 'console'];
 
 let made: string | undefined;
 
@@ -26,7 +26,12 @@ function compiledProgram(): string {
 
 /** The module that is started as `parley`. */
 export function compiledMain(): string {
-  return path.join(compiledProgram(), 'src', 'cli', 'main.js');
+  return compiledModule('src/cli/main.ts');
+}
+
+/** Another module that is begun as a process. @param module - as compile-program.mjs lists it. */
+export function compiledModule(module: string): string {
+  return path.join(compiledProgram(), module.replace(/\.ts$/u, '.js'));
 }
 
 /** The entry for bots of the compiled program, for a module outside of it. */
@@ -62,7 +67,7 @@ function find(): string {
 function compile(target: string): void {
   const { status, stdout, stderr } = spawnSync(process.execPath, [COMPILER, ROOT, target, ...COMPILED], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 170_000,
   });
   if (status !== 0) throw new Error(`the program does not compile: ${stdout}${stderr}`);
 }

@@ -8,14 +8,18 @@ import { systemClock } from '../../../../../src/base/clock.ts';
 import { loadCommand } from '../../../../../src/fake-platform/cli/load.ts';
 import type { LoadSurroundings } from '../../../../../src/fake-platform/cli/load/load-surroundings.ts';
 import { readLoadResult } from '../../../../../src/fake-platform/load/load-result.ts';
-import { startWorkerProcess } from '../../../../../src/fake-platform/load/worker-process.ts';
+import type * as WorkerProcess from '../../../../../src/fake-platform/load/worker-process.ts';
 import { parseTarget } from '../../../../../src/fake-platform/lines/target.ts';
+import { compiledModule } from '../../../../support/compiled-program.ts';
 import { freePort } from '../../../../support/free-port.ts';
 import { madeUpResult, timesOf } from '../../../../support/load-result.ts';
 import { startRelay } from '../../../../support/relay.ts';
 import { ending, startScriptedSocketServer, welcome } from '../../../../support/scripted-socket-server.ts';
 import { startSmallServer, type SmallServer } from '../../../../support/small-server.ts';
 import { until } from '../../../../support/until.ts';
+
+// From the sources it would start workers that compile them.
+const { startWorkerProcess } = (await import(compiledModule('src/fake-platform/load/worker-process.ts'))) as typeof WorkerProcess;
 
 interface Ran {
   readonly code: number | undefined;
