@@ -1,8 +1,10 @@
 // `parley call` to a real server whose bot throws: a call on which the caller has heard the server's apology is no good one. And to one
 // that understands nobody, which it says with the remedy.
 import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { callerVoice } from '../../src/cli/caller-voice.ts';
+import { callCommand } from '../../src/fake-platform/cli/call.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
-import { ParleyProcess } from '../support/parley-process.ts';
 import { RunningServer } from '../support/running-server.ts';
 import { WITH_SOCKETS } from '../support/socket-peer.ts';
 
@@ -22,11 +24,18 @@ async function serve(flags: readonly string[] = [], module = BROKEN): Promise<Ru
 }
 
 /** `parley call` until its end. */
-async function call(target: string, ...flags: readonly string[]): Promise<{ readonly code: number | null; readonly text: string }> {
-  const caller = new ParleyProcess(['call', target, '--org', 'ce861fba-6e2f-49f9-9a84-b354008fac9e', ...flags]);
-  onTestFinished(() => caller.kill());
-  const { code } = await caller.ended();
-  return { code, text: caller.stdout };
+async function call(target: string, ...flags: readonly string[]): Promise<{ readonly code: number | undefined; readonly text: string }> {
+  const lines: string[] = [];
+  let code: number | undefined;
+  const command = callCommand({
+    ...{ clock: systemClock, isColoured: false, openVoice: callerVoice },
+    print: (line) => lines.push(line),
+    complain: () => undefined,
+    setExitCode: (set) => (code = set),
+    onInterrupt: () => () => undefined,
+  });
+  await command.parseAsync([target, '--org', 'ce861fba-6e2f-49f9-9a84-b354008fac9e', ...flags], { from: 'user' });
+  return { code, text: lines.join('\n') };
 }
 
 const REVEALING = '--media.reveal_prompt_text=true';
