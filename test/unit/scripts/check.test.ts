@@ -37,8 +37,14 @@ function check(steps: Readonly<Record<string, string>>, args: readonly string[] 
   const test = `require('node:fs').writeFileSync(process.env.TEST_REPORT_FILE, ${JSON.stringify(text)})`;
   writeFileSync(path.join(root, 'test.cjs'), report === null ? '' : test);
   const fine = Object.fromEntries(['generate', 'lint', 'types', 'build'].map((name) => [name, 'exit 0 #']));
-  writeFileSync(path.join(root, 'package.json'), JSON.stringify({ scripts: { ...fine, test: 'node test.cjs', ...steps } }));
-  return spawnSync(process.execPath, ['scripts/check.mjs', ...args], { cwd: root, encoding: 'utf8' });
+  // A stand-in for npm, which takes half a second to start: `npm run --silent NAME -- ARGUMENT…`.
+  mkdirSync(path.join(root, 'bin'));
+  writeFileSync(path.join(root, 'bin/npm'), '#!/bin/sh\nname=$3\nshift 4\nexec sh -c "$(cat "scripts/$name.sh") $*"\n', { mode: 0o755 });
+  for (const [name, script] of Object.entries({ ...fine, test: 'node test.cjs', ...steps })) {
+    writeFileSync(path.join(root, `scripts/${name}.sh`), script);
+  }
+  const env = { ...process.env, PATH: `${path.join(root, 'bin')}:${process.env['PATH'] ?? ''}` };
+  return spawnSync(process.execPath, ['scripts/check.mjs', ...args], { cwd: root, encoding: 'utf8', env });
 }
 
 function lastLine(text: string): string {
