@@ -1,8 +1,11 @@
 // Waiting for something to become true, with a bound: the only way tests over real sockets wait.
 import { systemClock } from '../../src/base/clock.ts';
 
-/** Pause between two looks, ms. */
-const LOOK_MS = 5;
+/** Shortest and longest pause between two checks, ms. */
+const PAUSE_MS = 5;
+const MAX_PAUSE_MS = 40;
+/** A check that asks a server is work itself: the pause behind it is so many times as long. */
+const PAUSE_FACTOR = 3;
 /** Generous for a busy machine: only a hang takes this long, ms. */
 const LIMIT_MS = 60_000;
 
@@ -14,13 +17,16 @@ const LIMIT_MS = 60_000;
  */
 export async function until(what: string | (() => string), condition: () => boolean | Promise<boolean>, limitMs = LIMIT_MS): Promise<void> {
   const startedMs = systemClock.monotonicMs();
-  while (!(await condition())) {
-    const waitedMs = systemClock.monotonicMs() - startedMs;
+  for (;;) {
+    const checkedMs = systemClock.monotonicMs();
+    if (await condition()) return;
+    const nowMs = systemClock.monotonicMs();
+    const waitedMs = nowMs - startedMs;
     if (waitedMs > limitMs) {
       throw new Error(`gave up waiting until ${typeof what === 'string' ? what : what()} (${String(Math.round(waitedMs))} ms)`);
     }
     await new Promise<void>((resolve) => {
-      systemClock.after(LOOK_MS, resolve);
+      systemClock.after(Math.min(MAX_PAUSE_MS, Math.max(PAUSE_MS, PAUSE_FACTOR * (nowMs - checkedMs))), resolve);
     });
   }
 }
