@@ -3,6 +3,7 @@
 import { parseJson } from '../base/json.ts';
 import type { AudioEncoding, AudioInput } from '../dialog/input.ts';
 import { FALLBACK_FORMAT } from '../speech/audio-format.ts';
+import { isRecordedEvent, isTime } from './recorded-shape.ts';
 import type { RecordedEvent } from './recording.ts';
 import { unreadable } from './sealed-file.ts';
 
@@ -14,6 +15,10 @@ const TAG = { json: 1, audio: 2, withheldAudio: 3 } as const;
 const HEAD_BYTES = 1 + 8 + 4;
 const AUDIO_HEAD_BYTES = HEAD_BYTES + 1 + 4 + 4;
 const JSON_HEAD_BYTES = HEAD_BYTES + 4;
+/** Largest message that a server can be told to take, bytes. */
+const MAX_FRAME_BYTES = 16_777_216;
+/** More than the caller says in a day, bytes: withheld sound takes no room in a file, and all of its length in memory. */
+const MAX_SOUND_BYTES = 1_073_741_824;
 /** Kept free, because an event may be a little longer when it is withheld. */
 const RESERVE_BYTES = 1024;
 const ENCODINGS: readonly (AudioEncoding | undefined)[] = [undefined, 'linear16', 'mulaw', 'alaw'];
@@ -135,10 +140,17 @@ export class EventReader {
   readonly #turns = new Map<number, string>();
   #soundBytes = 0;
   #encoding: AudioEncoding = FALLBACK_FORMAT.encoding;
+  readonly #isForeign: boolean;
+
+  /** @param isForeign - anybody may have made the blocks: their shape is checked. */
+  constructor(isForeign: boolean) {
+    this.#isForeign = isForeign;
+  }
 
   /** @throws AppError `recording_unreadable`. */
   read(block: Buffer): void {
     for (const record of recordsIn(block)) {
+      if (this.#isForeign && !isShaped(record)) throw unreadable('it has an event that no recording has');
       if ('input' in record) this.#audio(record);
       else {
         const { event } = record;
@@ -155,6 +167,7 @@ export class EventReader {
   #audio({ atMs, turn: number, input }: Extract<BlockRecord, { input: AudioInput }>): void {
     const { audio, encoding, sampleRateHz } = input;
     this.#encoding = encoding ?? this.#encoding;
+    if (this.#soundBytes + audio.length > MAX_SOUND_BYTES) throw unreadable('it has more sound than any call');
     const isWithheld = audio instanceof WithheldAudio;
     const sound = isWithheld ? new Uint8Array(audio.length).fill(SILENCE[this.#encoding]) : audio;
     const range = { from: this.#soundBytes, bytes: sound.length };
@@ -163,6 +176,10 @@ export class EventReader {
     this.#sound.push(sound);
     this.#soundBytes += sound.length;
   }
+}
+
+function isShaped(record: BlockRecord): boolean {
+  return 'event' in record ? isRecordedEvent(record.event) : isTime(record.atMs);
 }
 
 /** Sound of which only the length is known. */
@@ -187,6 +204,7 @@ function* recordsIn(block: Buffer): Generator<BlockRecord> {
       const [rate, length] = [block.readUInt32LE(at + 1), block.readUInt32LE(at + 5)];
       at += AUDIO_HEAD_BYTES - HEAD_BYTES;
       const isWithheld = tag === TAG.withheldAudio;
+      if (length > MAX_FRAME_BYTES) throw unreadable('it has a frame that is longer than any can be');
       const audio = isWithheld ? new WithheldAudio(length) : block.subarray(at, at + length);
       if (!isWithheld) at += length;
       const named = { ...(encoding !== undefined && { encoding }), ...(rate !== 0 && { sampleRateHz: rate }) };

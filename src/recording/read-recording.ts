@@ -1,6 +1,7 @@
 // Reads a recording from its file.
 import { parseJson } from '../base/json.ts';
 import { EventReader } from './event-block.ts';
+import { isRecordingHeader } from './recorded-shape.ts';
 import type { Recording, RecordingHeader } from './recording.ts';
 import { FileOpener, FileSealer, PIECE, unreadable, type Piece, type RecordingKeys } from './sealed-file.ts';
 
@@ -21,10 +22,11 @@ export interface RecordingSummary {
  * @throws AppError `recording_unreadable` for another key, a changed file, and anything else.
  */
 export function readRecording(file: Uint8Array, keys: RecordingKeys): Recording {
-  const { pieces } = new FileOpener(file, keys).all(file);
+  const opener = new FileOpener(file, keys);
+  const { pieces } = opener.all(file);
   const [first, ...others] = pieces;
-  const header = headerOf(first);
-  const events = new EventReader();
+  const header = headerOf(first, opener.isOpen);
+  const events = new EventReader(opener.isOpen);
   const botSound: Uint8Array[] = [];
   for (const { kind, bytes } of others) {
     if (kind === PIECE.events) events.read(bytes);
@@ -52,16 +54,19 @@ export function headAndEnd(
   keys: RecordingKeys,
 ): { readonly header: RecordingHeader; readonly summary: RecordingSummary | undefined } {
   const opener = new FileOpener(start, keys);
-  const header = headerOf(opener.first(start));
+  const header = headerOf(opener.first(start), opener.isOpen);
   // Sealed by us, so it is trusted to have this type.
   return { header, summary: opener.summary(end) as RecordingSummary | undefined };
 }
 
-function headerOf(piece: Piece | undefined): RecordingHeader {
+function headerOf(piece: Piece | undefined, isOpen: boolean): RecordingHeader {
   const header = piece?.kind === PIECE.header ? parseJson(piece.bytes) : undefined;
   if (typeof header !== 'object' || header === null || Reflect.get(header, 'form') !== 1)
     throw unreadable('a newer version has written it');
+  if (isOpen && !isRecordingHeader(header)) throw unreadable('its header is no header of a recording');
+  const id: unknown = Reflect.get(header, 'id');
   // Somebody else may have made an open file.
-  if (!RECORDING_ID.test(String(Reflect.get(header, 'id')))) throw unreadable('its id is no id of a recording');
+  if (typeof id !== 'string' || !RECORDING_ID.test(id)) throw unreadable('its id is no id of a recording');
+  // Whoever has the key is trusted.
   return header as RecordingHeader;
 }

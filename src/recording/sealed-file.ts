@@ -2,6 +2,7 @@
 // where it was cut. A piece that was changed, left out or put elsewhere does not open. Knows nothing of calls.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -114,7 +115,7 @@ export class FileOpener {
   summary(end: Uint8Array): unknown {
     const at = pieceAt(end, Math.max(0, end.length - SEALED_SUMMARY_BYTES));
     const piece = at === undefined ? undefined : this.#opened(SUMMARY_NONCE, at.sealed);
-    return piece === undefined ? undefined : JSON.parse(piece.bytes.toString());
+    return piece === undefined ? undefined : parseJson(piece.bytes);
   }
 
   #end(file: Uint8Array, end: number, count: number): unknown {

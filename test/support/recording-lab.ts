@@ -2,8 +2,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Bot } from '../../src/bot/bot.ts';
+import { readRecording, unsealed } from '../../src/recording/read-recording.ts';
 import { FolderRecorder, type FolderRecorderOptions } from '../../src/recording/recorder.ts';
 import { RecordingFolder } from '../../src/recording/recording-folder.ts';
 import type { RecordedEvent, Recording } from '../../src/recording/recording.ts';
@@ -58,7 +59,11 @@ export async function recordingLab(
       await engine.sessions.close(0);
       await recorder.close();
       const [kept] = await folder.list();
-      return folder.read(kept?.id ?? '');
+      const { bytes } = await folder.file(kept?.id ?? '');
+      const made = readRecording(bytes, [RECORDING_KEY]);
+      // Whatever a server records, others can read what was exported for everybody.
+      expect(readRecording(unsealed(bytes, [RECORDING_KEY]), [])).toEqual(made);
+      return made;
     },
     file: () => readFileSync(path.join(folderPath, readdirSync(folderPath)[0] ?? '')),
   };

@@ -11,7 +11,7 @@ function press(block: EventBlock, turn: number, digits: string): void {
 
 /** The digits in blocks; `-` where they are withheld. */
 function digitsIn(...blocks: readonly EventBlock[]): readonly string[] {
-  const reader = new EventReader();
+  const reader = new EventReader(false);
   for (const { written } of blocks) reader.read(written);
   return reader.events.flatMap((event) => (event.kind === 'input' ? ['digits' in event.input ? event.input.digits : '-'] : []));
 }

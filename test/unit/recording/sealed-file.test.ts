@@ -6,7 +6,11 @@ import { FileSealer, PIECE } from '../../../src/recording/sealed-file.ts';
 import { RECORDING_KEY } from '../../support/recording-lab.ts';
 
 const ID = '20261128T172234-5f0c19ab';
-const HEADER = Buffer.from(JSON.stringify({ form: 1, id: ID }));
+const FACTS = {
+  ...{ form: 1, id: ID, version: '1', botVersion: 1, transport: 'grpc', mode: 'chunk', isTied: false, settings: {} },
+  call: { conversationId: 'c', organizationId: 'o', agentId: 'a', startedAtMs: 0, vendorConfig: '', parameters: {} },
+};
+const HEADER = Buffer.from(JSON.stringify(FACTS));
 const WORDS = ['one', 'two', 'three'];
 const REFUSED = { code: 'recording_unreadable' };
 
@@ -54,7 +58,7 @@ describe('the file of a recording', () => {
   it('tells from its first and last bytes whose call it is and how it ended', () => {
     const file = Buffer.concat(parts());
     expect(headAndEnd(file, file.subarray(-600), [RECORDING_KEY])).toEqual({
-      header: { form: 1, id: ID },
+      header: FACTS,
       summary: { end: 'caller', durationMs: 5, turns: 1, pieces: 4 },
     });
     const cut = file.subarray(0, -1);
