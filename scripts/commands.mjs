@@ -7,7 +7,6 @@ import { run } from './with-packages.mjs';
 /** @type {Readonly<Record<string, NamedCommand>>} */
 export const CHECKS = {
   ai: { file: 'check-ai.ts', does: 'assistants that are interrupted, whose models fail and whose servers die' },
-  attack: { file: 'check-attack.ts', does: 'forged tokens and mutated messages, none of which may get through' },
   'barge-in': { file: 'check-barge-in.ts', does: 'how soon a prompt stops when the caller speaks' },
   changelog: { file: 'check-changelog.ts', does: 'commits that CHANGELOG.md says nothing of, as a draft' },
   conformance: { file: 'check-conformance.ts', does: 'the whole contract, and every broken server that must be found' },
@@ -16,6 +15,7 @@ export const CHECKS = {
   deploys: { file: 'check-deploys.ts', does: 'servers that are replaced one after the other under calls' },
   failover: { file: 'check-failover.ts', does: 'servers and Redis that die under calls' },
   faults: { file: 'check-faults.ts', does: 'everything around a server that can fail' },
+  fuzz: { file: 'check-fuzz.ts', does: 'wrong input of every kind, from a kept corpus, under calls' },
   home: { file: 'check-home.ts', does: 'a balancer that sends every turn elsewhere' },
   licenses: { file: 'licenses.mjs', does: 'the licenses of all packages that the image has' },
   model: { file: 'check-model.ts', does: 'random calls in random orders against a reference' },

@@ -9,18 +9,33 @@ export interface Abuse {
   readonly isReading?: boolean;
 }
 
-const TYPE = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, push: 5, ping: 6, goaway: 7, window: 8, continuation: 9 } as const;
+/** Numbers of frame types. */
+export const TYPE = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  reset: 3,
+  settings: 4,
+  push: 5,
+  ping: 6,
+  goaway: 7,
+  window: 8,
+  continuation: 9,
+} as const;
 const END_STREAM = 1;
 const ACK = 1;
 const END_HEADERS = 4;
 const PADDED = 8;
 const PRIORITY = 0x20;
 const NONE = Buffer.alloc(0);
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+
+/** Bytes before the payload of a frame. */
+export const FRAME_HEAD_BYTES = 9;
 
 /** @param length - as the frame claims it; default the payload's own. */
-function frame(type: number, flags: number, stream: number, payload: Uint8Array = NONE, length = payload.length): Buffer {
-  const head = Buffer.alloc(9);
+export function frame(type: number, flags: number, stream: number, payload: Uint8Array = NONE, length = payload.length): Buffer {
+  const head = Buffer.alloc(FRAME_HEAD_BYTES);
   head.writeUIntBE(length, 0, 3);
   head[3] = type;
   head[4] = flags;
@@ -61,8 +76,16 @@ const METHOD = header(':method', 'POST');
 const SCHEME = header(':scheme', 'http');
 const PATH = header(':path', '/a.stranger/Asks');
 const GRPC = header('content-type', 'application/grpc');
+
+/** The headers of an RPC, those of ours among them. */
+export function requestOf(path: string, headers: Readonly<Record<string, string>>): Buffer {
+  const own = Object.entries(headers).map(([name, value]) => header(name, value));
+  return Buffer.concat([METHOD, SCHEME, header(':path', path), GRPC, header('te', 'trailers'), ...own]);
+}
+
 const REQUEST = Buffer.concat([METHOD, SCHEME, PATH, header(':authority', 'localhost'), GRPC, header('te', 'trailers')]);
-const GREETING = Buffer.concat([PREFACE, frame(TYPE.settings, 0, 0)]);
+/** Preface and first frame. */
+export const GREETING = Buffer.concat([PREFACE, frame(TYPE.settings, 0, 0)]);
 
 function* many(count: number, make: (index: number) => Uint8Array): Generator<Uint8Array> {
   yield GREETING;
