@@ -113,10 +113,11 @@ describe('a release', () => {
 });
 
 describe('every night', () => {
-  it('somebody learns of advisories, of old packages, and of a break with the last release', () => {
+  it('somebody learns of advisories, of old packages, of a break with the last release, and of what fuzzing finds', () => {
     const runs = Object.values(workflow('nightly.yml').jobs).flatMap(({ steps }) => steps.map(({ run }) => run));
     expect(runs).toEqual(
       expect.arrayContaining(['npm audit --omit=dev --json', 'npm run check -- dependencies', 'npm run check -- upgrade']),
     );
+    expect(runs).toContainEqual(expect.stringMatching(/^npm run check -- fuzz/u));
   });
 });
