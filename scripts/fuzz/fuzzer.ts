@@ -6,7 +6,7 @@ import { minimized } from './minimize.ts';
 import { drawn } from './mutations.ts';
 
 /** Inputs that are read between two looks at the coverage. */
-const BATCH = 64;
+const BATCH = 32;
 /** Of those, so many are sent as well, beside those that are new. */
 const SENT = 6;
 /** Most findings of one area: what is broken everywhere needs no more. */
@@ -99,13 +99,7 @@ export class Fuzzer {
   /** @returns the inputs that led somewhere new. */
   async #readAll(batch: readonly Buffer[], isCorpus: boolean): Promise<readonly Buffer[]> {
     const notable: Buffer[] = [];
-    for (const input of batch) {
-      if (await this.#isNew('read', input)) notable.push(input);
-      // Callers of this process want their turn.
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
-    }
+    for (const input of batch) if (await this.#isNew('read', input)) notable.push(input);
     if (this.#coverage.fresh(isCorpus) > 0 && !isCorpus) {
       for (const input of batch) {
         await this.#tried('read', input);
@@ -148,6 +142,10 @@ export class Fuzzer {
   }
 
   async #tried(way: Way, input: Buffer): Promise<Reaction> {
+    // The callers beside it are of this process and want their turn.
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
     const started = process.cpuUsage();
     this.#latest = input;
     try {
