@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Overview, ShownVisitor } from '../src/ops/console-api.ts';
 import { Calls } from './operations/calls.tsx';
 import { OneCall } from './operations/one-call.tsx';
+import { Organizations } from './operations/organizations.tsx';
 import { ask, Refused, signOut, usePolled } from './operations/server-api.ts';
 import { SignInForm } from './operations/sign-in.tsx';
 import { DataSources, Servers, Services } from './operations/states.tsx';
@@ -12,7 +13,16 @@ import './look.css';
 import './operations.css';
 
 const POLL_MS = 2000;
-const TABS = { calls: 'Calls', traffic: 'Traffic', sources: 'Data sources', services: 'Services', servers: 'Servers' } as const;
+const TABS = {
+  ...{
+    calls: 'Calls',
+    traffic: 'Traffic',
+    organizations: 'Organizations',
+    sources: 'Data sources',
+    services: 'Services',
+    servers: 'Servers',
+  },
+} as const;
 type Tab = keyof typeof TABS;
 
 /** Who is there decides what is shown. */
@@ -100,6 +110,7 @@ function Operations({ visitor, onGone }: { readonly visitor: ShownVisitor; reado
 function View({ tab, overview }: { readonly tab: Tab; readonly overview: Overview }) {
   if (tab === 'calls') return <Calls nowMs={overview.nowMs} />;
   if (tab === 'traffic') return <Traffic overview={overview} />;
+  if (tab === 'organizations') return <Organizations />;
   if (tab === 'sources') return <DataSources overview={overview} />;
   if (tab === 'services') return <Services overview={overview} />;
   return <Servers overview={overview} />;

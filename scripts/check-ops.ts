@@ -8,6 +8,7 @@ import { command, progress, secondsSince, source } from './command-line.ts';
 import { callAll } from './ops/callers.ts';
 import { Prometheus } from './ops/prometheus.ts';
 import { openStage } from './ops/stage.ts';
+import { flooded } from './ops/tenants.ts';
 import { testUpgrades } from './upgrade/upgrades.ts';
 
 /** What Grafana would take for `$__rate_interval`: all calls are in it. */
@@ -18,13 +19,15 @@ const LOOK_MS = 1000;
 
 const help = `Plays every alert of deploy/prometheus to promtool, with a fault and without; then asks a Prometheus that scrapes two real servers with
 calls on them for everything that the dashboards of deploy/grafana show and the rules record. Does what \`npm run check -- upgrade\` does as well.
+Between the two, one organization floods a server, and two others want less than their share of it.
 
-  npm run check -- ops              some four minutes
+  npm run check -- ops              some five minutes
   npm run check -- ops --source     starts the source and not the build
 
 Needs Debian's prometheus, redis-server and haproxy. Progress is on stderr; the last line of stdout is JSON: {"ok", "alertsTested", "upgradesTested",
-"dashboardQueriesThatReturnData", "dashboardQueries", "recordedThatReturnData", "recorded", "withoutData", …}. The exit code is 1 when an
-alert fires at the wrong time, a rule cannot be computed, a query has no value, or an upgrade fails.
+"dashboardQueriesThatReturnData", "dashboardQueries", "recordedThatReturnData", "recorded", "withoutData", "tenantsStarved", …}. The exit code is
+1 when an alert fires at the wrong time, a rule cannot be computed, a query has no value, an upgrade fails, or more than a tenth of the calls of
+an organization below its share is refused.
 `;
 
 /** What is asked, by a name for people. */
@@ -38,7 +41,10 @@ await command({
     progress(`${String(ALERT_CASES.length)} alerts`);
     const alerts = alertsJudged(ALERT_CASES);
     const upgrades = await testUpgrades(progress);
-    progress(`starting servers (${program})`);
+    progress(`one organization floods a server (${program})`);
+    const tenants = await flooded(program);
+    const isFair = tenants.tenantsStarved === 0 && tenants.tenantsRefused.flood > 0;
+    progress('starting servers');
     const stage = await openStage(program);
     try {
       const prometheus = await Prometheus.start(stage.opsPorts);
@@ -54,12 +60,12 @@ await command({
         const brokenRules = await prometheus.brokenRules();
         const filled = (queries: Queries): number => queries.filter((query) => !empty.includes(query)).length;
         return {
-          ok: alerts.ok && upgrades.ok && empty.length + brokenRules.length === 0,
+          ok: alerts.ok && upgrades.ok && isFair && empty.length + brokenRules.length === 0,
           described: alerts.ok ? [] : [alerts.said],
           ...{ alertsTested: ALERT_CASES.length, upgradesTested: upgrades.upgradesTested, upgrades: upgrades.failed ?? upgrades.skipped },
           ...{ dashboardQueriesThatReturnData: filled(panels), dashboardQueries: panels.length },
           ...{ recordedThatReturnData: filled(recorded), recorded: recorded.length },
-          ...{ withoutData: empty.map(({ name }) => name), brokenRules, ...called, seconds: secondsSince(startedMs) },
+          ...{ withoutData: empty.map(({ name }) => name), brokenRules, ...tenants, ...called, seconds: secondsSince(startedMs) },
         };
       } finally {
         await prometheus.stop();

@@ -19,7 +19,7 @@ export const CHECKS = {
   home: { file: 'check-home.ts', does: 'a balancer that sends every turn elsewhere' },
   licenses: { file: 'licenses.mjs', does: 'the licenses of all packages that the image has' },
   model: { file: 'check-model.ts', does: 'random calls in random orders against a reference' },
-  ops: { file: 'check-ops.ts', does: 'every alert, and every query of every dashboard beside real servers' },
+  ops: { file: 'check-ops.ts', does: 'every alert, every query of every dashboard beside real servers, and one organization that floods' },
   overload: { file: 'check-overload.ts', does: 'more calls than a server can take' },
   package: { file: 'check-package.ts', does: 'the package in the hands of a stranger, on Node 20, 22 and 24' },
   renewal: { file: 'check-renewal.ts', does: 'tokens that are renewed under calls' },

@@ -36,6 +36,7 @@ export const DOORS = [
         'docs/connections.md',
         'docs/deploy.md',
         'docs/shared-calls.md',
+        'docs/organizations.md',
         'docs/upgrade.md',
       ],
       ...[

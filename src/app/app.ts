@@ -25,6 +25,7 @@ import { CallTimelines } from '../telemetry/call-timeline.ts';
 import { LoadGauge } from '../telemetry/load-gauge.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { combineObservers } from '../telemetry/observers.ts';
+import { OrganizationReport } from '../telemetry/organization-report.ts';
 import { Traffic } from '../telemetry/traffic.ts';
 import type { MediaServer } from '../transport/grpc/server.ts';
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
@@ -139,10 +140,14 @@ async function open(opening: Opening): Promise<App> {
   lifecycle.opened('load gauge', () => {
     load.close();
   });
-  const metrics = createMetrics({ knownBots: first.bots.map(({ id }) => id), clock, load, maxSessions: settings.sessions.max });
+  const limits = admissionLimits(settings);
+  const admission = new Admission({ limits, load, clock });
+  const knownBots = first.bots.map(({ id }) => id);
+  const metrics = createMetrics({ knownBots, clock, load, maxSessions: settings.sessions.max, organizations: { limits, admission } });
   const recorder = openRecorder(settings, { observer: metrics.recordings, ...base });
   const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls, onFact: recorder?.fact });
   const traffic = new Traffic(clock);
+  const organizations = new OrganizationReport(clock, admission);
   const readiness = new Readiness();
   // Opened early so that it closes late: health checks answer until the end.
   const operations: { server?: OpsServer } = {};
@@ -154,10 +159,16 @@ async function open(opening: Opening): Promise<App> {
   const catalog: CatalogSource = watchedBots ?? { current: first };
 
   const shared = await openSharedStore(settings, { metrics: metrics.store, ...base });
-  const homes = await openHomes(settings, { instanceId, shared, metrics, ...base });
-  const admission = new Admission({ limits: admissionLimits(settings), load, clock });
+  const homes = await openHomes(settings, { instanceId, shared, metrics, admission, ...base });
   const callLog = createCallLog({ log, clock, isDevelopment: isDevelopment(settings) });
-  const watchers = [metrics.sessions, callLog, timelines, traffic, ...(opening.observer === undefined ? [] : [opening.observer])];
+  const watchers = [
+    metrics.sessions,
+    callLog,
+    timelines,
+    traffic,
+    organizations,
+    ...(opening.observer === undefined ? [] : [opening.observer]),
+  ];
   const parts = answerParts(clock, (...told) => {
     observer.answerTimed(...told);
   });
@@ -192,7 +203,7 @@ async function open(opening: Opening): Promise<App> {
   const place = { address: '' };
   const shown = { metrics, calls: timelines, refused: metrics.refused };
   const answering = new Answering({
-    ...{ ...shown, traffic, clock, askOthers: (question) => homes.askOthers(question) },
+    ...{ ...shown, traffic, organizations, clock, askOthers: (question) => homes.askOthers(question) },
     server: () => {
       const { ready, reasons } = readiness.current;
       return { ...self, ...place, isReady: ready, reasons, openCalls: sessions.size, openTurns: sessions.openTurns, ...load.reading() };

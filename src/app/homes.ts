@@ -6,6 +6,7 @@ import type { InstanceEntry } from '../cluster/instance-table.ts';
 import { Instances } from '../cluster/instances.ts';
 import { RedisDirectory } from '../cluster/redis-directory.ts';
 import { RedisInstances } from '../cluster/redis-instances.ts';
+import type { Admission } from '../session/admission.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Snapshots } from '../session/ports.ts';
 import { SNAPSHOT_FORM } from '../session/snapshot/snapshot.ts';
@@ -52,6 +53,8 @@ export interface HomesParts extends ProcessParts {
   /** Undefined: nothing is shared. */
   readonly shared: SharedStore | undefined;
   readonly metrics: Pick<Metrics, 'store' | 'forward'>;
+  /** Hears of the calls of the others, and says what there is here. */
+  readonly admission: Pick<Admission, 'use' | 'hear'>;
 }
 
 const ALONE: OpenedHomes = {
@@ -69,7 +72,7 @@ const ALONE: OpenedHomes = {
 /** Opens the peer port and what it needs. @throws AppError `listen_failed` for the peer port. */
 export async function openHomes(
   { peers: settings, sessions, grpc }: Pick<Settings, 'peers' | 'sessions' | 'grpc'>,
-  { instanceId, shared, metrics, clock, log, lifecycle }: HomesParts,
+  { instanceId, shared, metrics, admission, clock, log, lifecycle }: HomesParts,
 ): Promise<OpenedHomes> {
   if (shared === undefined) return ALONE;
   const { connection, keyPrefix, seal } = shared;
@@ -94,6 +97,7 @@ export async function openHomes(
       certificate: identity.fingerprint,
       version: SNAPSHOT_FORM,
     },
+    use: () => admission.use,
     clock,
     log,
   });
@@ -110,6 +114,12 @@ export async function openHomes(
   instances.listen({
     onDead: ({ id }) => {
       relays.peerDied(id);
+    },
+    onBeat: ({ wasAway }) => {
+      admission.hear(
+        instances.peers.map(({ id, use = [] }) => ({ id, organizations: use })),
+        wasAway,
+      );
     },
   });
   // Closed last: an instance whose peer port refuses counts as dead.

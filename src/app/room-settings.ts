@@ -58,15 +58,16 @@ function linesIn(language: string, { filler, apology, transfer }: GivenLines): L
 
 /** Limits for new calls. */
 export function admissionLimits({ sessions, turns, overload }: Settings): AdmissionLimits {
-  const own = { maxSessions: sessions.maxPerOrganization, maxNewPerSecond: sessions.maxNewPerSPerOrganization };
+  const own = { maxSessions: sessions.maxPerOrganization, maxNewPerSecond: sessions.maxNewPerSPerOrganization, weight: 1 };
   return {
     ...overload,
     maxSessions: sessions.max,
+    reservedPercent: sessions.reservedPercent,
     perOrganization: own,
     organizations: new Map(
-      sessions.organizations.map(({ organizationId, max = own.maxSessions, maxNewPerS = own.maxNewPerSecond }) => [
+      sessions.organizations.map(({ organizationId, max = own.maxSessions, maxNewPerS = own.maxNewPerSecond, weight = own.weight }) => [
         organizationId,
-        { maxSessions: max, maxNewPerSecond: maxNewPerS },
+        { maxSessions: max, maxNewPerSecond: maxNewPerS, weight },
       ]),
     ),
     maxStreams: turns.maxOpen,

@@ -15,6 +15,7 @@ export const COMMANDS: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCo
   ['replay', async (leaveSoon) => (await import('./replay.ts')).replayCommand(leaveSoon)],
   ['say', async () => (await import('./say.ts')).sayCommand()],
   ['calls', async () => (await import('./calls.ts')).callsGroup()],
+  ['organizations', async () => (await import('./organizations.ts')).organizationsCommand()],
   ['config', async (leaveSoon) => (await import('./config.ts')).configCommand(leaveSoon)],
   ['health', async () => (await import('./health.ts')).healthCommand()],
   ...BENCH_COMMANDS,

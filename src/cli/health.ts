@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { loadSettings } from '../app/config/load-settings.ts';
 import { EXIT } from '../base/terminal/failure.ts';
+import { operationsOrigin } from './operations-origin.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
 /** Longest wait for the answer, ms. */
@@ -14,7 +15,7 @@ export function healthCommand(): Command {
     .addHelpText('after', '\nExample:\n  $ parley health --ops.port=8087');
   return command.action(async () => {
     const { ops } = loadSettings({ argv: settingsArguments(command) }).settings;
-    const url = `http://${reachable(ops.host)}:${String(ops.port)}/health/ready`;
+    const url = `${operationsOrigin(ops)}/health/ready`;
     try {
       const answer = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS), redirect: 'error' });
       console.log(`${answer.ok ? 'ready' : 'not ready'}  ${await answer.text()}`);
@@ -24,11 +25,4 @@ export function healthCommand(): Command {
       process.exitCode = EXIT.failed;
     }
   });
-}
-
-/** A server that listens on every address answers on loopback. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -2,6 +2,7 @@
 // alive.
 import type { CallKey } from '../dialog/call.ts';
 import type { Peer } from '../dialog/home.ts';
+import type { OrganizationUse } from '../session/others-use.ts';
 
 /** The entry of a process. */
 export interface InstanceEntry extends Peer {
@@ -9,6 +10,8 @@ export interface InstanceEntry extends Peer {
   readonly isDraining: boolean;
   /** Format version of snapshots that it writes, and the newest that it reads. */
   readonly version: number;
+  /** Its calls by organization; undefined: it does not say. */
+  readonly use?: readonly OrganizationUse[];
 }
 
 /** An entry that was read; without an address when this process lacks its key. */

@@ -21,7 +21,9 @@ const MAX_UNNOTIFIED = 1000;
 export interface InstancesOptions {
   readonly table: InstanceTable;
   /** The entry of this process; its id is new for each start. */
-  readonly self: Omit<InstanceEntry, 'isDraining'>;
+  readonly self: Omit<InstanceEntry, 'isDraining' | 'use'>;
+  /** What each beat says of the organizations here. Default: nothing. */
+  readonly use?: () => NonNullable<InstanceEntry['use']>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -171,11 +173,11 @@ export class Instances {
   }
 
   async #beatOnce(isRegular: boolean): Promise<boolean> {
-    const { table, self, clock, log } = this.#options;
+    const { table, self, use = () => [], clock, log } = this.#options;
     const beatAtMs = clock.monotonicMs();
     this.#counter += 1;
     try {
-      const beat = table.beat({ ...self, counter: this.#counter, isDraining: this.#isDraining }, this.#heard);
+      const beat = table.beat({ ...self, use: use(), counter: this.#counter, isDraining: this.#isDraining }, this.#heard);
       // Limited, so that the outage is known before this process must doubt its ownership.
       const reading = await waitAtMost(beat, BEAT_MS, clock);
       if (this.#isClosed) return false;

@@ -92,6 +92,28 @@ export interface ShownRefusal {
   readonly lastAtMs: number;
 }
 
+/** GET /api/organizations: those with most new calls first. */
+export interface ShownOrganizations {
+  /** So far back the counts go at most; not behind the start of each server. */
+  readonly hours: number;
+  readonly organizations: readonly ShownOrganization[];
+  readonly silent: readonly SilentServer[];
+}
+
+export interface ShownOrganization {
+  readonly organizationId: string;
+  readonly openCalls: number;
+  /** Most open calls on all servers; 0: no limit. */
+  readonly maxCalls: number;
+  readonly begun: number;
+  /** Of the calls that have ended. */
+  readonly durationMs: number;
+  /** How many ended how; `bot_transfer`: the bot gave the caller to a person. */
+  readonly ends: Readonly<Record<string, number>>;
+  /** How many were refused, by reason. */
+  readonly refused: Readonly<Record<string, number>>;
+}
+
 export interface ShownDataSource {
   readonly organizationId: string;
   readonly transport: 'grpc' | 'websocket';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CallSearch, CallView } from '../dialog/call-view.ts';
 import { callQueryIn } from './call-query.ts';
 import type { ConsoleAccess } from './console-access.ts';
-import type { ConsoleRole, FoundCalls, Overview, ShownVisitor } from './console-api.ts';
+import type { ConsoleRole, FoundCalls, Overview, ShownOrganizations, ShownVisitor } from './console-api.ts';
 import type { Guard } from './console-guard.ts';
 import { cookieOf } from './console-sessions.ts';
 import { answerCall, fixedText, notShown, outcomeOf, type OneCall } from './routes.ts';
@@ -11,6 +11,7 @@ import { answerCall, fixedText, notShown, outcomeOf, type OneCall } from './rout
 /** What the console shows. Every answer is bounded in time. */
 export interface ConsoleSource {
   overview(): Promise<Overview>;
+  organizations(): Promise<ShownOrganizations>;
   search(search: CallSearch): Promise<FoundCalls>;
   /** @param role - without `listen`, nothing that anybody said is in it. @returns `busy` when recordings cannot be read now. */
   call(conversationId: string, role: ConsoleRole): Promise<CallView | 'busy' | undefined>;
@@ -86,6 +87,7 @@ export function addConsole(server: FastifyInstance, { access, guard, source, fil
     return { name, role, hasSession } satisfies ShownVisitor;
   });
   server.get('/api/overview', guard.visitors, () => source.overview());
+  server.get('/api/organizations', guard.visitors, () => source.organizations());
   server.get<{ Querystring: Readonly<Record<string, unknown>> }>('/api/calls', guard.visitors, async (request, reply) => {
     const query = callQueryIn(request.query);
     return query === undefined ? reply.code(400).send(fixedText(400)) : source.search(query);

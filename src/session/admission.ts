@@ -3,6 +3,8 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { CallRate } from './call-rate.ts';
+import { FairShare } from './fair-share.ts';
+import { MAX_ORGANIZATIONS_SAID, OthersUse, type OrganizationUse, type ProcessUse } from './others-use.ts';
 
 /** Reasons for refusing a new call. Public: a metric label and a log field. */
 export const ADMISSION_REFUSALS = [
@@ -10,6 +12,7 @@ export const ADMISSION_REFUSALS = [
   'total',
   'organization',
   'organization_rate',
+  'organization_share',
   'streams',
   'loop_delay',
   'memory',
@@ -32,12 +35,14 @@ export interface LoadSource {
   reading(): LoadReading;
 }
 
-/** Limits of one organization. */
+/** Limits of one organization, over all processes that share calls. */
 export interface OrganizationLimits {
   /** Most sessions; 0: only the total limit. */
   readonly maxSessions: number;
   /** Most new calls a second, with bursts of several seconds; 0: off. */
   readonly maxNewPerSecond: number;
+  /** Part of a process that is nearly full, compared with other organizations. Default 1. */
+  readonly weight?: number;
 }
 
 /** The limits of a process. */
@@ -46,6 +51,8 @@ export interface AdmissionLimits {
   readonly perOrganization: OrganizationLimits;
   /** Organizations with their own limits. */
   readonly organizations: ReadonlyMap<string, OrganizationLimits>;
+  /** Part of `maxSessions` that is kept for organizations below their fair share, percent. Default 0: none. */
+  readonly reservedPercent?: number;
   /** Most streams at which new calls are accepted. Running calls may open the same number again. */
   readonly maxStreams: number;
   /** Longest event loop delay at which new calls are accepted, ms; 0: off. */
@@ -78,6 +85,8 @@ export class Admission {
   /** Open sessions by organization. */
   readonly #sessions = new Map<string, number>();
   readonly #rate: CallRate;
+  readonly #share: FairShare;
+  readonly #others: OthersUse;
   #total = 0;
   #streams = 0;
   #isDraining = false;
@@ -88,7 +97,10 @@ export class Admission {
     this.#delay = new Strain(limits.maxLoopDelayMs, CALM_DELAY, clock);
     this.#rss = new Strain(limits.maxRssBytes, CALM_MEMORY, clock);
     this.#heap = new Strain(limits.maxHeapPercent, CALM_MEMORY, clock);
-    this.#rate = new CallRate({ perSecondOf: (organizationId) => this.#limitsOf(organizationId).maxNewPerSecond, clock });
+    this.#rate = new CallRate({ perSecondOf: (organizationId) => this.limitsOf(organizationId).maxNewPerSecond, clock });
+    const weightOf = (organizationId: string): number => this.limitsOf(organizationId).weight ?? 1;
+    this.#share = new FairShare({ maxSessions: limits.maxSessions, reservedPercent: limits.reservedPercent ?? 0, weightOf, clock });
+    this.#others = new OthersUse(clock);
   }
 
   /** Number of open sessions. */
@@ -96,19 +108,43 @@ export class Admission {
     return this.#total;
   }
 
+  /** Open sessions by organization, as they are now. */
+  get openCalls(): ReadonlyMap<string, number> {
+    return this.#sessions;
+  }
+
   /** Refuses every new call from now on. */
   drain(): void {
     this.#isDraining = true;
   }
 
-  /** Why a new call of an organization would be refused now; undefined: accepted. Counts nothing. */
+  /** What this process says of its organizations to the others. */
+  get use(): readonly OrganizationUse[] {
+    const { begun: newCalls } = this.#rate;
+    const ids = new Set([...this.#sessions.keys(), ...newCalls.keys()]);
+    const all = [...ids].map((id): OrganizationUse => [id, this.#sessions.get(id) ?? 0, newCalls.get(id) ?? 0]);
+    if (all.length <= MAX_ORGANIZATIONS_SAID) return all;
+    return all
+      .sort(([, calls, begun], [, otherCalls, otherBegun]) => otherCalls + otherBegun - calls - begun)
+      .slice(0, MAX_ORGANIZATIONS_SAID);
+  }
+
+  /** Takes what all other living processes say. @param wasAway - nothing was heard of them before, for a while. */
+  hear(others: readonly ProcessUse[], wasAway: boolean): void {
+    for (const [organizationId, begun] of this.#others.read(others, wasAway)) this.#rate.beganElsewhere(organizationId, begun);
+  }
+
+  /** Why a new call of an organization would be refused now; undefined: accepted. Counts nothing, and remembers who has called. */
   refusal(organizationId: string): AdmissionRefusal | undefined {
     const { maxSessions, maxStreams } = this.#limits;
-    const own = this.#limitsOf(organizationId);
+    const own = this.limitsOf(organizationId);
+    this.#share.called(organizationId);
     if (this.#isDraining) return 'draining';
     if (this.#total >= maxSessions) return 'total';
-    if (own.maxSessions > 0 && (this.#sessions.get(organizationId) ?? 0) >= own.maxSessions) return 'organization';
+    const calls = (this.#sessions.get(organizationId) ?? 0) + this.#others.callsOf(organizationId);
+    if (own.maxSessions > 0 && calls >= own.maxSessions) return 'organization';
     if (this.#rate.isOver(organizationId)) return 'organization_rate';
+    if (this.#share.isOver(organizationId, this.#sessions, this.#total)) return 'organization_share';
     if (this.#streams > maxStreams) return 'streams';
     const { loopDelayMs, rssBytes, heapPercent } = this.#load.reading();
     // Both memory limits are checked, because each tracks its own calm time.
@@ -150,7 +186,8 @@ export class Admission {
     this.#streams -= 1;
   }
 
-  #limitsOf(organizationId: string): OrganizationLimits {
+  /** The limits of an organization, its own or the general ones. */
+  limitsOf(organizationId: string): OrganizationLimits {
     return this.#limits.organizations.get(organizationId) ?? this.#limits.perOrganization;
   }
 }
@@ -180,6 +217,7 @@ const REFUSAL_TEXTS = {
   total: 'the server has reached its limit of sessions',
   organization: 'the organization has reached its limit of sessions',
   organization_rate: 'the organization has reached its limit of new calls per second',
+  organization_share: 'the server is nearly full, and the organization has its share of it',
   streams: 'the server has reached its limit of open streams',
   loop_delay: 'the server is too busy for new calls',
   memory: 'the server has too little memory for new calls',

@@ -1,4 +1,5 @@
-// Limits the rate of new calls per organization with token buckets. Knows no session.
+// Limits the rate of new calls per organization with token buckets, in which calls of other processes count, too, as soon
+// as they are known. Knows no session.
 import type { Clock } from '../base/clock.ts';
 
 /** Size of a bucket, in seconds of its rate: calls do not come evenly. */
@@ -12,11 +13,14 @@ export interface CallRateOptions {
 }
 
 interface Bucket {
+  /** Below 0 when other processes have taken calls that this one did not know of. */
   readonly tokens: number;
   readonly atMs: number;
+  /** Calls that began here, as long as there is this bucket. */
+  readonly begun: number;
 }
 
-/** One per process. Full buckets are dropped. */
+/** One per process. Full buckets are dropped, after a while in which the other processes learn of their calls. */
 export class CallRate {
   readonly #options: CallRateOptions;
   /** Buckets that are not full, the last used one at the end. */
@@ -36,24 +40,43 @@ export class CallRate {
     return this.#tokensOf(organizationId) < 1;
   }
 
+  /** The calls that began here, by organizations with a bucket. */
+  get begun(): ReadonlyMap<string, number> {
+    return new Map([...this.#buckets].map(([organizationId, { begun }]) => [organizationId, begun]));
+  }
+
   /** Counts a new call. */
   began(organizationId: string): void {
+    this.#take(organizationId, 1, 1);
+  }
+
+  /** Counts calls that began in another process, a bucket of them at most. */
+  beganElsewhere(organizationId: string, calls: number): void {
+    this.#take(organizationId, Math.min(calls, this.#fullOf(organizationId)), 0);
+  }
+
+  #take(organizationId: string, calls: number, here: number): void {
     const tokens = this.#tokensOf(organizationId);
     if (tokens === Infinity) return;
     const atMs = this.#options.clock.monotonicMs();
+    const begun = (this.#buckets.get(organizationId)?.begun ?? 0) + here;
     this.#buckets.delete(organizationId);
     for (const [oldest, bucket] of this.#buckets) {
-      if (atMs - bucket.atMs < FULL_AFTER_MS) break;
+      if (atMs - bucket.atMs < FULL_AFTER_MS || this.#tokensOf(oldest) < this.#fullOf(oldest)) break;
       this.#buckets.delete(oldest);
     }
-    this.#buckets.set(organizationId, { tokens: tokens - 1, atMs });
+    this.#buckets.set(organizationId, { tokens: tokens - calls, atMs, begun });
+  }
+
+  #fullOf(organizationId: string): number {
+    return this.#options.perSecondOf(organizationId) * BURST_S;
   }
 
   #tokensOf(organizationId: string): number {
     const { perSecondOf, clock } = this.#options;
     const perSecond = perSecondOf(organizationId);
     if (perSecond === 0) return Infinity;
-    const full = perSecond * BURST_S;
+    const full = this.#fullOf(organizationId);
     const bucket = this.#buckets.get(organizationId);
     if (bucket === undefined) return full;
     return Math.min(full, bucket.tokens + ((clock.monotonicMs() - bucket.atMs) / 1000) * perSecond);

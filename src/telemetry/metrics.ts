@@ -14,6 +14,7 @@ import { callMetrics } from './call-metrics.ts';
 import { fileMetrics, type FileMetrics } from './file-metrics.ts';
 import { forwardMetrics, type ForwardMetrics } from './forward-metrics.ts';
 import { MetricMaker } from './metric-maker.ts';
+import { organizationMetrics, type KnownOrganizations } from './organization-metrics.ts';
 import { recordingMetrics, type RecordingMetrics } from './recording-metrics.ts';
 import { RefusedOrganizations } from './refused-organizations.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
@@ -68,6 +69,8 @@ export interface MetricsOptions {
   readonly load: LoadSource;
   /** The most open calls (`sessions.max`); default: the gauge is missing. */
   readonly maxSessions?: number;
+  /** Default: there are no metrics of organizations. */
+  readonly organizations?: KnownOrganizations;
   /** Whether to measure the process (memory, CPU, event loop); default true. */
   readonly processMetrics?: boolean;
 }
@@ -77,7 +80,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const bots = new Set(options.knownBots);
   const refused = new RefusedOrganizations(options.clock);
-  const sessions = callMetrics(registry, options.clock, bots, refused);
+  const callStarted = options.organizations && organizationMetrics(registry, options.organizations);
+  const sessions = callMetrics(registry, options.clock, bots, { refused, callStarted });
   const tokens = tokenMetrics(registry);
   const server = serverMetrics(registry, options.load, bots);
   const voice = voiceMetrics(registry);

@@ -23,7 +23,9 @@ const rows = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'u
 /** The text format after every event happened once, as documentation rows: a label shows only once it has been used. */
 async function servedRows(): Promise<string[]> {
   const clock = new FakeClock();
-  const metrics = createMetrics({ knownBots: ['echo'], clock, load: CALM });
+  const limits = { organizations: new Map(), perOrganization: { maxSessions: 0, maxNewPerSecond: 0 } };
+  const organizations = { limits, admission: { openCalls: new Map() } };
+  const metrics = createMetrics({ knownBots: ['echo'], clock, load: CALM, organizations });
   notifyAll(metrics.sessions, callFacts({ startedAtMs: clock.nowMs() }));
   metrics.tokens.tokenAccepted(true);
   metrics.admin.watch(

@@ -70,7 +70,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     ...{ alert: 'ParleyCallsUnanswered', severity: 'critical', silent: 0, firing: 30, over: 45 },
     fault: { [STARTED]: '0+9x60', [refused('total')]: '0+1x30 30x30' },
-    calm: { [STARTED]: '0+9x60', [refused('draining')]: '0+1x30 30x30', [refused('total')]: '0x60' },
+    calm: { [STARTED]: '0+9x60', [refused('draining')]: '0+1x30 30x30', [refused('organization')]: '0+1x60', [refused('total')]: '0x60' },
   },
   {
     ...{ alert: 'ParleyCallsUnanswered', severity: 'warning', silent: 0, firing: 30, over: 70 },

@@ -138,7 +138,7 @@ describe('the page of a server', () => {
     ['dark', 380],
   ] as const)('has nothing serious for axe, %s and %i pixels wide, and fits', async (colorScheme, width) => {
     const { page, errors } = await open({ colorScheme, viewport: { width, height: 800 } });
-    for (const name of ['Calls', 'Traffic', 'Data sources', 'Services', 'Servers']) {
+    for (const name of ['Calls', 'Traffic', 'Organizations', 'Data sources', 'Services', 'Servers']) {
       await page.getByRole('navigation').getByRole('link', { name }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
       await page.getByText('Asking the servers').waitFor({ state: 'detached' });

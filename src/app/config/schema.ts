@@ -82,6 +82,7 @@ const organizationLimits = record({
   organization_id: word(200),
   max: optional(integer(0, 100_000)),
   max_new_per_s: optional(integer(0, 100_000)),
+  weight: optional(integer(1, 1000)),
 });
 
 export const SCHEMA = {
@@ -192,6 +193,7 @@ export const SCHEMA = {
   },
   sessions: {
     max: integer(1, 100_000),
+    reserved_percent: integer(0, 50),
     max_per_organization: integer(0, 100_000),
     max_new_per_s_per_organization: integer(0, 100_000),
     organizations: list(organizationLimits, 10_000),

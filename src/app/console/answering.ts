@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { ShownServer } from '../../ops/console-api.ts';
 import type { CallTimelines } from '../../telemetry/call-timeline.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import type { OrganizationReport } from '../../telemetry/organization-report.ts';
 import type { RefusedOrganizations } from '../../telemetry/refused-organizations.ts';
 import { servicesIn } from '../../telemetry/service-readings.ts';
 import { timelineView } from '../../telemetry/timeline-view.ts';
@@ -18,6 +19,7 @@ export interface AnsweringParts {
   readonly calls: CallTimelines;
   readonly refused: RefusedOrganizations;
   readonly traffic: Traffic;
+  readonly organizations: Pick<OrganizationReport, 'organizations'>;
   /** This process as it is now. */
   readonly server: () => ShownServer;
   readonly askOthers: (question: string) => Promise<OthersAnswers>;
@@ -47,6 +49,7 @@ export class Answering {
       };
       return { report };
     }
+    if (question === 'organizations') return { organizations: this.#parts.organizations.organizations };
     if ('everywhere' in question) return { everywhere: await this.everywhere(question.everywhere) };
     if ('search' in question) {
       const { id } = server();

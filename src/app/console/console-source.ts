@@ -5,6 +5,7 @@ import type { FoundCalls, Overview, ShownDataSource } from '../../ops/console-ap
 import type { ConsoleSource } from '../../ops/console-routes.ts';
 import type { RecordedCalls } from '../../recording/recorded-calls.ts';
 import type { WatchedDataSource } from '../../telemetry/admin-metrics.ts';
+import { joinedOrganizations, KEPT_HOURS } from '../../telemetry/organization-report.ts';
 import { joinedRefusals } from '../../telemetry/refused-organizations.ts';
 import { joinedServices } from '../../telemetry/service-readings.ts';
 import { joinedTraffic, latencyIn, SLOT_MS } from '../../telemetry/traffic.ts';
@@ -40,6 +41,14 @@ export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): Con
       if (last === undefined || atMs - last.atMs >= FRESH_MS)
         last = { atMs, overview: ask('report').then((all) => overviewOf(all, clock.nowMs())) };
       return last.overview;
+    },
+    organizations: async () => {
+      const { answers, silent } = await ask('organizations');
+      return {
+        hours: KEPT_HOURS,
+        organizations: joinedOrganizations(answers.flatMap(({ organizations = [] }) => [organizations])),
+        silent,
+      };
     },
     search: async (search): Promise<FoundCalls> => {
       const { answers, silent } = await ask({ search });

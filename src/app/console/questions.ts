@@ -5,6 +5,7 @@ import type { ShownCallRow, ShownServer, SilentServer } from '../../ops/console-
 import type { CallSummary, CallTimeline } from '../../telemetry/call-timeline.ts';
 import type { WatchedDataSource } from '../../telemetry/admin-metrics.ts';
 import type { MetricReading } from '../../telemetry/metrics.ts';
+import type { OrganizationCalls } from '../../telemetry/organization-report.ts';
 import type { RefusedCalls } from '../../telemetry/refused-organizations.ts';
 import type { ServiceReading } from '../../telemetry/service-readings.ts';
 import type { TrafficSlot } from '../../telemetry/traffic.ts';
@@ -13,7 +14,7 @@ import type { TrafficSlot } from '../../telemetry/traffic.ts';
 const FORM = 1;
 
 /** What the console asks. `view`: a conversation id. */
-export type ConsoleQuestion = 'report' | { readonly search: CallSearch } | { readonly view: string };
+export type ConsoleQuestion = 'report' | 'organizations' | { readonly search: CallSearch } | { readonly view: string };
 
 /** `metrics`, `calls` and a conversation id: what a primary process asks for its own pages. `everywhere`: of all servers. */
 export type Question =
@@ -30,6 +31,7 @@ export interface Answer {
   readonly refused?: readonly RefusedCalls[];
   readonly call?: CallTimeline | undefined;
   readonly report?: ProcessReport;
+  readonly organizations?: readonly OrganizationCalls[];
   readonly found?: readonly ShownCallRow[];
   readonly view?: CallView | undefined;
   readonly everywhere?: Everywhere;

@@ -163,7 +163,7 @@ describe('loadSettings with mistakes', () => {
       '    mend: did you mean grpc.port?',
       '  sessions   (my.yaml:4)',
       '    rule: must hold keys',
-      '    mend: keys: max, max_per_organization, max_new_per_s_per_organization, organizations, idle_timeout_ms, max_duration_ms, sweep_ms, max_snapshot_bytes',
+      '    mend: keys: max, reserved_percent, max_per_organization, max_new_per_s_per_organization, organizations, idle_timeout_ms, max_duration_ms, sweep_ms, max_snapshot_bytes',
       '  PARLEY_GRPC_PROT   (environment)',
       '    rule: the key is not known',
       '    mend: did you mean PARLEY_GRPC_PORT?',

@@ -40,7 +40,8 @@ async function start(settings: Partial<ConsoleSettings> = {}, host = '127.0.0.1'
     calls: { recent: () => ({ calls: [], refused: [] }), find: (id) => (id === 'conv' ? { conversationId: id } : undefined) },
     shows: {
       source: {
-        overview: () => Promise.resolve(OVERVIEW),
+        organizations: () => Promise.resolve({ hours: 24, organizations: [], silent: [] }),
+      overview: () => Promise.resolve(OVERVIEW),
         search: (query) => {
           asked.push(query);
           return Promise.resolve({ calls: [], silent: [] });

@@ -32,7 +32,7 @@ export interface Rehearsed {
 
 /** Reasons of transfers that our server decides, not a bot: calls that they end are not good calls. */
 export const SERVER_REASONS: ReadonlySet<string> = new Set([
-  ...['draining', 'total', 'organization', 'organization_rate', 'streams', 'loop_delay', 'memory', 'store'],
+  ...['draining', 'total', 'organization', 'organization_rate', 'organization_share', 'streams', 'loop_delay', 'memory', 'store'],
   ...['failed', 'too_long', 'shutdown'],
 ]);
 

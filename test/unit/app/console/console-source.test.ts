@@ -6,6 +6,7 @@ import { answerIn, questionIn, sentText } from '../../../../src/app/console/ques
 import type { CallView } from '../../../../src/dialog/call-view.ts';
 import { CallTimelines } from '../../../../src/telemetry/call-timeline.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
+import { OrganizationReport } from '../../../../src/telemetry/organization-report.ts';
 import { Traffic } from '../../../../src/telemetry/traffic.ts';
 import { CALM, callFacts, notifyAll } from '../../../support/call-events.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -19,16 +20,17 @@ function server(id: string, clock: FakeClock, others: readonly Answering[] = [],
   const metrics = createMetrics({ knownBots: ['echo'], clock, load: CALM, processMetrics: false, maxSessions: 10 });
   const calls = new CallTimelines({ clock, maxCalls: 5 });
   const traffic = new Traffic(clock);
+  const organizations = new OrganizationReport(clock, { openCalls: new Map(), limitsOf: () => ({ maxSessions: 9, maxNewPerSecond: 0 }) });
   const asked: string[] = [];
   const startedAtMs = clock.nowMs();
-  for (const observer of [metrics.sessions, calls, traffic])
+  for (const observer of [metrics.sessions, calls, traffic, organizations])
     notifyAll(observer, callFacts({ conversationId: `conv-${id}`, startedAtMs: clock.nowMs() }));
   metrics.admin.watch(
     () => [watchedSource({ wellAtMs, error: wellAtMs === 0 ? 'platform_unavailable' : undefined })],
     () => clock.nowMs(),
   );
   const answering = new Answering({
-    ...{ metrics, calls, refused: metrics.refused, traffic, clock },
+    ...{ metrics, calls, refused: metrics.refused, traffic, organizations, clock },
     server: () => shownServer({ id, startedAtMs }),
     askOthers: async (question) => {
       asked.push(question);
@@ -73,6 +75,12 @@ describe('the console', () => {
     clock.advance(1000);
     await source.overview();
     expect(one.asked).toHaveLength(2);
+  });
+
+  it('adds up the calls of each organization', async () => {
+    const { organizations, silent } = await two().source.organizations();
+    expect(organizations).toMatchObject([{ organizationId: 'org', begun: 2, maxCalls: 9, ends: { failed: 2 }, refused: { total: 2 } }]);
+    expect(silent).toMatchObject([{ id: 'gone' }]);
   });
 
   it('finds calls of all servers, the latest first', async () => {

@@ -46,7 +46,7 @@ function attend(reading: () => Promise<[]> = () => Promise.resolve([])): World {
   const calls = new CallTimelines({ clock, maxCalls: 3 });
   calls.sessionStarted(callFacts({ startedAtMs: clock.nowMs() }));
   const answering = new Answering({
-    ...{ calls, refused: new RefusedOrganizations(clock), traffic: new Traffic(clock), clock },
+    ...{ calls, refused: new RefusedOrganizations(clock), traffic: new Traffic(clock), organizations: { organizations: [] }, clock },
     metrics: { reading, admin: { dataSources: () => [] } },
     server: () => shownServer(),
     askOthers: () => Promise.resolve({ answers: [], silent: [] }),

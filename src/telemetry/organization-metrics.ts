@@ -1,0 +1,44 @@
+// Metrics of organizations. The labels are those that the operator has listed, so that no series grow with the traffic.
+import type { Registry } from 'prom-client';
+import type { CallFacts } from '../dialog/call.ts';
+import type { Admission, AdmissionLimits } from '../session/admission.ts';
+import { MetricMaker } from './metric-maker.ts';
+
+/** Most organizations that are labels, beside `other`. */
+const MAX_LABELS = 100;
+const OTHER = 'other';
+
+/** What the metrics know of organizations. */
+export interface KnownOrganizations {
+  readonly limits: Pick<AdmissionLimits, 'organizations' | 'perOrganization'>;
+  readonly admission: Pick<Admission, 'openCalls'>;
+}
+
+/** Adds them. @returns a counter of new calls. */
+export function organizationMetrics(registry: Registry, { limits, admission }: KnownOrganizations): (call: CallFacts) => void {
+  const make = new MetricMaker(registry);
+  const named = new Set([...limits.organizations.keys()].slice(0, MAX_LABELS));
+  const organization = [...named, OTHER];
+  const labelOf = (id: string): string => (named.has(id) ? id : OTHER);
+  const listed = 'of the organizations in sessions.organizations; `other`: of all others.';
+  make.gauge('parley_organization_sessions_open', `Open calls ${listed}`, {
+    labels: { organization },
+    collect: (gauge) => {
+      for (const each of organization) gauge.set({ organization: each }, 0);
+      for (const [id, calls] of admission.openCalls) gauge.inc({ organization: labelOf(id) }, calls);
+    },
+  });
+  make.gauge('parley_organization_sessions_limit', 'Most open calls that each of them may have on all servers together; 0: no limit.', {
+    labels: { organization },
+    aggregator: 'max',
+    collect: (gauge) => {
+      for (const each of organization) {
+        gauge.set({ organization: each }, (limits.organizations.get(each) ?? limits.perOrganization).maxSessions);
+      }
+    },
+  });
+  const started = make.counter('parley_organization_sessions_started_total', `Calls that started, ${listed}`, { organization });
+  return ({ organizationId }) => {
+    started.inc({ organization: labelOf(organizationId) });
+  };
+}
