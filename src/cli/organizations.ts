@@ -14,7 +14,7 @@ const HEADINGS = ['ORGANIZATION', 'OPEN', 'LIMIT', 'CALLS', 'MINUTES', 'TRANSFER
 
 /** The command. */
 export function organizationsCommand(): Command {
-  const command: Command = acceptSettings(new Command('organizations'))
+  const command = acceptSettings(new Command('organizations'))
     .description('show what each organization did in the last day on all servers; asks the server on this machine')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  $ parley organizations --config my.yaml');
@@ -24,12 +24,16 @@ export function organizationsCommand(): Command {
     const { viewToken } = ops.console;
     const headers = viewToken === undefined ? {} : { authorization: `Bearer ${viewToken}` };
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(LIMIT_MS), redirect: 'error' }).catch(() => undefined);
-    if (response === undefined) command.error(`error: nothing answers at ${url}`, { exitCode: EXIT.failed });
-    const answer: unknown = await response.json();
-    if (!response.ok) command.error(`error: ${isRefusal(answer) ? answer.error : response.statusText}`, { exitCode: EXIT.failed });
+    const answer: unknown = await response?.json();
+    const { writeOut, writeErr } = command.configureOutput();
+    if (response?.ok !== true) {
+      writeErr?.(`error  ${isRefusal(answer) ? answer.error : `nothing answers at ${url}`}\n`);
+      process.exitCode = EXIT.failed;
+      return;
+    }
     // This version of the program has written it.
     const shown = answer as ShownOrganizations;
-    command.configureOutput().writeOut?.(json === true ? `${JSON.stringify(shown, null, 2)}\n` : textOf(shown));
+    writeOut?.(json === true ? `${JSON.stringify(shown, null, 2)}\n` : textOf(shown));
   });
 }
 

@@ -41,7 +41,7 @@ async function start(settings: Partial<ConsoleSettings> = {}, host = '127.0.0.1'
     shows: {
       source: {
         organizations: () => Promise.resolve({ hours: 24, organizations: [], silent: [] }),
-      overview: () => Promise.resolve(OVERVIEW),
+        overview: () => Promise.resolve(OVERVIEW),
         search: (query) => {
           asked.push(query);
           return Promise.resolve({ calls: [], silent: [] });
