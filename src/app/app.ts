@@ -161,14 +161,8 @@ async function open(opening: Opening): Promise<App> {
   const shared = await openSharedStore(settings, { metrics: metrics.store, ...base });
   const homes = await openHomes(settings, { instanceId, shared, metrics, admission, ...base });
   const callLog = createCallLog({ log, clock, isDevelopment: isDevelopment(settings) });
-  const watchers = [
-    metrics.sessions,
-    callLog,
-    timelines,
-    traffic,
-    organizations,
-    ...(opening.observer === undefined ? [] : [opening.observer]),
-  ];
+  const counters = [metrics.sessions, metrics.organizations, traffic, organizations];
+  const watchers = [...counters, callLog, timelines, ...(opening.observer === undefined ? [] : [opening.observer])];
   const parts = answerParts(clock, (...told) => {
     observer.answerTimed(...told);
   });

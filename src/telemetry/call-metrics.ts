@@ -1,6 +1,6 @@
 // Metrics of calls. Labels come from closed sets: loaded bots and our own names; never conversation or agent ids from
-// the wire, and organizations only for those that are listed, and the few most refused ones (P-03). Between two events of a turn it keeps only
-// times.
+// the wire, and organizations only for the few most refused ones (P-03); see organization-metrics.ts. Between two events of a
+// turn it keeps only times.
 import type { Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts } from '../dialog/call.ts';
@@ -17,12 +17,6 @@ const DURATION_BUCKETS_S = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600];
 const ANSWER_PARTS = ['endpointing', 'recognition', 'bot', 'model', 'tools', 'synthesis', 'engine'] as const;
 const SPEECH_BUCKETS_S = [0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 30];
 
-/** What counts calls by organization. */
-export interface OrganizationCounters {
-  readonly refused: RefusedOrganizations;
-  readonly callStarted?: ((call: CallFacts) => void) | undefined;
-}
-
 /** Times of a turn so far, monotonic ms. */
 interface TurnTimes {
   speechStartedAtMs?: number;
@@ -38,7 +32,7 @@ export function callMetrics(
   registry: Registry,
   clock: Clock,
   bots: ReadonlySet<string>,
-  { refused, callStarted }: OrganizationCounters,
+  refused: RefusedOrganizations,
 ): Required<SessionObserver> {
   const botOf = (call: CallFacts): string => (bots.has(call.agentId) ? call.agentId : OTHER);
   const calls = callSeries(registry, bots, refused);
@@ -55,7 +49,6 @@ export function callMetrics(
       const bot = botOf(call);
       (isContinued ? calls.continued : calls.started).inc({ bot });
       calls.open.inc({ bot });
-      if (!isContinued) callStarted?.(call);
     },
     sessionEnded(call, end) {
       const bot = botOf(call);

@@ -23,6 +23,7 @@ import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
 /** All metrics of one process. */
 export interface Metrics {
   readonly sessions: Required<SessionObserver>;
+  readonly organizations: SessionObserver;
   /** The organizations with refused calls. */
   readonly refused: RefusedOrganizations;
   readonly tokens: TokenObserver;
@@ -80,8 +81,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const bots = new Set(options.knownBots);
   const refused = new RefusedOrganizations(options.clock);
-  const callStarted = options.organizations && organizationMetrics(registry, options.organizations);
-  const sessions = callMetrics(registry, options.clock, bots, { refused, callStarted });
+  const sessions = callMetrics(registry, options.clock, bots, refused);
+  const organizations = options.organizations === undefined ? {} : organizationMetrics(registry, options.organizations);
   const tokens = tokenMetrics(registry);
   const server = serverMetrics(registry, options.load, bots);
   const voice = voiceMetrics(registry);
@@ -97,6 +98,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
   return {
     sessions,
+    organizations,
     refused,
     tokens,
     voice,

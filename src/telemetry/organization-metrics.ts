@@ -1,7 +1,7 @@
 // Metrics of organizations. The labels are those that the operator has listed, so that no series grow with the traffic.
 import type { Registry } from 'prom-client';
-import type { CallFacts } from '../dialog/call.ts';
 import type { Admission, AdmissionLimits } from '../session/admission.ts';
+import type { SessionObserver } from '../session/ports.ts';
 import { MetricMaker } from './metric-maker.ts';
 
 /** Most organizations that are labels, beside `other`. */
@@ -14,8 +14,8 @@ export interface KnownOrganizations {
   readonly admission: Pick<Admission, 'openCalls'>;
 }
 
-/** Adds them. @returns a counter of new calls. */
-export function organizationMetrics(registry: Registry, { limits, admission }: KnownOrganizations): (call: CallFacts) => void {
+/** Adds them. @returns an observer that counts new calls. */
+export function organizationMetrics(registry: Registry, { limits, admission }: KnownOrganizations): SessionObserver {
   const make = new MetricMaker(registry);
   const named = new Set([...limits.organizations.keys()].slice(0, MAX_LABELS));
   const organization = [...named, OTHER];
@@ -38,7 +38,9 @@ export function organizationMetrics(registry: Registry, { limits, admission }: K
     },
   });
   const started = make.counter('parley_organization_sessions_started_total', `Calls that started, ${listed}`, { organization });
-  return ({ organizationId }) => {
-    started.inc({ organization: labelOf(organizationId) });
+  return {
+    sessionStarted({ organizationId }, isContinued = false) {
+      if (!isContinued) started.inc({ organization: labelOf(organizationId) });
+    },
   };
 }

@@ -26,7 +26,7 @@ async function servedRows(): Promise<string[]> {
   const limits = { organizations: new Map(), perOrganization: { maxSessions: 0, maxNewPerSecond: 0 } };
   const organizations = { limits, admission: { openCalls: new Map() } };
   const metrics = createMetrics({ knownBots: ['echo'], clock, load: CALM, organizations });
-  notifyAll(metrics.sessions, callFacts({ startedAtMs: clock.nowMs() }));
+  for (const observer of [metrics.sessions, metrics.organizations]) notifyAll(observer, callFacts({ startedAtMs: clock.nowMs() }));
   metrics.tokens.tokenAccepted(true);
   metrics.admin.watch(
     () => [watchedSource({ expiresAtMs: 1000 })],
