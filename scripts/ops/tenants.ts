@@ -9,17 +9,22 @@ import { startIssuer } from '../../src/fake-platform/platform/issuer.ts';
 import { loadProfile } from '../../src/fake-platform/platform/profile.ts';
 import { Replica, type Program } from '../../test/fleet/replica.ts';
 import { freePorts } from '../../test/support/free-port.ts';
-import { dataSource, serverFlags, WITH_TEST_BOTS } from '../../test/support/server-flags.ts';
+import { dataSource, serverFlags } from '../../test/support/server-flags.ts';
 
 const MOST_CALLS = 20;
 /** Callers of each organization that call again and again; a third of the places that are dealt out is 6. */
 const CALLERS = { flood: 60, one: 4, other: 4 } as const;
 type Tenant = keyof typeof CALLERS;
 const CALL_MS = 1000;
-const AGAIN_MS = 100;
-/** The flood comes first, and then the others; from when on calls count, and until when, ms. */
-const [OTHERS_AT_MS, COUNTS_AT_MS, OVER_AT_MS] = [3000, 8000, 20_000];
-/** More refused calls than this part: starved. */
+/** Pause between two calls of a caller, ms. */
+const AGAIN_MS = { flood: 1000, one: 100, other: 100 } as const;
+/** The flood has the server for itself first, ms. */
+const ALONE_MS = 3000;
+/** Calls of the flood have to end before the others get their share: so many taken ones come first, and then those that count. */
+const [FIRST_CALLS, COUNTED_CALLS] = [8, 40];
+/** Longest wait for them, ms. */
+const LIMIT_MS = 90_000;
+/** More refused calls than this part, or too few calls in that time: starved. */
 const STARVED = 0.1;
 
 /** What became of it. */
@@ -41,7 +46,8 @@ export async function flooded(program: Program, flags: readonly string[] = []): 
     ...{ program, ports: { grpc, ops, peer }, logFile: path.join(folder, 'server.log') },
     flags: [
       ...serverFlags(issuer, undefined, sources),
-      ...WITH_TEST_BOTS,
+      '--bots.default_bot=code-line',
+      '--synthesizer.engine=none',
       `--sessions.max=${String(MOST_CALLS)}`,
       '--log.level=warn',
       ...flags,
@@ -52,34 +58,29 @@ export async function flooded(program: Program, flags: readonly string[] = []): 
     const target = `grpc://127.0.0.1:${String(grpc)}`;
     const taken = { flood: 0, one: 0, other: 0 };
     const refused = { flood: 0, one: 0, other: 0 };
-    const beganMs = performance.now();
+    const untilMs = performance.now() + LIMIT_MS;
+    const isServed = (tenant: Tenant): boolean => taken[tenant] >= FIRST_CALLS + COUNTED_CALLS;
     const calls = async (tenant: Tenant, nth: number): Promise<void> => {
       const organizationId = ids[tenant];
       const token = await issuer.issueToken({ organizationId });
       // Callers do not come all at once.
-      await pause((tenant === 'flood' ? 0 : OTHERS_AT_MS) + (nth * CALL_MS) / CALLERS[tenant]);
-      while (performance.now() - beganMs < OVER_AT_MS) {
-        const counts = performance.now() - beganMs > COUNTS_AT_MS;
+      await pause((tenant === 'flood' ? 0 : ALONE_MS) + (nth * CALL_MS) / CALLERS[tenant]);
+      while (performance.now() < untilMs && !(isServed('one') && isServed('other'))) {
         const script = [{ kind: 'wait', waitMs: CALL_MS }, { kind: 'hang_up' }] as const;
-        const { terminal, outcome } = await placeCall({
-          target,
-          token,
-          organizationId,
-          profile: loadProfile('fake'),
-          script,
-          keepsSound: false,
-        });
+        const profile = loadProfile('fake');
+        const { terminal, outcome } = await placeCall({ target, token, organizationId, profile, script, keepsSound: false });
         const isRefused = terminal !== undefined && ['total', 'organization_share'].includes(transferReason(terminal));
         if (!isRefused && outcome !== 'hung_up') throw new Error(`a call of ${tenant} was neither taken nor refused: ${outcome}`);
-        if (counts) (isRefused ? refused : taken)[tenant] += 1;
-        await pause(AGAIN_MS);
+        if (!isRefused) taken[tenant] += 1;
+        else if (tenant === 'flood' || taken[tenant] >= FIRST_CALLS) refused[tenant] += 1;
+        await pause(AGAIN_MS[tenant]);
       }
     };
     const callers = (Object.keys(CALLERS) as Tenant[]).flatMap((tenant) =>
       Array.from({ length: CALLERS[tenant] }, (_, nth) => calls(tenant, nth)),
     );
     await Promise.all(callers);
-    const isStarved = (tenant: Tenant): boolean => refused[tenant] > STARVED * (refused[tenant] + taken[tenant]);
+    const isStarved = (tenant: Tenant): boolean => !isServed(tenant) || refused[tenant] > STARVED * (refused[tenant] + taken[tenant]);
     const tenantsStarved = (['one', 'other'] as const).filter(isStarved).length;
     return { tenantsStarved, tenantsTaken: taken, tenantsRefused: refused };
   } finally {

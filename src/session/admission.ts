@@ -144,7 +144,7 @@ export class Admission {
     const calls = (this.#sessions.get(organizationId) ?? 0) + this.#others.callsOf(organizationId);
     if (own.maxSessions > 0 && calls >= own.maxSessions) return 'organization';
     if (this.#rate.isOver(organizationId)) return 'organization_rate';
-    if (this.#share.isOver(organizationId, this.#sessions, this.#total)) return 'organization_share';
+    if (this.#share.isOver(organizationId, this.#sessions)) return 'organization_share';
     if (this.#streams > maxStreams) return 'streams';
     const { loopDelayMs, rssBytes, heapPercent } = this.#load.reading();
     // Both memory limits are checked, because each tracks its own calm time.
@@ -162,6 +162,7 @@ export class Admission {
   sessionStarted(organizationId: string): void {
     this.#total += 1;
     this.#sessions.set(organizationId, (this.#sessions.get(organizationId) ?? 0) + 1);
+    this.#share.took(organizationId, this.#sessions);
   }
 
   /** A session has ended; called once for each started one. */

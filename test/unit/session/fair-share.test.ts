@@ -63,9 +63,24 @@ describe('the last places of a process', () => {
     expect(fill(admission, 'big')).toBe(90);
     expect(fill(admission, 'small', 5)).toBe(5);
     for (let ended = 0; ended < 50; ended += 1) admission.sessionEnded('big');
-    expect([fill(admission, 'small'), fill(admission, 'big')]).toEqual([45, 5]);
+    expect([fill(admission, 'small'), fill(admission, 'big')]).toEqual([40, 5]);
     // The rest waits for others.
-    expect([fill(admission, 'newcomer'), admission.refusal('newcomer')]).toEqual([5, 'total']);
+    expect([fill(admission, 'newcomer'), admission.refusal('newcomer')]).toEqual([10, 'total']);
+  });
+
+  it('are not taken by another one within seconds after calls have ended, and then they are', () => {
+    const { admission, clock } = admissionOf(100, 10);
+    fill(admission, 'steady', 30);
+    clock.advance(60_000);
+    expect(fill(admission, 'flood')).toBe(60);
+    for (let ended = 0; ended < 30; ended += 1) admission.sessionEnded('steady');
+    clock.advance(9999);
+    expect(admission.refusal('flood')).toBe('organization_share');
+    expect(fill(admission, 'steady', 20)).toBe(20);
+    clock.advance(5000);
+    expect(admission.refusal('flood')).toBe('organization_share');
+    clock.advance(10_000);
+    expect(fill(admission, 'flood')).toBe(10);
   });
 
   it('are dealt out by weight', () => {
@@ -99,12 +114,12 @@ describe('the last places of a process', () => {
         const share = new FairShare({ maxSessions, reservedPercent: 10, weightOf, clock: new FakeClock() });
         for (const id of ids) share.called(id);
         const open = new Map(ids.map((id, index) => [id, calls[index] ?? 0]));
-        const total = [...open.values()].reduce((sum, each) => sum + each, 0);
+        for (const id of ids) share.took(id, open);
         const places = maxSessions - Math.floor(maxSessions / 10);
         for (const id of ids) {
           const wants = new Map(open).set(id, (open.get(id) ?? 0) + 1);
           const isSatisfied = (dealt(places, wants, weightOf).get(id) ?? 0) > (wants.get(id) ?? 0) - 1e-6;
-          expect(share.isOver(id, open, total), id).toBe(!isSatisfied);
+          expect(share.isOver(id, open), id).toBe(!isSatisfied);
         }
       }),
     );
