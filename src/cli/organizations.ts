@@ -25,15 +25,15 @@ export function organizationsCommand(): Command {
     const headers = viewToken === undefined ? {} : { authorization: `Bearer ${viewToken}` };
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(LIMIT_MS), redirect: 'error' }).catch(() => undefined);
     const answer: unknown = await response?.json();
-    const { writeOut, writeErr } = command.configureOutput();
+    const output = command.configureOutput();
     if (response?.ok !== true) {
-      writeErr?.(`error  ${isRefusal(answer) ? answer.error : `nothing answers at ${url}`}\n`);
+      output.writeErr?.(`error  ${isRefusal(answer) ? answer.error : `nothing answers at ${url}`}\n`);
       process.exitCode = EXIT.failed;
       return;
     }
     // This version of the program has written it.
     const shown = answer as ShownOrganizations;
-    writeOut?.(json === true ? `${JSON.stringify(shown, null, 2)}\n` : textOf(shown));
+    output.writeOut?.(json === true ? `${JSON.stringify(shown, null, 2)}\n` : textOf(shown));
   });
 }
 
