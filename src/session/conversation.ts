@@ -50,8 +50,8 @@ export class Conversation {
   readonly open = new OpenTurns(this.playout);
   /** What came from outside and waits for the bot. */
   readonly wakes: Wakes;
-  /** Whether what the caller does now may be, or belong to, a sensitive input (G-83). Asked for every frame of a recorded call. */
-  isInputSensitive = false;
+  /** Replaced with every answer. */
+  snapshot: Snapshot;
   /** The current listen settings, with all defaults. */
   asked: ListenSettings;
   /** A complete input has come: a further start restarts the conversation (G-28). */
@@ -72,7 +72,6 @@ export class Conversation {
   /** The terminal event was written. */
   isFarewellWritten = false;
   readonly #onEnd: (end: SessionEnd | 'moved') => void;
-  #snapshot: Snapshot;
   #pendingEnd: PendingEnd | undefined;
   #farewell: Turn | undefined;
   #hasMoved = false;
@@ -82,7 +81,6 @@ export class Conversation {
     { bot, live, snapshot, isTied, pendingEnd, asked, isWithoutWords }: ConversationStart,
     onEnd: (end: SessionEnd | 'moved') => void,
   ) {
-    this.#snapshot = snapshot;
     this.snapshot = snapshot;
     this.call = snapshot.call;
     this.wakes = new Wakes(snapshot.wakes);
@@ -98,19 +96,14 @@ export class Conversation {
     this.#pendingEnd = pendingEnd;
   }
 
-  /** Replaced with every answer. */
-  get snapshot(): Snapshot {
-    return this.#snapshot;
-  }
-
-  set snapshot(snapshot: Snapshot) {
-    this.#snapshot = snapshot;
-    this.isInputSensitive = snapshot.listen.sensitive === true || snapshot.lastWasSensitive === true;
+  /** Whether what the caller does now may be, or belong to, a sensitive input (G-83). */
+  get isInputSensitive(): boolean {
+    return this.snapshot.listen.sensitive === true || this.snapshot.lastWasSensitive === true;
   }
 
   /** Whether a sensitive input was requested, now or earlier: from then on prompts and state may repeat it. */
   get isSensitive(): boolean {
-    return this.#snapshot.sensitive;
+    return this.snapshot.sensitive;
   }
 
   /** Whether the call goes on in another process. */

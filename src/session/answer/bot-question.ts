@@ -292,9 +292,8 @@ export class BotQuestion {
 
 /** The context of a handler. @throws AppError `bot_failed` when the bot could not open what it keeps for the call. */
 export function botContext(parts: EngineParts, conversation: Conversation, turn: NamedTurn, signal: AbortSignal): BotContext<unknown> {
-  const { clock, log, observer } = parts;
-  const { call, bot, live } = conversation;
-  const services = botServices(parts, conversation, turn);
+  const { clock, log, observer, answers } = parts;
+  const { call, bot, live, recorder } = conversation;
   return {
     call,
     live: bot.live === undefined ? undefined : live.value,
@@ -303,6 +302,6 @@ export function botContext(parts: EngineParts, conversation: Conversation, turn:
     clock,
     log: log.child({ bot: bot.id, ...turn.logIds }),
     report: (report) => observer.modelReported?.(call, turn.id, report),
-    ...(services !== undefined && { services }),
+    ...((recorder !== undefined || answers !== undefined) && { services: botServices(parts, conversation, turn) }),
   };
 }

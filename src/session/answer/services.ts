@@ -4,13 +4,12 @@ import type { Conversation } from '../conversation.ts';
 import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 
-/** For the bot's questions in a turn; undefined when nobody records or replays the call. */
+/** For the bot's questions in a turn of a call that is recorded or replayed. */
 export function botServices(
   { clock, answers }: Pick<EngineParts, 'clock' | 'answers'>,
   { recorder, questions }: Pick<Conversation, 'recorder' | 'questions'>,
   turn: NamedTurn,
-): BotServices | undefined {
-  if (recorder === undefined && answers === undefined) return undefined;
+): BotServices {
   return {
     ask: (service, name) => {
       const key = questions.next(turn.id, name);
