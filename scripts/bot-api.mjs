@@ -57,7 +57,7 @@ const GROUPS = /** @type {const} */ ([
   ['Events that notify', ['TurnStarted', 'HearingEvent', 'BargeIn', 'TurnEnded', 'SessionEnded', 'Noted']],
   [
     'What surrounds a handler',
-    ['BotContext', 'CallFacts', 'BotEar', 'Live', 'LiveContext', 'LiveEnd', 'TurnReport', 'ModelFailure', 'ModelBudget'],
+    ['BotContext', 'CallFacts', 'BotEar', 'Live', 'LiveContext', 'LiveEnd', 'TurnReport', 'ModelCall', 'ModelFailure', 'ModelBudget'],
   ],
   ['Testing', ['TestCall', 'TestCallOptions', 'SpeakOptions', 'InterruptOptions', 'Said', 'UsedTool']],
 ]);

@@ -4,6 +4,8 @@ import { ALERT_CASES } from '../test/support/alert-cases.ts';
 import { GRAFANA_DASHBOARDS, queriesOf } from '../test/support/dashboards.ts';
 import { RULES } from '../test/support/metric-names.ts';
 import { alertsJudged } from '../test/support/promtool.ts';
+import type { ArrivedSpan } from '../test/support/trace-collector.ts';
+import { checkTraceTree, tracesIn } from '../test/support/trace-tree.ts';
 import { command, progress, secondsSince, source } from './command-line.ts';
 import { callAll } from './ops/callers.ts';
 import { Prometheus } from './ops/prometheus.ts';
@@ -18,16 +20,16 @@ const SETTLE_MS = 15_000;
 const LOOK_MS = 1000;
 
 const help = `Plays every alert of deploy/prometheus to promtool, with a fault and without; then asks a Prometheus that scrapes two real servers with
-calls on them for everything that the dashboards of deploy/grafana show and the rules record. Does what \`npm run check -- upgrade\` does as well.
-Between the two, one organization floods a server, and two others want less than their share of it.
+calls on them for everything that the dashboards of deploy/grafana show and the rules record, and checks the traces of all calls. Does what
+\`npm run check -- upgrade\` does as well. Between the two, one organization floods a server, and two others want less than their share of it.
 
   npm run check -- ops              some five minutes
   npm run check -- ops --source     starts the source and not the build
 
 Needs Debian's prometheus, redis-server and haproxy. Progress is on stderr; the last line of stdout is JSON: {"ok", "alertsTested", "upgradesTested",
-"dashboardQueriesThatReturnData", "dashboardQueries", "recordedThatReturnData", "recorded", "withoutData", "tenantsStarved", …}. The exit code is
-1 when an alert fires at the wrong time, a rule cannot be computed, a query has no value, an upgrade fails, or more than a tenth of the calls of
-an organization below its share is refused.
+"dashboardQueriesThatReturnData", "dashboardQueries", "recordedThatReturnData", "recorded", "traceTreesChecked", "withoutData",
+"tenantsStarved", …}. The exit code is 1 when an alert fires at the wrong time, a rule cannot be computed, a query has no value, a trace is no
+tree, an upgrade fails, or more than a tenth of the calls of an organization below its share is refused.
 `;
 
 /** What is asked, by a name for people. */
@@ -58,13 +60,22 @@ await command({
         progress(`${String(panels.length)} queries of dashboards, ${String(recorded.length)} rules`);
         const empty = await withoutData(prometheus, [...panels, ...recorded]);
         const brokenRules = await prometheus.brokenRules();
+        const { collector } = stage;
+        const traceFaults = await faultsIn(collector.spans);
+        const traceTreesChecked = tracesIn(collector.spans);
         const filled = (queries: Queries): number => queries.filter((query) => !empty.includes(query)).length;
         return {
-          ok: alerts.ok && upgrades.ok && isFair && empty.length + brokenRules.length === 0,
-          described: alerts.ok ? [] : [alerts.said],
+          ok:
+            alerts.ok &&
+            upgrades.ok &&
+            isFair &&
+            empty.length + brokenRules.length + traceFaults.length === 0 &&
+            traceTreesChecked >= called.calls,
+          described: [...(alerts.ok ? [] : [alerts.said]), ...traceFaults],
           ...{ alertsTested: ALERT_CASES.length, upgradesTested: upgrades.upgradesTested, upgrades: upgrades.failed ?? upgrades.skipped },
           ...{ dashboardQueriesThatReturnData: filled(panels), dashboardQueries: panels.length },
           ...{ recordedThatReturnData: filled(recorded), recorded: recorded.length },
+          traceTreesChecked,
           ...{ withoutData: empty.map(({ name }) => name), brokenRules, ...tenants, ...called, seconds: secondsSince(startedMs) },
         };
       } finally {
@@ -84,6 +95,16 @@ async function withoutData(prometheus: Prometheus, queries: Queries): Promise<Qu
     const answers = await Promise.all(left.map(async (query) => ((await prometheus.hasData(query.asked)) ? [] : [query])));
     left = answers.flat();
     if (left.length === 0 || performance.now() > untilMs) return left;
+    await pause(LOOK_MS);
+  }
+}
+
+/** What is wrong with traces, after some time for the last spans to arrive. */
+async function faultsIn(spans: readonly ArrivedSpan[]): Promise<readonly string[]> {
+  const untilMs = performance.now() + SETTLE_MS;
+  for (;;) {
+    const faults = checkTraceTree(spans);
+    if (faults.length === 0 || performance.now() > untilMs) return faults;
     await pause(LOOK_MS);
   }
 }

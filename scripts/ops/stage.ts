@@ -13,6 +13,7 @@ import type { FleetAccess } from '../../test/fleet/caller-messages.ts';
 import { KeptRedis } from '../../test/fleet/kept-redis.ts';
 import { Replica, type Program } from '../../test/fleet/replica.ts';
 import { freePorts } from '../../test/support/free-port.ts';
+import { TraceCollector } from '../../test/support/trace-collector.ts';
 import { fleetAdministration } from '../fleet/administration.ts';
 
 /** More calls of one organization are refused. */
@@ -41,6 +42,8 @@ export interface Stage {
   readonly socket: FleetAccess;
   /** Where Prometheus asks them. */
   readonly opsPorts: readonly number[];
+  /** Where their traces go. */
+  readonly collector: TraceCollector;
   close(): Promise<void>;
 }
 
@@ -60,6 +63,8 @@ export async function openStage(program: Program): Promise<Stage> {
     undo.unshift(() => administration.close());
     const models = await fakeModels(MODEL);
     undo.unshift(() => models.close());
+    const collector = await TraceCollector.start();
+    undo.unshift(() => collector.close());
     const { certificateFile, keyFile, certificatePem } = await writeThrowAwayCertificate(folder, Date.now());
     const [grpc = 0, ops = 0, peer = 0, secondGrpc = 0, secondOps = 0, socketPort = 0] = await freePorts(6);
     const flags = [
@@ -73,6 +78,7 @@ export async function openStage(program: Program): Promise<Stage> {
       ...['--recognizer.engine=http', `--recognizer.http.url=${models.url}`, '--recognizer.http.model=fake'],
       `--bots.folder=${path.join(packageRoot(), 'test', 'fixtures', 'ops-bots')}`,
       ...['--bots.default_bot=desk', '--websocket.enabled=true', '--websocket.host=127.0.0.1', '--log.level=warn'],
+      `--traces.endpoint=${collector.url}`,
       ...['--recordings.enabled=true', `--recordings.folder=${path.join(folder, 'recordings')}`],
       `--recordings.keys=["${randomBytes(32).toString('hex')}"]`,
       // A machine on which everything runs is busy.
@@ -99,6 +105,7 @@ export async function openStage(program: Program): Promise<Stage> {
         ...{ target: `ws://127.0.0.1:${String(socketPort)}`, certificatePem: '' },
       },
       opsPorts: [ops, secondOps],
+      collector,
       close,
     };
   } catch (error) {

@@ -45,6 +45,7 @@ export const DOORS = [
         'docs/doctor.md',
         'docs/errors.md',
         'docs/metrics.md',
+        'docs/traces.md',
         'docs/runbooks.md',
         'docs/faults.md',
       ],

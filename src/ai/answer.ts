@@ -69,7 +69,7 @@ async function* answer<D extends JsonObject>(
   let answered: Answered = { uses: [], failed: 'error' };
   for (const [index, model] of modelsOf(options).entries()) {
     const prepared = index === 0 ? ahead : undefined;
-    draft.noteAsked(prepared?.askedAtMs);
+    draft.noteAsked(model.modelId, prepared?.askedAtMs);
     const parts = prepared?.parts ?? partsFrom(draft, model, options);
     const attempt = yield* attemptWith(draft, { parts, model: model.modelId, isFallback: index > 0, check: options.check });
     answered = attempt;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { BotContext } from '../bot/bot.ts';
 import { play, Saying, say, type SayOptions } from '../bot/saying.ts';
 import type { Reply } from '../dialog/reply.ts';
-import type { ModelBudget, ModelFailure, TurnReport } from '../dialog/turn-report.ts';
+import type { ModelBudget, ModelCall, ModelFailure, TurnReport } from '../dialog/turn-report.ts';
 import { shortened, type AssistantMessage, type Message, type ToolMessage, type ToolOutcome } from './history.ts';
 import type { AssistantState, AssistantTurn } from './options.ts';
 import { phrasesOf, type AssistantRules } from './rules.ts';
@@ -35,6 +35,8 @@ export class Draft<D extends JsonObject> {
   #preparedMs: number | undefined;
   /** Since when the model is waited for, monotonic ms. */
   #waitingSinceMs = 0;
+  #asked: Pick<ModelCall, 'model' | 'atMs'> | undefined;
+  readonly #calls: ModelCall[] = [];
   readonly #tools: TurnReport['tools'][number][] = [];
   readonly #failures: ModelFailure[] = [];
   readonly #fallbacks: ModelFailure[] = [];
@@ -174,10 +176,19 @@ export class Draft<D extends JsonObject> {
     this.#state = state;
   }
 
-  /** The model is waited for. @param askedAtMs - when it was asked, monotonic ms, if that was before this turn. */
-  noteAsked(askedAtMs?: number): void {
+  /** A model is waited for. @param askedAtMs - when it was asked, monotonic ms, if that was before this turn. */
+  noteAsked(model: string, askedAtMs?: number): void {
+    this.#endCall();
     this.#waitingSinceMs = this.context.clock.monotonicMs();
     if (askedAtMs !== undefined) this.#preparedMs = Math.round(this.#beganAtMs - askedAtMs);
+    this.#asked = { model, atMs: Math.round((askedAtMs ?? this.#waitingSinceMs) - this.#beganAtMs) };
+  }
+
+  #endCall(end: Pick<ModelCall, 'tokensIn' | 'tokensOut' | 'failure'> = {}): void {
+    if (this.#asked === undefined) return;
+    const ms = Math.round(this.context.clock.monotonicMs() - this.#beganAtMs) - this.#asked.atMs;
+    this.#calls.push({ ...this.#asked, ms, ...end });
+    this.#asked = undefined;
   }
 
   noteToken(model: string, isFallback: boolean): void {
@@ -194,12 +205,14 @@ export class Draft<D extends JsonObject> {
     this.#noteWait();
     this.#report.tokensIn += tokensIn;
     this.#report.tokensOut += tokensOut;
+    this.#endCall({ tokensIn, tokensOut });
     this.change({ tokens: this.#state.tokens + tokensIn + tokensOut });
   }
 
   noteFailure(why: ModelFailure): void {
     this.#noteWait();
     this.#failures.push(why);
+    this.#endCall({ failure: why });
   }
 
   /** After a failure another model is asked, or the same one once more. */
@@ -224,6 +237,7 @@ export class Draft<D extends JsonObject> {
   }
 
   report(): TurnReport {
+    this.#endCall();
     const { firstTokenMs, firstSentenceMs, waitedMs, ...rest } = this.#report;
     return {
       ...(firstTokenMs > 0 && { firstTokenMs }),
@@ -232,6 +246,7 @@ export class Draft<D extends JsonObject> {
       ...(this.#preparedMs !== undefined && { preparedMs: this.#preparedMs }),
       waitedMs: Math.round(waitedMs),
       ms: this.#sinceMs(),
+      calls: this.#calls,
       tools: this.#tools,
       failures: this.#failures,
       fallbacks: this.#fallbacks,

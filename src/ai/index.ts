@@ -7,7 +7,7 @@ export type { AssistantMessage, CallerMessage, Message, ToolMessage, ToolOutcome
 export type { LanguageModel, ModelSettings } from './model.ts';
 export type { AssistantLimits, AssistantManners, AssistantOptions, AssistantState, AssistantTurn, TransferRule } from './options.ts';
 export type { Phrases } from './phrases.ts';
-export type { ModelBudget, ModelFailure, TurnReport } from '../dialog/turn-report.ts';
+export type { ModelBudget, ModelCall, ModelFailure, TurnReport } from '../dialog/turn-report.ts';
 export type { PreparedAnswer } from './prepared-answer.ts';
 export { realtime, type RealtimeBotOptions } from './realtime/realtime.ts';
 export { realtimeStep, type RealtimeOptions, type RealtimeStep } from './realtime/realtime-step.ts';

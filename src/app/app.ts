@@ -47,6 +47,7 @@ import { startOperations } from './operations.ts';
 import { openServers } from './servers.ts';
 import { openSharedStore } from './shared-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
+import { openTraces } from './traces.ts';
 import { openTrusted } from './trusted.ts';
 import { Voices } from './voices.ts';
 
@@ -65,6 +66,8 @@ export interface App {
   readonly shown: { readonly readiness: Pick<Readiness, 'current'>; readonly answer: (question: Question) => Promise<Answer> };
   /** Resolves when the static prompts are synthesized. Only tests and demos wait for it. */
   readonly warmed: Promise<void>;
+  /** Traces a call whatever `traces.share` says, from its next turn on this server on. @returns false when traces are off. */
+  readonly traceCall: (conversationId: string) => boolean;
   /** Reads certificates, keys, nonces and watched bots again. Calls go on. Never rejects. */
   readonly checkNow: () => Promise<readonly FileVerdict[]>;
   /** Stops listening for new call connections, for one of several processes that drains. Open connections stay. */
@@ -144,6 +147,7 @@ async function open(opening: Opening): Promise<App> {
   const admission = new Admission({ limits, load, clock });
   const knownBots = first.bots.map(({ id }) => id);
   const metrics = createMetrics({ knownBots, clock, load, maxSessions: settings.sessions.max, organizations: { limits, admission } });
+  const traces = await openTraces(settings, { instanceId, ...base });
   const recorder = openRecorder(settings, { observer: metrics.recordings, ...base });
   const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls, onFact: recorder?.fact });
   const traffic = new Traffic(clock);
@@ -159,10 +163,10 @@ async function open(opening: Opening): Promise<App> {
   const catalog: CatalogSource = watchedBots ?? { current: first };
 
   const shared = await openSharedStore(settings, { metrics: metrics.store, ...base });
-  const homes = await openHomes(settings, { instanceId, shared, metrics, admission, ...base });
+  const homes = await openHomes(settings, { instanceId, shared, metrics, admission, traces, ...base });
   const callLog = createCallLog({ log, clock, isDevelopment: isDevelopment(settings) });
   const counters = [metrics.sessions, metrics.organizations, traffic, organizations];
-  const watchers = [...counters, callLog, timelines, ...(opening.observer === undefined ? [] : [opening.observer])];
+  const watchers = [...counters, callLog, timelines, traces, opening.observer].filter((each) => each !== undefined);
   const parts = answerParts(clock, (...told) => {
     observer.answerTimed(...told);
   });
@@ -216,7 +220,8 @@ async function open(opening: Opening): Promise<App> {
     const recorded = openRecordedCalls(settings, base);
     lifecycle.opened('recorded calls', () => recorded?.close());
     const console = consoleSource({ ask: (question) => answering.everywhere(question), recorded, clock });
-    operations.server = await startOperations(settings, { shown: { ...shown, readiness, console }, sockets, clock, log });
+    const source = { ...metrics, openMetrics: traces && ((text: string) => traces.exemplars.openMetrics(text)) };
+    operations.server = await startOperations(settings, { shown: { ...shown, metrics: source, readiness, console }, sockets, clock, log });
     if (changing !== undefined) followConsole(files, changing, operations.server);
   }
   // So that a healthy server is ready when it prints its ready line. One attempt is enough to wait for.
@@ -253,6 +258,10 @@ async function open(opening: Opening): Promise<App> {
     openTurns: () => sessions.openTurns,
     shown: { readiness, answer: (question) => answering.answer(question) },
     warmed: voices.warmAll(first),
+    traceCall: (conversationId) => {
+      traces?.traceCall(conversationId);
+      return traces !== undefined;
+    },
     checkNow: async () => {
       const [read, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
       return bots === undefined ? read : [...read, { what: 'bots', verdict: bots }];

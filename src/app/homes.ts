@@ -11,11 +11,12 @@ import type { Sessions } from '../session/sessions.ts';
 import type { Snapshots } from '../session/ports.ts';
 import { SNAPSHOT_FORM } from '../session/snapshot/snapshot.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { CallTraces } from '../telemetry/traces/call-traces.ts';
 import { createPeerIdentity } from '../transport/forward/identity.ts';
 import { Links } from '../transport/forward/links.ts';
 import { openPeerPort } from '../transport/forward/peer-port.ts';
 import { askPeer, probe, type AnswerQuestion } from '../transport/forward/peer-service.ts';
-import { Relays } from '../transport/forward/relays.ts';
+import { Relays, type RelayObserver } from '../transport/forward/relays.ts';
 import type { Peers } from '../transport/grpc/server.ts';
 import { SOLE_HOME, type CallHomes as Homes } from '../transport/homes.ts';
 import type { Settings } from './config/settings.ts';
@@ -55,6 +56,8 @@ export interface HomesParts extends ProcessParts {
   readonly metrics: Pick<Metrics, 'store' | 'forward'>;
   /** Hears of the calls of the others, and says what there is here. */
   readonly admission: Pick<Admission, 'use' | 'hear'>;
+  /** Undefined: nothing is traced. */
+  readonly traces: Pick<CallTraces, 'forwarded'> | undefined;
 }
 
 const ALONE: OpenedHomes = {
@@ -72,7 +75,7 @@ const ALONE: OpenedHomes = {
 /** Opens the peer port and what it needs. @throws AppError `listen_failed` for the peer port. */
 export async function openHomes(
   { peers: settings, sessions, grpc }: Pick<Settings, 'peers' | 'sessions' | 'grpc'>,
-  { instanceId, shared, metrics, admission, clock, log, lifecycle }: HomesParts,
+  { instanceId, shared, metrics, admission, traces, clock, log, lifecycle }: HomesParts,
 ): Promise<OpenedHomes> {
   if (shared === undefined) return ALONE;
   const { connection, keyPrefix, seal } = shared;
@@ -110,7 +113,14 @@ export async function openHomes(
     isInUse: (call) => joined?.has(call) === true,
     ...{ instances, clock, log, ttlMs, sweepMs: sessions.sweepMs },
   });
-  const relays = new Relays({ homes, links, maxOpen: settings.maxTurns, observer: metrics.forward, clock, log });
+  const observer: RelayObserver = {
+    ...metrics.forward,
+    forwardEnded: (outcome, bytes, turn) => {
+      metrics.forward.forwardEnded(outcome, bytes);
+      traces?.forwarded(turn, outcome);
+    },
+  };
+  const relays = new Relays({ homes, links, maxOpen: settings.maxTurns, observer, clock, log });
   instances.listen({
     onDead: ({ id }) => {
       relays.peerDied(id);

@@ -4,16 +4,16 @@ import { consoleFile } from '../base/console-files.ts';
 import type { Logger } from '../base/log.ts';
 import type { ConsoleSource } from '../ops/console-routes.ts';
 import type { OpsServer } from '../ops/http-server.ts';
+import type { MetricsSource } from '../ops/routes.ts';
 import type { Readiness } from '../ops/readiness.ts';
 import type { CallTimelines } from '../telemetry/call-timeline.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import type { RefusedOrganizations } from '../telemetry/refused-organizations.ts';
 import type { Settings } from './config/settings.ts';
 import type { OpenSockets } from './servers.ts';
 
 export interface Shown {
   readonly readiness: Readiness;
-  readonly metrics: Metrics;
+  readonly metrics: MetricsSource;
   readonly calls: CallTimelines;
   readonly refused: RefusedOrganizations;
   readonly console: ConsoleSource;

@@ -30,6 +30,6 @@ export type { Woken } from './wakes.ts';
 export type { CallFacts } from '../dialog/call.ts';
 export type { Heard, HeardPart } from '../dialog/heard.ts';
 export type { FlowEvent, Reply } from '../dialog/reply.ts';
-export type { ModelBudget, ModelFailure, TurnReport } from '../dialog/turn-report.ts';
+export type { ModelBudget, ModelCall, ModelFailure, TurnReport } from '../dialog/turn-report.ts';
 export type { SpeechPatience } from '../speech/patience.ts';
 export type { Utterance } from '../dialog/utterance.ts';

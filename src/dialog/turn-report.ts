@@ -11,6 +11,16 @@ export const MODEL_FAILURES = ['error', 'late', 'stalled', 'empty', 'aborted'] a
 export type ModelBudget = 'turns' | 'tokens' | 'seconds' | 'rounds';
 export const MODEL_BUDGETS = ['turns', 'tokens', 'seconds', 'rounds'] as const satisfies readonly ModelBudget[];
 
+/** One request to a model, until its answer was read. */
+export interface ModelCall {
+  readonly model: string;
+  readonly atMs: number;
+  readonly ms: number;
+  readonly tokensIn?: number;
+  readonly tokensOut?: number;
+  readonly failure?: ModelFailure;
+}
+
 /** One turn in numbers. Times are ms since the handler was called. */
 export interface TurnReport {
   readonly firstTokenMs?: number;
@@ -21,6 +31,8 @@ export interface TurnReport {
   readonly preparedMs?: number;
   /** What was waited for the model before the turn's first words, tools not included. */
   readonly waitedMs?: number;
+  /** Each request to a model, in their order; `atMs` is its beginning, below 0 when it was asked ahead. */
+  readonly calls?: readonly ModelCall[];
   /** In their order; `atMs` is the beginning. */
   readonly tools: readonly { readonly name: string; readonly atMs?: number; readonly ms: number; readonly ok: boolean }[];
   readonly tokensIn: number;

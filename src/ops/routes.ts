@@ -4,10 +4,14 @@ import type { Clock } from '../base/clock.ts';
 import type { Audited, Guard } from './console-guard.ts';
 import type { Readiness } from './readiness.ts';
 
+const OPEN_METRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+
 /** Source of GET /metrics. */
 export interface MetricsSource {
   readonly contentType: string;
   text(): Promise<string>;
+  /** Makes OpenMetrics of the text, for those who ask for it. Default: they get the text. */
+  readonly openMetrics?: ((text: string) => string) | undefined;
 }
 
 interface OfOrganization {
@@ -44,7 +48,13 @@ export function addRoutes(server: FastifyInstance, { readiness, metrics, calls, 
     const state = readiness.current;
     return reply.code(state.ready ? 200 : 503).send(state);
   });
-  server.get('/metrics', guard.metrics, async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  server.get('/metrics', guard.metrics, async ({ headers }, reply) => {
+    const text = await metrics.text();
+    const { openMetrics } = metrics;
+    if (openMetrics === undefined || headers.accept?.includes('application/openmetrics-text') !== true)
+      return reply.type(metrics.contentType).send(text);
+    return reply.type(OPEN_METRICS).send(openMetrics(text));
+  });
   server.get<{ Querystring: Readonly<Record<string, unknown>> }>('/calls', guard.visitors, async ({ query }, reply) => {
     const { organizationId, ...others } = query;
     // A misspelt filter must not return everything.

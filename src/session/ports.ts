@@ -134,7 +134,7 @@ export interface Expected {
 
 /**
  * Observes the engine. All members are optional; what an observer throws is logged and ignored. No member is called
- * per audio frame, and none gets caller data.
+ * per audio frame, and only `wordsUnderstood` gets caller data.
  */
 export interface SessionObserver {
   /** A new call was refused; the caller heard a prompt and was transferred. */
@@ -143,7 +143,7 @@ export interface SessionObserver {
   sessionStarted?(call: CallFacts, isContinued?: boolean): void;
   /** @param end - `moved`: the call goes on in another process. */
   sessionEnded?(call: CallFacts, end: SessionEnd | 'moved'): void;
-  turnStarted?(call: CallFacts, turnId: string, trackingId?: string): void;
+  turnStarted?(call: CallFacts, turnId: string, trackingId?: string, transport?: 'grpc' | 'websocket'): void;
   /**
    * The first prompt audio of a turn was sent, `latencyMs` after the caller's input was complete.
    *
@@ -158,6 +158,8 @@ export interface SessionObserver {
   speechEnded?(call: CallFacts, turnId: string, silenceMs: number): void;
   /** The recognizer has answered or failed. @param waitedMs - what was waited for it after the end of speech. */
   recognized?(call: CallFacts, turnId: string, outcome: Exclude<SpeechInput['understood'], 'not_asked'>, waitedMs: number): void;
+  /** What the caller said, unless it is sensitive (G-83). */
+  wordsUnderstood?(call: CallFacts, turnId: string, words: string): void;
   /** The bot was asked; `botAnswered` always follows. */
   botAsked?(call: CallFacts, turnId: string, event: ReplyingEvent['type']): void;
   botAnswered?(call: CallFacts, turnId: string, tookMs: number): void;

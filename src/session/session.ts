@@ -189,7 +189,7 @@ export class Session {
     }
     const turn = new Turn(this.names.next(), this.#conversation, this.#inputs, sink);
     this.#conversation.open.add(turn);
-    this.#parts.observer.turnStarted?.(this.call, turn.id, turn.trackingId);
+    this.#parts.observer.turnStarted?.(this.call, turn.id, turn.trackingId, this.isTied ? 'websocket' : 'grpc');
     this.#conversation.recorder?.turnOpened(turn);
     this.#runner.notify({ type: 'turn_started' }, turn);
     return turn;

@@ -7,7 +7,7 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
 /** Refused calls and slow readers are logged elsewhere, rate-limited; models by the bot. What a recognizer took is a part of the answer. */
-type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader' | 'modelReported' | 'recognized'>>;
+type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader' | 'modelReported' | 'recognized' | 'wordsUnderstood'>>;
 
 interface CallLogOptions {
   readonly log: Logger;

@@ -90,6 +90,9 @@ export function callMetrics(
     recognized() {
       // Its time is a part of the answer; its outcome is counted by the voice.
     },
+    wordsUnderstood() {
+      // Words are no matter of metrics.
+    },
     answerTimed(_call, _turnId, parts) {
       for (const part of ANSWER_PARTS) turns.parts.observe({ part }, parts[`${part}Ms`] / 1000);
     },

@@ -44,6 +44,7 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
     speechStarted: passOn('speechStarted'),
     speechEnded: passOn('speechEnded'),
     recognized: passOn('recognized'),
+    wordsUnderstood: passOn('wordsUnderstood'),
     botAsked: passOn('botAsked'),
     botAnswered: passOn('botAnswered'),
     modelReported: passOn('modelReported'),

@@ -28,11 +28,12 @@ type Facts = {
 export const EVENTS: Facts = {
   callRefused: ['total'],
   sessionStarted: [false],
-  turnStarted: ['t', 'tracking'],
+  turnStarted: ['t', 'tracking', 'grpc'],
   speechStarted: ['t'],
   bargeIn: ['t', 'speech', 340],
   speechEnded: ['t', 800],
   recognized: ['t', 'words', 60],
+  wordsUnderstood: ['t', 'my number is 4711'],
   promptResumed: ['t'],
   botAsked: ['t', 'speech_input'],
   fillerSpoken: ['t'],

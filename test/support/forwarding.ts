@@ -311,7 +311,7 @@ export class Forwarder {
     if (located.kind !== 'at_peer') throw new Error('nothing to forward');
     const relay = this.relays.forward(
       {
-        ...{ stream, first, call: CALL, asked: this.asked },
+        ...{ stream, first, call: CALL, trackingId: 'tracking', asked: this.asked },
         onStatus: ({ code, details, trailers }, onSent) => {
           if (code === 0) stream.end(trailers);
           else stream.emit('error', { code, details, metadata: trailers });

@@ -24,7 +24,7 @@ export function spokenAnswering<D extends JsonObject>(session: RealtimeSession, 
   return async function* (draft): AsyncGenerator<Saying, Answered> {
     let answered: Answered = { uses: [], failed: 'late' };
     for (let tries = 0; tries < TRIES; tries += 1) {
-      draft.noteAsked();
+      draft.noteAsked(model);
       if (!(await session.ready(CONNECT_MS, draft.context.signal))) {
         if (!draft.isInterrupted()) draft.noteFailure('late');
         break;

@@ -79,7 +79,9 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
         observer.recognized?.(conversation.call, context.turn.id, recognized.understood, nowMs - waitingSinceMs);
       const said: SpeechInput<unknown> = { type: 'speech_input', utterance: act.utterance, ...recognized, heard, prepared: undefined };
       const tookMs = nowMs - input.completeAtMs;
-      conversation.recorder?.recognized(context.turn, { text: recognized.text, tookMs, failure }, isSensitiveInput(snapshot, said));
+      const isSensitive = isSensitiveInput(snapshot, said);
+      conversation.recorder?.recognized(context.turn, { text: recognized.text, tookMs, failure }, isSensitive);
+      if (recognized.text !== undefined && !isSensitive) observer.wordsUnderstood?.(conversation.call, context.turn.id, recognized.text);
       if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) {
         input.prepared?.stop();
         return undefined;

@@ -38,6 +38,8 @@ export interface ForwardableTurn {
   /** Until one of the methods is called, only the relay pauses, resumes and writes it; its reader passes the messages to the relay. */
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
   readonly call: CallKey;
+  /** The platform's correlation id; see {@link trackingIdOf}. */
+  readonly trackingId: string;
   readonly asked: Asked;
   /** The message that names the call. */
   readonly first: Buffer;

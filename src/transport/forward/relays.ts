@@ -1,6 +1,7 @@
 // All turns that this process forwards, with their limit and their counts. They are not in this process's limits and
 // counts of calls.
 import { waitAtMost } from '../../base/abort.ts';
+import type { CallKey } from '../../dialog/call.ts';
 import type { ForwardOutcome, LocatedAtPeer } from '../../dialog/home.ts';
 import { OpenSet } from './open-set.ts';
 import { Relay, type ForwardableTurn, type ForwardedBytes, type RelayParts } from './relay.ts';
@@ -14,7 +15,15 @@ export interface RelayObserver {
    */
   homeAnswered(afterMs: number): void;
   /** Called once for each that was opened. */
-  forwardEnded(outcome: ForwardOutcome, bytes: ForwardedBytes): void;
+  forwardEnded(outcome: ForwardOutcome, bytes: ForwardedBytes, turn: EndedForward): void;
+}
+
+/** A forwarded turn when it is over. */
+export interface EndedForward {
+  readonly call: CallKey;
+  readonly trackingId: string;
+  /** How long it took. */
+  readonly ms: number;
 }
 
 export interface RelaysOptions extends Pick<RelayParts, 'homes' | 'links' | 'clock' | 'log'> {
@@ -42,15 +51,16 @@ export class Relays {
     const { maxOpen, observer, ...parts } = this.#options;
     if (this.#open.size >= maxOpen) return undefined;
     observer.forwardOpened();
-    const { opensWith } = turn.asked;
+    const { call, trackingId, asked } = turn;
+    const beganAtMs = parts.clock.monotonicMs();
     const relay = new Relay(turn, located, {
       ...parts,
       onFirstAnswer: (afterMs) => {
         // A turn without input is answered only after the caller speaks.
-        if (opensWith !== 'nothing') observer.homeAnswered(afterMs);
+        if (asked.opensWith !== 'nothing') observer.homeAnswered(afterMs);
       },
       onOver: (outcome, bytes) => {
-        observer.forwardEnded(outcome, bytes);
+        observer.forwardEnded(outcome, bytes, { call, trackingId, ms: parts.clock.monotonicMs() - beganAtMs });
       },
       onDone: (done) => {
         this.#open.delete(done);

@@ -260,7 +260,7 @@ class CallerStream {
     this.#isOpening = false;
     this.#relay = relays?.forward(
       {
-        ...{ stream: this.#call, call, first: bytes, asked: this.#asked(input) },
+        ...{ stream: this.#call, call, trackingId: this.rpc.trackingId, first: bytes, asked: this.#asked(input) },
         onStatus: (status, onSent) => {
           this.rpc.completeAs(status);
           this.rpc.onceSent(onSent);

@@ -4,13 +4,14 @@ import { expect, it } from 'vitest';
 import { forwardMetrics } from '../../../src/telemetry/forward-metrics.ts';
 import { FORWARD_OUTCOMES } from '../../../src/dialog/home.ts';
 import type { RelayObserver } from '../../../src/transport/forward/relays.ts';
+import { callFacts } from '../../support/call-events.ts';
 
 it('counts forwarded turns by every outcome there is, their bytes when they end, and how long homes take', async () => {
   const registry = new Registry();
   const observer: RelayObserver = forwardMetrics(registry);
   for (const outcome of FORWARD_OUTCOMES) {
     observer.forwardOpened();
-    observer.forwardEnded(outcome, { toHome: 100, toPlatform: 1000 });
+    observer.forwardEnded(outcome, { toHome: 100, toPlatform: 1000 }, { call: callFacts(), trackingId: 't', ms: 1 });
   }
   observer.forwardOpened();
   observer.homeAnswered(20);

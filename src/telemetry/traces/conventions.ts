@@ -1,0 +1,35 @@
+// The names of spans and attributes, in one table: those of OpenTelemetry for language models (`gen_ai.…`) still move. docs/traces.md
+// lists all of them, and a test compares.
+
+/** Names of spans; `chat` and `execute_tool` are followed by the name of the model or tool. */
+export const SPANS = {
+  call: 'call',
+  turn: 'turn',
+  recognition: 'recognition',
+  bot: 'bot',
+  model: 'chat',
+  tool: 'execute_tool',
+  synthesis: 'synthesis',
+  forward: 'forward',
+} as const;
+
+/** Names of attributes. */
+export const ATTRIBUTES = {
+  organization: 'parley.organization_id',
+  conversation: 'parley.conversation_id',
+  tracking: 'parley.tracking_id',
+  bot: 'parley.bot',
+  transport: 'parley.transport',
+  outcome: 'parley.outcome',
+  turn: 'parley.turn_id',
+  botEvent: 'parley.bot_event',
+  latency: 'parley.reply_latency_ms',
+  /** What the caller said: the only one with content, and only when the operator wants it. */
+  words: 'parley.content.caller_words',
+  error: 'error.type',
+  operation: 'gen_ai.operation.name',
+  model: 'gen_ai.request.model',
+  tokensIn: 'gen_ai.usage.input_tokens',
+  tokensOut: 'gen_ai.usage.output_tokens',
+  tool: 'gen_ai.tool.name',
+} as const;
