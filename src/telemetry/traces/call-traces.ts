@@ -14,8 +14,8 @@ import { callSpanIdOf, isInShare, newSpanId, traceIdOf, type Span } from './span
 
 /** Most calls that are traced by their id; the latest ones. */
 const MAX_NAMED = 100;
-/** Most events of one turn; the first ones. */
-const MAX_EVENTS = 50;
+/** Most events of one turn, and most spans in it; the first ones. */
+const MAX_IN_TURN = 50;
 
 export interface CallTracesOptions {
   readonly clock: Clock;
@@ -58,6 +58,8 @@ interface TracedTurn {
   words?: string;
   failure?: string;
   readonly events: { readonly name: string; readonly atMs: number }[];
+  /** What it waited for: written with it, so that a server that is killed leaves no span without its parent. */
+  readonly waits: Span[];
 }
 
 /** An observer of the engine, and of forwarded turns. */
@@ -110,7 +112,7 @@ export class CallTraces implements SessionObserver {
     if (traced === undefined || traced.end !== undefined) return;
     traced.transport = transport;
     traced.openTurns += 1;
-    traced.turns.set(turnId, { spanId: newSpanId(), trackingId, startMs: this.#now(call, traced), events: [] });
+    traced.turns.set(turnId, { spanId: newSpanId(), trackingId, startMs: this.#now(call, traced), events: [], waits: [] });
   }
 
   turnEnded(call: CallFacts, turnId: string, outcome: TurnEnd): void {
@@ -118,7 +120,7 @@ export class CallTraces implements SessionObserver {
     if (traced === undefined || turn === undefined) return;
     const endMs = (turn.endMs = this.#now(call, traced));
     if (turn.asked === undefined) traced.turns.delete(turnId);
-    const { spanId, startMs, events, trackingId, latencyMs, words } = turn;
+    const { spanId, startMs, events, waits, trackingId, latencyMs, words } = turn;
     this.#options.write({
       ...{ traceId: traced.traceId, spanId, parentId: traced.spanId, name: SPANS.turn, kind: 'server', startMs, endMs, events },
       attributes: {
@@ -127,6 +129,7 @@ export class CallTraces implements SessionObserver {
       },
       failure: turn.failure ?? (outcome === 'failed' ? outcome : undefined),
     });
+    for (const wait of waits) this.#options.write(wait);
     traced.openTurns -= 1;
     this.#writeCall(call, traced);
   }
@@ -243,11 +246,11 @@ export class CallTraces implements SessionObserver {
 
   #note(call: CallFacts, turnId: string, name: string): void {
     const [traced, turn] = this.#turn(call, turnId);
-    if (traced === undefined || turn === undefined || turn.events.length >= MAX_EVENTS) return;
+    if (traced === undefined || turn === undefined || turn.events.length >= MAX_IN_TURN) return;
     turn.events.push({ name, atMs: this.#now(call, traced) });
   }
 
-  /** Writes a span of a turn that began `agoMs` ago and took that long, or `tookMs`; within the turn. */
+  /** A span of a turn that began `agoMs` ago and took that long, or `tookMs`; within the turn. */
   #waited(
     call: CallFacts,
     turnId: string,
@@ -260,7 +263,9 @@ export class CallTraces implements SessionObserver {
     const nowMs = this.#now(call, traced);
     const within = (ms: number): number => Math.min(Math.max(turn.startMs, ms), turn.endMs ?? nowMs);
     const times = { startMs: within(nowMs - agoMs), endMs: within(nowMs - agoMs + tookMs) };
-    this.#options.write({ traceId: traced.traceId, spanId: newSpanId(), parentId: turn.spanId, ...times, ...span });
+    const wait = { traceId: traced.traceId, spanId: newSpanId(), parentId: turn.spanId, ...times, ...span };
+    if (turn.endMs !== undefined) this.#options.write(wait);
+    else if (turn.waits.length < MAX_IN_TURN) turn.waits.push(wait);
   }
 
   /** Once it has ended and all its turns have. */

@@ -110,7 +110,7 @@ describe('the spans of a call', () => {
     traces.botFailed(call, 't', new AppError('bot_timeout', 'x'));
     traces.turnEnded(call, 't', 'failed');
     traces.sessionEnded(call, 'failed');
-    expect(spans.map(({ name }) => name)).toEqual(['recognition', 'turn', 'call']);
+    expect(spans.map(({ name }) => name)).toEqual(['turn', 'recognition', 'call']);
     expect([named('recognition')?.failure, named('turn')?.failure, named('call')?.failure]).toEqual([
       ...['recognition_failed', 'bot_timeout', 'failed'],
     ]);
