@@ -36,7 +36,12 @@ async function served(traces: ServerSettings['traces'] = {}) {
     ...{ id: 'desk', name: 'Desk', model: chatModel({ url: models.url, model: 'fake' }) },
     ...{ instructions: 'You book appointments.', greeting: 'Hello.', listen: { digits: 4 } },
     tools: {
-      find_slots: tool({ description: 'Looks', input: z.object({ day: z.string() }), readOnly: true, run: ({ day }) => [`${day} at nine`] }),
+      find_slots: tool({
+        description: 'Looks',
+        input: z.object({ day: z.string() }),
+        readOnly: true,
+        run: ({ day }) => [`${day} at nine`],
+      }),
     },
   });
   const server = await createServer(
@@ -73,28 +78,31 @@ async function served(traces: ServerSettings['traces'] = {}) {
 const namesIn = (spans: readonly ArrivedSpan[]): readonly string[] => [...new Set(spans.map(({ name }) => name))].toSorted();
 
 describe('the trace of a call', () => {
-  it.each(['grpc', 'websocket'] as const)('is one tree over %s, with the ids of the platform and ours, and nothing that was said', async (transport) => {
-    const { collector, call, close, conversationId } = await served();
-    const { failures, findings } = await call(transport, [{ say: SAID }, { say: NUMBER }, { press: '4711' }, { hang_up: true }]);
-    await close();
-    expect({ failures, findings }).toEqual({ failures: [], findings: [] });
-    expect(checkTraceTree(collector.spans)).toEqual([]);
-    expect(tracesIn(collector.spans)).toBe(1);
-    expect(namesIn(collector.spans)).toEqual(['bot', 'call', 'chat fake', 'execute_tool find_slots', 'recognition', 'synthesis', 'turn']);
-    const whole = collector.spans.filter(({ name }) => name === 'call');
-    expect(whole.map(({ attributes }) => attributes)).toEqual([
-      {
-        ...{ 'parley.organization_id': platform.issuer.claims.organizationId, 'parley.conversation_id': conversationId },
-        ...{ 'parley.bot': 'desk', 'parley.transport': transport, 'parley.outcome': 'caller' },
-      },
-    ]);
-    const turns = collector.spans.filter(({ name }) => name === 'turn');
-    expect(turns.length).toBeGreaterThanOrEqual(4);
-    for (const { attributes } of turns) expect(attributes['parley.tracking_id']).toEqual(expect.any(String));
-    // One for the tool, one for the words after it, one for each later input.
-    expect(collector.spans.filter(({ name }) => name === 'chat fake')).toHaveLength(4);
-    expect(collector.text).not.toMatch(/canary|5551234567|4711/iu);
-  });
+  it.each(['grpc', 'websocket'] as const)(
+    'is one tree over %s, with the ids of the platform and ours, and nothing that was said',
+    async (transport) => {
+      const { collector, call, close, conversationId } = await served();
+      const { failures, findings } = await call(transport, [{ say: SAID }, { say: NUMBER }, { press: '4711' }, { hang_up: true }]);
+      await close();
+      expect({ failures, findings }).toEqual({ failures: [], findings: [] });
+      expect(checkTraceTree(collector.spans)).toEqual([]);
+      expect(tracesIn(collector.spans)).toBe(1);
+      expect(namesIn(collector.spans)).toEqual(['bot', 'call', 'chat fake', 'execute_tool find_slots', 'recognition', 'synthesis', 'turn']);
+      const whole = collector.spans.filter(({ name }) => name === 'call');
+      expect(whole.map(({ attributes }) => attributes)).toEqual([
+        {
+          ...{ 'parley.organization_id': platform.issuer.claims.organizationId, 'parley.conversation_id': conversationId },
+          ...{ 'parley.bot': 'desk', 'parley.transport': transport, 'parley.outcome': 'caller' },
+        },
+      ]);
+      const turns = collector.spans.filter(({ name }) => name === 'turn');
+      expect(turns.length).toBeGreaterThanOrEqual(4);
+      for (const { attributes } of turns) expect(attributes['parley.tracking_id']).toEqual(expect.any(String));
+      // One for the tool, one for the words after it, one for each later input.
+      expect(collector.spans.filter(({ name }) => name === 'chat fake')).toHaveLength(4);
+      expect(collector.text).not.toMatch(/canary|5551234567|4711/iu);
+    },
+  );
 
   it('has the words of the caller where the operator wants them, and then nothing of the bot', async () => {
     const { collector, call, close } = await served({ content: true });
@@ -114,13 +122,13 @@ describe('the trace of a call', () => {
 });
 
 describe('a collector that takes nothing', () => {
-  it.each(['refuse', 'hang'] as const)('by %s keeps no caller waiting, and the server for three seconds at most', async (does) => {
+  it.each(['refuse', 'hang'] as const)('by %s keeps no caller waiting, and the server for five seconds at most', async (does) => {
     const { collector, call, close } = await served();
     collector.does = does;
     expect(await call()).toMatchObject({ failures: [], findings: [] });
     const beganAtMs = systemClock.monotonicMs();
     await close();
-    expect(systemClock.monotonicMs() - beganAtMs).toBeLessThan(6000);
+    expect(systemClock.monotonicMs() - beganAtMs).toBeLessThan(8000);
     expect(collector.requests).toBeGreaterThan(0);
   });
 });

@@ -25,7 +25,8 @@ export function checkTraceTree(spans: readonly ArrivedSpan[]): string[] {
     if (parentName !== PARENTS[kind]) faults.push(`${at} has ${parentName ?? 'nothing'} as its parent`);
     if (parent !== undefined && parent.traceId !== traceId) faults.push(`${at} has its parent in another trace`);
     if (end < start) faults.push(`${at} ends before it begins`);
-    if (parent !== undefined && (start < parent.startTimeUnixNano || end > parent.endTimeUnixNano)) faults.push(`${at} is not within ${parent.name}`);
+    if (parent !== undefined && (start < parent.startTimeUnixNano || end > parent.endTimeUnixNano))
+      faults.push(`${at} is not within ${parent.name}`);
     if (events.some(({ timeUnixNano }) => timeUnixNano < start || timeUnixNano > end)) faults.push(`${at} has an event outside of it`);
     if (['call', 'turn', 'forward'].includes(kind) && attributes[ATTRIBUTES.outcome] === undefined) faults.push(`${at} has no outcome`);
   }

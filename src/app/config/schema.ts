@@ -10,7 +10,23 @@ import { variableOf, type Camel } from './naming.ts';
 import { OPS, sealKey } from './ops-schema.ts';
 import { optional, record } from './record.ts';
 import { RECORDINGS } from './recordings-schema.ts';
-import { address, flag, host, integer, list, nameOrPath, number, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';
+import {
+  address,
+  flag,
+  host,
+  integer,
+  list,
+  nameOrPath,
+  number,
+  oneOf,
+  orNone,
+  path,
+  secret,
+  text,
+  webUrl,
+  word,
+  type Rule,
+} from './rules.ts';
 import { isSafeHttp, isSafeSocket, isSafeStream } from './safe-addresses.ts';
 
 export interface Section {

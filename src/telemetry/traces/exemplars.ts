@@ -25,7 +25,10 @@ export class Exemplars {
     const written = text
       .replaceAll(/^# HELP (\w+)_total (.*)\n# TYPE \w+_total counter$/gmu, '# HELP $1 $2\n# TYPE $1 counter')
       .replaceAll(/\n{2,}/gu, '\n')
-      .replaceAll(/^(parley_reply_latency_seconds_bucket\{\S+\}) .*$/gmu, (line, series: string) => line + (this.#latest.get(series) ?? ''));
+      .replaceAll(
+        /^(parley_reply_latency_seconds_bucket\{\S+\}) .*$/gmu,
+        (line, series: string) => line + (this.#latest.get(series) ?? ''),
+      );
     return `${written.trimEnd()}\n# EOF\n`;
   }
 }

@@ -15,7 +15,7 @@ const MAX_WAITING = 8192;
 const MAX_BATCH = 512;
 const BATCH_EVERY_MS = 2000;
 /** Longest wait for the collector to take a batch, further attempts included, and to take what is left at the end, ms. */
-const LIMIT_MS = 3000;
+const LIMIT_MS = 5000;
 const MAX_NAME_CHARS = 128;
 const MAX_VALUE_CHARS = 1024;
 const INSTALL = 'npm install @opentelemetry/sdk-trace-base@^2.12.1 @opentelemetry/exporter-trace-otlp-http@^0.223.0';
@@ -46,7 +46,7 @@ export interface SpanExportOptions {
 export interface SpanExport {
   /** Queues a span. Never throws. */
   readonly write: (span: Span) => void;
-  /** Sends what waits; gives up after three seconds. Never rejects. */
+  /** Sends what waits; gives up after five seconds. Never rejects. */
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 // One span of a trace, when it is over. Knows no package of OpenTelemetry.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { callId, type CallFacts, type CallKey } from '../../dialog/call.ts';
 
 /** Times are ms since the epoch, with fractions. */
@@ -38,7 +38,8 @@ export function callSpanIdOf(call: CallFacts): string {
 
 /** A new span id. */
 export function newSpanId(): string {
-  return randomBytes(SPAN_ID_DIGITS / 2).toString('hex');
+  // Random bytes by themselves cost four times as much.
+  return randomUUID().replaceAll('-', '').slice(-SPAN_ID_DIGITS);
 }
 
 /** Whether a trace belongs to this share of all, from 0 to 1. */

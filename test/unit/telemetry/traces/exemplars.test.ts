@@ -20,9 +20,7 @@ it('has the latest traced reply of each bucket, and is OpenMetrics', async () =>
   const text = await metrics.text();
   const lines = exemplars.openMetrics(text).split('\n');
   const bucket = (le: string): unknown => lines.find((line) => line.startsWith(`parley_reply_latency_seconds_bucket{le="${le}",`));
-  expect(bucket('0.2')).toBe(
-    `parley_reply_latency_seconds_bucket{le="0.2",bot="echo"} 2 # {trace_id="${'b'.repeat(32)}"} 0.2 1800000000`,
-  );
+  expect(bucket('0.2')).toBe(`parley_reply_latency_seconds_bucket{le="0.2",bot="echo"} 2 # {trace_id="${'b'.repeat(32)}"} 0.2 1800000000`);
   expect(bucket('+Inf')).toMatch(/ 3 # \{trace_id="c+"\} 60 1800000000$/u);
   expect(bucket('0.1')).toMatch(/ 0$/u);
   expect(lines).toContain('# TYPE parley_sessions_started counter');
