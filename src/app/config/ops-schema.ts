@@ -1,5 +1,6 @@
-// The settings of the operations server, as part of the schema.
-import { flag, host, integer, list, orNone, secret, text } from './rules.ts';
+// The settings of the operations server and of traces, as part of the schema.
+import { isServiceAddress } from '../../base/http-service.ts';
+import { flag, host, integer, list, number, orNone, secret, text, webUrl } from './rules.ts';
 
 /** A key of 32 bytes. */
 export const sealKey = secret(64, /^[\da-f]{64}$/iu, 'hex digits, exactly 64 of them');
@@ -18,3 +19,7 @@ export const OPS = {
     guards_metrics: flag(),
   },
 } as const;
+
+const collector = webUrl('an https:// address (http:// on loopback only) without user, query and fragment', isServiceAddress);
+
+export const TRACES = { endpoint: orNone(collector), share: number(0, 1), content: flag() } as const;

@@ -7,26 +7,10 @@ import { LANGUAGE_TAG } from '../../dialog/languages.ts';
 import { MAX_DIGITS } from '../../dialog/reply.ts';
 import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS, WORD_SILENCE_LIMITS } from '../../speech/patience.ts';
 import { variableOf, type Camel } from './naming.ts';
-import { OPS, sealKey } from './ops-schema.ts';
+import { OPS, sealKey, TRACES } from './ops-schema.ts';
 import { optional, record } from './record.ts';
 import { RECORDINGS } from './recordings-schema.ts';
-import {
-  address,
-  flag,
-  host,
-  integer,
-  list,
-  nameOrPath,
-  number,
-  oneOf,
-  orNone,
-  path,
-  secret,
-  text,
-  webUrl,
-  word,
-  type Rule,
-} from './rules.ts';
+import { address, flag, host, integer, list, nameOrPath, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';
 import { isSafeHttp, isSafeSocket, isSafeStream } from './safe-addresses.ts';
 
 export interface Section {
@@ -328,7 +312,7 @@ export const SCHEMA = {
   ops: OPS,
   recordings: RECORDINGS,
   telemetry: { timeline_calls: integer(0, 10_000) },
-  traces: { endpoint: orNone(service), share: number(0, 1), content: flag() },
+  traces: TRACES,
   log: { level: oneOf(...LOG_LEVELS) },
   shutdown: { notice_ms: integer(0, 120_000), grace_ms: integer(0, 600_000) },
 } as const satisfies Section;
