@@ -129,9 +129,9 @@ export function rulesOf({ rows, seenOnlyBy, seesOnly, packagesOnlyIn, consoleSee
     {
       name: 'production-packages-only',
       severity: 'error',
-      comment: 'what runs in production must be in dependencies of package.json',
+      comment: 'what runs in production must be in dependencies of package.json, or be a peer that whoever wants it installs',
       from: { path: '^(?:src|bots)/', pathNot: TEST_FILE },
-      to: { pathNot: '^src/', dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'undetermined'] },
+      to: { pathNot: '^src/', dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'undetermined'], dependencyTypesNot: ['npm-peer'] },
     },
     {
       name: 'no-cycles',
