@@ -72,7 +72,11 @@ async function served(traces: ServerSettings['traces'] = {}) {
       { pace: 10, agent: 'desk', steps },
       { conversationId },
     );
-  return { collector, call, close, conversationId };
+  const metrics = async (accept: string) => {
+    const answer = await fetch(`${server.address.operations}/metrics`, { headers: { accept } });
+    return { type: answer.headers.get('content-type'), text: await answer.text() };
+  };
+  return { collector, call, close, conversationId, metrics };
 }
 
 const namesIn = (spans: readonly ArrivedSpan[]): readonly string[] => [...new Set(spans.map(({ name }) => name))].toSorted();
@@ -81,9 +85,14 @@ describe('the trace of a call', () => {
   it.each(['grpc', 'websocket'] as const)(
     'is one tree over %s, with the ids of the platform and ours, and nothing that was said',
     async (transport) => {
-      const { collector, call, close, conversationId } = await served();
+      const { collector, call, close, conversationId, metrics } = await served();
       const { failures, findings } = await call(transport, [{ say: SAID }, { say: NUMBER }, { press: '4711' }, { hang_up: true }]);
+      // As Prometheus asks, and as everybody else does.
+      const [open, plain] = [await metrics('application/openmetrics-text;version=1.0.0,text/plain;q=0.5'), await metrics('*/*')];
       await close();
+      expect(open.text).toContain(` # {trace_id="${collector.spans[0]?.traceId ?? ''}"}`);
+      expect([open.type, plain.type]).toEqual([expect.stringContaining('openmetrics'), expect.stringContaining('text/plain')]);
+      expect(plain.text).not.toContain('trace_id');
       expect({ failures, findings }).toEqual({ failures: [], findings: [] });
       expect(checkTraceTree(collector.spans)).toEqual([]);
       expect(tracesIn(collector.spans)).toBe(1);

@@ -103,7 +103,9 @@ describe('an assistant', () => {
     const turns: TurnReport[] = [];
     const { call } = desk([{ fails: 'error' }], { fallback, onTurn: (turn) => turns.push(turn) });
     (await (await call.start()).speak('hello')).hears('From the second.');
-    expect(turns).toMatchObject([{ isFallback: true, failures: ['error'], fallbacks: ['error'] }]);
+    expect(turns).toMatchObject([
+      { isFallback: true, failures: ['error'], fallbacks: ['error'], calls: [{ failure: 'error' }, { tokensIn: 10 }] },
+    ]);
   });
 
   it('asks the second model when the first one says nothing in time, and nobody when it stops in the middle', async () => {

@@ -69,9 +69,11 @@ describe('an assistant that is asked to prepare', () => {
     expect((await answered('Hello?', prepared)).said).toEqual(['Second.']);
   });
 
+  const used = (atMs: number) => ({ tools: [{ name: 'look', atMs, ms: 40, ok: true }] });
+  const callsAt = (...times: readonly number[]) => times.map((atMs) => ({ model: 'scripted', atMs, ms: 250, tokensIn: 10, tokensOut: 5 }));
   it.each([
-    ['how long before the turn', true, { preparedMs: 150, waitedMs: 100 + 250, tools: [{ name: 'look', atMs: 100, ms: 40, ok: true }] }],
-    ['nothing of that when it was not', false, { waitedMs: 250 + 250, tools: [{ name: 'look', atMs: 250, ms: 40, ok: true }] }],
+    ['how long before the turn', true, { preparedMs: 150, waitedMs: 100 + 250, ...used(100), calls: callsAt(-150, 140) }],
+    ['nothing of that when it was not', false, { waitedMs: 250 + 250, ...used(250), calls: callsAt(0, 290) }],
   ] as const)(
     'reports %s it was asked, and what was waited for it and its tools until the first words',
     async (_what, isPrepared, report) => {

@@ -132,7 +132,10 @@ describe('an utterance without text', () => {
 });
 
 describe('words in the log', () => {
-  async function logged(logsWords: boolean, sensitive: boolean): Promise<readonly LogLine[]> {
+  async function logged(
+    logsWords: boolean,
+    sensitive: boolean,
+  ): Promise<{ readonly lines: readonly LogLine[]; readonly told: readonly string[] }> {
     const asking = bot<null>({
       id: 'asking',
       name: 'Asking',
@@ -141,23 +144,31 @@ describe('words in the log', () => {
       otherwise: () => go(null, say('Fine.').listen()),
     });
     const recognizer = { recognize: () => Promise.resolve('two pizzas') };
-    const { sessions, clock, log } = await testEngine([asking], { recognizer, settings: { logsWords } });
+    const told: string[] = [];
+    const observer = { wordsUnderstood: (_call: unknown, _turnId: string, words: string) => told.push(words) };
+    const { sessions, clock, log } = await testEngine([asking], { recognizer, observer, settings: { logsWords } });
     const call = new MemoryCall(sessions);
     await call.start();
     clock.advance(5000);
     await call.turn(...WHOLE_SENTENCE);
-    return log.lines;
+    return { lines: log.lines, told };
   }
 
   const line = { level: 'info', event: 'utterance_understood', understood: 'words', conversationId: 'call-1', turnId: 'call-1#2' };
 
   it('are written only where the operator asks for them', async () => {
-    expect(await logged(false, false)).toEqual([]);
-    expect(await logged(true, false)).toMatchObject([{ ...line, words: 'two pizzas' }]);
+    expect((await logged(false, false)).lines).toEqual([]);
+    expect((await logged(true, false)).lines).toMatchObject([{ ...line, words: 'two pizzas' }]);
   });
 
   it('G-83 are left away where the question was sensitive', async () => {
-    const [only, ...more] = await logged(true, true);
+    const { lines, told } = await logged(true, true);
+    const [only, ...more] = lines;
     expect([only, only?.['words'], more]).toMatchObject([line, undefined, []]);
+    expect(told).toEqual([]);
+  });
+
+  it('are for observers, whatever is logged', async () => {
+    expect((await logged(false, false)).told).toEqual(['two pizzas']);
   });
 });
