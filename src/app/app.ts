@@ -8,13 +8,14 @@ import { Descriptors } from '../base/descriptors.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
 import { packageVersion } from '../base/package-root.ts';
 import type { Logger } from '../base/log.ts';
-import { WatchedFiles, type Verdict } from '../base/watched-files.ts';
+import { WatchedFiles } from '../base/watched-files.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { Catalog, CatalogSource } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
 import { loadProfile } from '../contract/profile.ts';
+import type { ControlSocket } from '../ops/control-socket.ts';
 import type { OpsServer } from '../ops/http-server.ts';
-import { Readiness } from '../ops/readiness.ts';
+import { NOT_READY_REASONS, Readiness } from '../ops/readiness.ts';
 import { Admission } from '../session/admission.ts';
 import type { Recorder, SessionObserver } from '../session/ports.ts';
 import { Sessions } from '../session/sessions.ts';
@@ -36,6 +37,8 @@ import { consoleSource } from './console/console-source.ts';
 import type { Answer, Question } from './console/questions.ts';
 import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
+import { openControl } from './control/open-control.ts';
+import type { OwnProcess } from './control/own-process.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
 import { isDevelopment, sayIfDevelopment, serverLogger } from './development.ts';
 import { followBots, openCatalog, type OriginText } from './open-catalog.ts';
@@ -43,19 +46,15 @@ import { openRecordedCalls, openRecorder } from './recordings.ts';
 import { readySummary, type ReadySummary } from './ready-summary.ts';
 import { admissionLimits, engineSettings } from './room-settings.ts';
 import { openHomes, type OpenedHomes } from './homes.ts';
+import { Intake } from './intake.ts';
 import { startOperations } from './operations.ts';
+import { processFields } from './process-parts.ts';
 import { openServers } from './servers.ts';
 import { openSharedStore } from './shared-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
 import { openTraces } from './traces.ts';
 import { openTrusted } from './trusted.ts';
 import { Voices } from './voices.ts';
-
-/** The result of reading something again. */
-export interface FileVerdict {
-  readonly what: string;
-  readonly verdict: Verdict;
-}
 
 export interface App {
   readonly ready: ReadySummary;
@@ -68,8 +67,6 @@ export interface App {
   readonly warmed: Promise<void>;
   /** Traces a call whatever `traces.share` says, from its next turn on this server on. @returns false when traces are off. */
   readonly traceCall: (conversationId: string) => boolean;
-  /** Reads certificates, keys, nonces and watched bots again. Calls go on. Never rejects. */
-  readonly checkNow: () => Promise<readonly FileVerdict[]>;
   /** Stops listening for new call connections, for one of several processes that drains. Open connections stay. */
   stopListening(): void;
   /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
@@ -84,6 +81,8 @@ export interface AppOptions {
   readonly changing?: ChangingSettings | undefined;
   readonly clock?: Clock;
   readonly log?: Logger;
+  /** Of a process that operators control. Its log is used. Default: nobody controls it. */
+  readonly own?: OwnProcess | undefined;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
   /** In place of the bots in `bots.folder`, which is then not read. */
@@ -100,8 +99,6 @@ export interface AppOptions {
 
 /** Limit for one closing step beyond the grace time for turns, ms. */
 const CLOSE_STEP_MS = 5000;
-/** Number of characters of an instance id in log lines. */
-const SHOWN_ID = 8;
 
 /**
  * Starts the server.
@@ -112,8 +109,7 @@ const SHOWN_ID = 8;
 export async function createApp(options: AppOptions): Promise<App> {
   const { settings, clock = systemClock, signal = new AbortController().signal } = options;
   const { originOf = () => '`parley config` shows where' } = options;
-  const instanceId = randomUUID();
-  const log = (options.log ?? serverLogger(settings)).child({ server: instanceId.slice(0, SHOWN_ID), version: packageVersion() });
+  const { instanceId = randomUUID(), log = (options.log ?? serverLogger(settings)).child(processFields(instanceId)) } = options.own ?? {};
   const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
   try {
     return await open({ ...options, instanceId, originOf, clock, log, signal, lifecycle });
@@ -133,7 +129,7 @@ type Opening = AppOptions &
 
 // Everything is closed in the reverse order of this list.
 async function open(opening: Opening): Promise<App> {
-  const { settings, instanceId, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization } = opening;
+  const { settings, instanceId, own, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization } = opening;
   const base = { clock, log, lifecycle };
   const profile = loadProfile(settings.platform.profile);
   const [bots, engines] = await Promise.all([opening.bots ?? loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
@@ -145,17 +141,24 @@ async function open(opening: Opening): Promise<App> {
   });
   const limits = admissionLimits(settings);
   const admission = new Admission({ limits, load, clock });
-  const knownBots = first.bots.map(({ id }) => id);
-  const metrics = createMetrics({ knownBots, clock, load, maxSessions: settings.sessions.max, organizations: { limits, admission } });
+  const readiness = new Readiness();
+  const metrics = createMetrics({
+    ...{ knownBots: first.bots.map(({ id }) => id), clock, load, maxSessions: settings.sessions.max },
+    organizations: { limits, admission },
+    self: { ...processFields(instanceId), readiness, reasons: NOT_READY_REASONS },
+  });
   const traces = await openTraces(settings, { instanceId, ...base });
   const recorder = openRecorder(settings, { observer: metrics.recordings, ...base });
   const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls, onFact: recorder?.fact });
   const traffic = new Traffic(clock);
   const organizations = new OrganizationReport(clock, admission);
-  const readiness = new Readiness();
-  // Opened early so that it closes late: health checks answer until the end.
-  const operations: { server?: OpsServer } = {};
+  // Opened early so that they close late: health checks and operators are answered until the end.
+  const operations: { server?: OpsServer; control?: ControlSocket | undefined } = {};
   lifecycle.opened('operations server', () => operations.server?.close());
+  lifecycle.opened('control socket', async () => {
+    await operations.control?.close();
+    own?.control.close();
+  });
 
   const voices = new Voices(settings, { engines, metrics, ...base });
   const isWatching = settings.bots.watch && opening.bots === undefined;
@@ -223,6 +226,7 @@ async function open(opening: Opening): Promise<App> {
     const source = { ...metrics, openMetrics: traces && ((text: string) => traces.exemplars.openMetrics(text)) };
     operations.server = await startOperations(settings, { shown: { ...shown, metrics: source, readiness, console }, sockets, clock, log });
     if (changing !== undefined) followConsole(files, changing, operations.server);
+    operations.control = await openControl(settings, own?.control, base);
   }
   // So that a healthy server is ready when it prints its ready line. One attempt is enough to wait for.
   if (trusted.keysAnswered !== undefined) await waitAtMost(trusted.keysAnswered, settings.auth.keySet.timeoutMs, clock, signal);
@@ -239,12 +243,22 @@ async function open(opening: Opening): Promise<App> {
   readiness.onChange((isReady) => {
     media.setServing(isReady);
   });
+  const intake = new Intake(readiness, [...(sockets === undefined ? [] : [sockets.server]), homes, sessions]);
   lifecycle.opened('readiness', () => {
-    readiness.drain();
-    sockets?.server.drain();
-    homes.drain();
-    sessions.drain();
+    intake.stop();
     trusted.administration?.rest();
+  });
+  own?.control.serves({
+    readiness,
+    open: () => ({ calls: sessions.size, turns: sessions.openTurns }),
+    setDrained: (isDrained) => {
+      intake.setDrained(isDrained);
+    },
+    knows: (conversationId) => timelines.find(conversationId) !== undefined,
+    checkNow: async () => {
+      const [read, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
+      return bots === undefined ? read : [...read, { what: 'bots', ...bots }];
+    },
   });
   warnOfFewDescriptors(descriptors, settings, log);
   sayIfDevelopment(settings, log);
@@ -261,10 +275,6 @@ async function open(opening: Opening): Promise<App> {
     traceCall: (conversationId) => {
       traces?.traceCall(conversationId);
       return traces !== undefined;
-    },
-    checkNow: async () => {
-      const [read, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
-      return bots === undefined ? read : [...read, { what: 'bots', verdict: bots }];
     },
     stopListening: () => {
       media.stopListening();

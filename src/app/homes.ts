@@ -38,8 +38,8 @@ export interface OpenedHomes {
   join(sessions: Pick<Sessions, 'lose' | 'has'>, answer: AnswerQuestion): Promise<void>;
   /** Asks all other instances a question of an operator. Bounded in time; never rejects. */
   askOthers(question: string): Promise<OthersAnswers>;
-  /** Stops claiming calls: new ones go to the other servers. */
-  drain(): void;
+  /** Stops claiming calls, until it is called with false: new ones go to the other servers. */
+  drain(isDraining?: boolean): void;
 }
 
 /** The answers of other instances, and the instances without one. */
@@ -160,8 +160,8 @@ export async function openHomes(
         silent: all.flatMap(({ peer, said }) => (said === undefined ? peer : [])),
       };
     },
-    drain: () => {
-      homes.drain();
+    drain: (isDraining) => {
+      homes.drain(isDraining);
     },
   };
 }

@@ -8,8 +8,8 @@ import type { SessionObserver } from '../session/ports.ts';
 import { createApp } from './app.ts';
 import { originOf } from './config/describe-settings.ts';
 import type { WrittenSettings } from './config/given-settings.ts';
-import { loadSettings } from './config/load-settings.ts';
-import { serverLogger } from './development.ts';
+import { loadSettings, type LoadedSettings } from './config/load-settings.ts';
+import { ownProcess } from './control/own-process.ts';
 import type { ReadySummary } from './ready-summary.ts';
 
 export type { OrganizationAuthorized, OrganizationDeauthorized } from '../admin/webhooks/authorization-result.ts';
@@ -67,13 +67,14 @@ export interface Server {
  * the error of the administration. Nothing is left open then.
  */
 export async function createServer(settings: WrittenSettings | string, hooks: ServerHooks = {}): Promise<Server> {
-  const loaded = loadSettings(typeof settings === 'string' ? { argv: ['--config', settings] } : { given: settings });
+  const load = (): LoadedSettings => loadSettings(typeof settings === 'string' ? { argv: ['--config', settings] } : { given: settings });
+  const loaded = load();
   const { bots, signal, onCallEnded } = hooks;
-  const log = serverLogger(loaded.settings);
+  const own = ownProcess('server', loaded, load);
   const app = await createApp({
-    ...{ settings: loaded.settings, changing: loaded.changing, originOf: originOf(loaded), bots, log },
+    ...{ settings: loaded.settings, changing: loaded.changing, originOf: originOf(loaded), bots, own },
     ...(signal !== undefined && { signal }),
-    observer: onCallEnded === undefined ? undefined : endObserver(onCallEnded, log),
+    observer: onCallEnded === undefined ? undefined : endObserver(onCallEnded, own.log),
     onAuthorization: authorizationHook(hooks),
   });
   return { address: addressOf(app.ready), close: () => app.close() };

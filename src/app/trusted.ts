@@ -5,7 +5,7 @@ import type { TokenVerifier } from '../auth/jws-verifier.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { WatchedFiles } from '../base/watched-files.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
-import type { Readiness } from '../ops/readiness.ts';
+import type { NotReadyReason, Readiness } from '../ops/readiness.ts';
 import type { Watched } from '../telemetry/file-metrics.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { startAdministration } from './administration.ts';
@@ -18,9 +18,9 @@ import { openTokenCheck } from './token-check.ts';
 import { openTrust, type Trust } from './trust.ts';
 
 /** The reason why a server that can verify no token is not ready; the same word as in its refusals. */
-const NO_KEYS: RefusalReason = 'keys_unavailable';
+const NO_KEYS = 'keys_unavailable' satisfies RefusalReason & NotReadyReason;
 /** The reason why a server without a login is not ready; the code of its errors. */
-const NO_LOGIN: ErrorCode = 'login_needed';
+const NO_LOGIN = 'login_needed' satisfies ErrorCode & NotReadyReason;
 
 export interface TrustedParts extends ProcessParts {
   readonly profile: PlatformProfile;

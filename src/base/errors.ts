@@ -20,6 +20,7 @@ export const ERROR_MENDS = {
   certificate_invalid:
     'Check tls.certificate_file, tls.key_file and tls.client_ca_file: readable PEM that is good now; certificate and key belong together.',
   config_invalid: 'Mend the listed settings; `parley config` shows where each value comes from.',
+  control_failed: 'The server did not carry the command out; the message says why. Is it running, with this control.socket?',
   data_source_unclear:
     'Look at the data sources of the organization on the platform; delete those that are too many, or pin the right one.',
   foreign_organization: 'The message names an organization that its token does not speak for (G-08); nothing to mend here.',
@@ -48,7 +49,7 @@ export const ERROR_MENDS = {
     'The file is no whole recording, was changed, or was sealed with another key: compare recordings.key, or take the file from the folder again.',
   reply_too_long:
     'The bot said more than turns.max_ahead_ms before any of it could be heard; let it say less in one turn, raise the setting, or set media.mode to chunk.',
-  shutting_down: 'The server is stopping; the platform should call another replica.',
+  shutting_down: 'The server stops, or `parley control drain` has drained it; the platform should call another replica.',
   slow_reader: 'The client did not read its prompts in time; the network or the client is stuck.',
   state_unreadable:
     'Servers that share a store have different keys (store.keys), the snapshot was changed in Redis, or a newer version of the server has written it: finish the deployment.',

@@ -1,7 +1,7 @@
 // Structured logging. What is logged is decided here once: JSON lines, a fixed set of levels, and a redaction list as a
 // second net under the rule that callers' data never reaches a log call.
 import { constants, fstatSync, openSync } from 'node:fs';
-import { pino, type DestinationStream } from 'pino';
+import { pino, type DestinationStream, type Logger as PinoLogger } from 'pino';
 import { errorFields } from './error-fields.ts';
 import { readableLines } from './readable-log.ts';
 
@@ -37,7 +37,12 @@ export interface Logger {
 export interface ProcessLogger extends Logger {
   /** Changes the level of this logger and of all its children. */
   readonly setLevel: (level: LogLevel) => void;
+  /** From now on lines whose `field` is one of `values` are written whatever their level. The values may change. */
+  readonly writeAll: (field: string, values: Values) => void;
 }
+
+/** A set, or the keys of a map. */
+type Values = Pick<ReadonlySet<unknown>, 'has' | 'size'>;
 
 // The second net. Each name is one that a careless caller might use for data that must not be logged.
 const REDACTED = ['token', 'authorization', 'nonce', 'digits', 'text', 'transcript', 'audio', 'secret', 'password'];
@@ -75,12 +80,18 @@ function unblocked(fd: number): number {
 export function createLogger({ level, isDevelopment = false, onLine, ...options }: LogOptions): ProcessLogger {
   const destination = options.destination ?? usualDestination(isDevelopment);
   let least = numberOf(level);
+  let wanted: { readonly field: string; readonly values: Values } | undefined;
+  const isWanted = (logger: PinoLogger, fields: unknown): boolean => {
+    if (wanted === undefined || wanted.values.size === 0) return false;
+    const own = typeof fields === 'object' && fields !== null ? Object.getOwnPropertyDescriptor(fields, wanted.field) : undefined;
+    return wanted.values.has(own === undefined ? logger.bindings()[wanted.field] : own.value);
+  };
   const root = pino(
     {
       level: 'trace',
       hooks: {
         logMethod(args, method, level) {
-          if (level >= least) method.apply(this, args);
+          if (level >= least || isWanted(this, args[0])) method.apply(this, args);
         },
       },
       base: null,
@@ -94,6 +105,9 @@ export function createLogger({ level, isDevelopment = false, onLine, ...options 
   return Object.assign(root, {
     setLevel: (level: LogLevel) => {
       least = numberOf(level);
+    },
+    writeAll: (field: string, values: Values) => {
+      wanted = { field, values };
     },
   });
 }

@@ -38,6 +38,12 @@ export interface WatchedFilesOptions<What extends string> {
 /** The result of a check of the current contents. */
 export type Verdict = 'taken' | 'unchanged' | 'refused';
 
+/** The same, with the reason of a refusal. */
+export interface Checked {
+  readonly verdict: Verdict;
+  readonly why?: string;
+}
+
 /** All watches of a process. `close` must be called. */
 export class WatchedFiles<What extends string> {
   readonly #options: WatchedFilesOptions<What>;
@@ -60,8 +66,8 @@ export class WatchedFiles<What extends string> {
   }
 
   /** Checks now, when everything is known to be written: a change counts without a second poll. */
-  checkNow(): Promise<readonly { readonly what: What; readonly verdict: Verdict }[]> {
-    return Promise.all(this.#followers.map(async (each) => ({ what: each.what, verdict: await each.checkNow() })));
+  checkNow(): Promise<readonly (Checked & { readonly what: What })[]> {
+    return Promise.all(this.#followers.map(async (each) => ({ what: each.what, ...(await each.checkNow()) })));
   }
 
   /** Resolves when no poll is running. */
@@ -113,7 +119,8 @@ class Follower<What extends string> {
   #seen = '';
   /** Mark of the contents that were applied or refused last. */
   #applied = '';
-  #isRefused = false;
+  /** Why the current contents are not used; undefined: they are. */
+  #refusal: string | undefined;
   #running: Promise<void> | undefined;
   #isClosed = false;
 
@@ -141,10 +148,10 @@ class Follower<What extends string> {
     });
   }
 
-  async checkNow(): Promise<Verdict> {
+  async checkNow(): Promise<Checked> {
     await this.polling;
     const found = await this.#find();
-    if (found === undefined) return 'unchanged';
+    if (found === undefined) return { verdict: 'unchanged' };
     this.#seen = found.mark;
     // A requested check logs again why contents are refused.
     this.#applied = '';
@@ -162,10 +169,10 @@ class Follower<What extends string> {
     const isAtRest = found.mark === this.#seen;
     this.#seen = found.mark;
     // Refused contents are tried again: a certificate may become valid later.
-    if (isAtRest && (found.mark !== this.#applied || this.#isRefused)) this.#apply(found);
+    if (isAtRest && (found.mark !== this.#applied || this.#refusal !== undefined)) this.#apply(found);
   }
 
-  #apply(found: Found): Verdict {
+  #apply(found: Found): Checked {
     const { what, files, take } = this.#watch;
     const { log, onChecked } = this.#options;
     const isNews = found.mark !== this.#applied;
@@ -175,18 +182,18 @@ class Follower<What extends string> {
       if ('error' in found) throw found.error;
       isChanged = take(found.contents);
       if (isChanged) log.info({ event: 'files_taken', what, files }, 'files have changed and are in use');
-      else if (this.#isRefused) log.info({ event: 'files_taken', what, files }, 'the files are again what is in use');
-      this.#isRefused = false;
+      else if (this.#refusal !== undefined) log.info({ event: 'files_taken', what, files }, 'the files are again what is in use');
+      this.#refusal = undefined;
     } catch (thrown) {
       const error = toAppError(thrown, 'internal', 'the changed files could not be put to use');
-      this.#isRefused = true;
+      this.#refusal = error.message;
       // The operator reads the message first, so it holds the reason.
       const text = `the changed files are not used, what was there before goes on: ${error.message}`;
       if (isNews) log.error({ event: 'files_refused', what, files, err: error }, text);
     }
-    onChecked?.(what, !this.#isRefused);
-    if (this.#isRefused) return 'refused';
-    return isChanged ? 'taken' : 'unchanged';
+    onChecked?.(what, this.#refusal === undefined);
+    if (this.#refusal !== undefined) return { verdict: 'refused', why: this.#refusal };
+    return { verdict: isChanged ? 'taken' : 'unchanged' };
   }
 }
 

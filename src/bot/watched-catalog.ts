@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import { toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { Verdict } from '../base/watched-files.ts';
+import type { Checked } from '../base/watched-files.ts';
 import type { Bot } from './bot.ts';
 import type { Catalog, CatalogSource } from './catalog.ts';
 import { FolderWatch } from './folder-watch.ts';
@@ -33,7 +33,8 @@ export class WatchedCatalog implements CatalogSource {
   #current: Catalog;
   #watch: FolderWatch | undefined;
   #reloads = 0;
-  #isRefused = false;
+  /** Why the newest modules are not used; undefined: they are. */
+  #refusal: string | undefined;
   #isClosed = false;
 
   private constructor(options: WatchedCatalogOptions) {
@@ -55,11 +56,11 @@ export class WatchedCatalog implements CatalogSource {
   }
 
   /** Checks for changes at once. Resolves when they are loaded. */
-  async checkNow(): Promise<Verdict> {
+  async checkNow(): Promise<Checked> {
     const before = this.#current;
     await this.#watch?.checkNow();
-    if (this.#isRefused) return 'refused';
-    return this.#current === before ? 'unchanged' : 'taken';
+    if (this.#refusal !== undefined) return { verdict: 'refused', why: this.#refusal };
+    return { verdict: this.#current === before ? 'unchanged' : 'taken' };
   }
 
   /** Stops watching. Waits for a running reload, whose result is discarded. */
@@ -80,13 +81,13 @@ export class WatchedCatalog implements CatalogSource {
       const catalog = open(await loadBots(folder, { urlOf: nextGeneration(folder), clock }));
       if (this.#isClosed) return;
       this.#current = catalog;
-      this.#isRefused = false;
+      this.#refusal = undefined;
       log.info({ bots: catalog.bots.map(({ id }) => id), reloads: this.#reloads }, 'the bots were loaded again; running calls keep theirs');
       onReload?.(catalog);
     } catch (thrown) {
       if (this.#isClosed) return;
-      this.#isRefused = true;
       const error = toAppError(thrown, 'internal', 'the bots could not be loaded again');
+      this.#refusal = error.message;
       // The author who has just saved a file reads the reason here, so it is in the message itself.
       log.error(
         error.code === 'internal' ? { err: error } : { code: error.code },

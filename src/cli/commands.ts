@@ -17,6 +17,7 @@ export const COMMANDS: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCo
   ['calls', async () => (await import('./calls.ts')).callsGroup()],
   ['organizations', async () => (await import('./organizations.ts')).organizationsCommand()],
   ['config', async (leaveSoon) => (await import('./config.ts')).configCommand(leaveSoon)],
+  ['control', async () => (await import('./control.ts')).controlGroup()],
   ['health', async () => (await import('./health.ts')).healthCommand()],
   ...BENCH_COMMANDS,
 ]);

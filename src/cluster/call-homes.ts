@@ -138,9 +138,9 @@ export class CallHomes implements Snapshots {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Claims no new calls; they go to a live peer. */
-  drain(): void {
-    this.#options.instances.drain();
+  /** Claims no new calls, until it is called with false; they go to a live peer. */
+  drain(isDraining = true): void {
+    this.#options.instances.drain(isDraining);
   }
 
   save(call: CallKey, snapshot: object): void {

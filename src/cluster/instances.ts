@@ -129,10 +129,10 @@ export class Instances {
     return this.#readings >= STILL_READINGS ? 'dead' : 'unknown';
   }
 
-  /** Marks this process as draining. */
-  drain(): void {
-    if (this.#isDraining) return;
-    this.#isDraining = true;
+  /** Marks this process as draining, or as draining no more. */
+  drain(isDraining = true): void {
+    if (this.#isDraining === isDraining) return;
+    this.#isDraining = isDraining;
     void this.beat();
   }
 

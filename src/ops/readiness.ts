@@ -2,13 +2,17 @@
 
 export interface ReadinessState {
   readonly ready: boolean;
-  /** Why not, in fixed texts; empty when ready. */
+  /** Why not, of {@link NOT_READY_REASONS}; empty when ready. */
   readonly reasons: readonly string[];
 }
 
-const STARTING = 'starting';
+/** Every reason. Public: health checks and a metric show them. `draining`: it stops; `drained`: an operator has drained it. */
+export const NOT_READY_REASONS = ['starting', 'draining', 'drained', 'keys_unavailable', 'login_needed', 'descriptors'] as const;
+export type NotReadyReason = (typeof NOT_READY_REASONS)[number];
+
+const STARTING: NotReadyReason = 'starting';
 /** The reason of a stopping replica. */
-export const DRAINING = 'draining';
+export const DRAINING: NotReadyReason = 'draining';
 
 /** Starts as not ready, then ready, at last draining (P-09). Holds make it not ready in between. */
 export class Readiness {
@@ -36,12 +40,8 @@ export class Readiness {
     this.#notify();
   }
 
-  /**
-   * Makes the replica not ready until the returned, idempotent function is called.
-   *
-   * @param reason - a fixed text without caller data: health checks show it.
-   */
-  hold(reason: string): () => void {
+  /** Makes the replica not ready until the returned, idempotent function is called. */
+  hold(reason: NotReadyReason): () => void {
     const key = Symbol(reason);
     this.#holds.set(key, reason);
     this.#notify();

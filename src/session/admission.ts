@@ -113,9 +113,9 @@ export class Admission {
     return this.#sessions;
   }
 
-  /** Refuses every new call from now on. */
-  drain(): void {
-    this.#isDraining = true;
+  /** Refuses every new call from now on, until it is called with false. */
+  drain(isDraining = true): void {
+    this.#isDraining = isDraining;
   }
 
   /** What this process says of its organizations to the others. */
@@ -214,7 +214,7 @@ export function refusedStream(): AppError {
 }
 
 const REFUSAL_TEXTS = {
-  draining: 'the server is stopping and takes no new calls',
+  draining: 'the server takes no new calls: it stops, or an operator has drained it',
   total: 'the server has reached its limit of sessions',
   organization: 'the organization has reached its limit of sessions',
   organization_rate: 'the organization has reached its limit of new calls per second',

@@ -166,9 +166,9 @@ export class Sessions {
     transferRefused(sink, answered, this.#parts, isBegun, this.#process.signal);
   }
 
-  /** Refuses new calls; running ones go on. Calls that can move to other processes may still begin. */
-  drain(): void {
-    if (!this.#parts.snapshots.isShared) this.#admission.drain();
+  /** Refuses new calls, until it is called with false; running ones go on. Calls that can move to other processes may still begin. */
+  drain(isDraining = true): void {
+    if (!this.#parts.snapshots.isShared) this.#admission.drain(isDraining);
   }
 
   /**

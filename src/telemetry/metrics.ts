@@ -15,6 +15,7 @@ import { fileMetrics, type FileMetrics } from './file-metrics.ts';
 import { forwardMetrics, type ForwardMetrics } from './forward-metrics.ts';
 import { MetricMaker } from './metric-maker.ts';
 import { organizationMetrics, type KnownOrganizations } from './organization-metrics.ts';
+import { processMetrics, type ProcessFacts } from './process-metrics.ts';
 import { recordingMetrics, type RecordingMetrics } from './recording-metrics.ts';
 import { RefusedOrganizations } from './refused-organizations.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
@@ -72,6 +73,8 @@ export interface MetricsOptions {
   readonly maxSessions?: number;
   /** Default: there are no metrics of organizations. */
   readonly organizations?: KnownOrganizations;
+  /** The process itself; default: its gauges are missing. */
+  readonly self?: ProcessFacts;
   /** Whether to measure the process (memory, CPU, event loop); default true. */
   readonly processMetrics?: boolean;
 }
@@ -95,6 +98,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       if (options.maxSessions !== undefined) gauge.set(options.maxSessions);
     },
   });
+  processMetrics(registry, options.self);
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
   return {
     sessions,

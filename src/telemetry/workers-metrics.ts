@@ -3,6 +3,7 @@
 import { AggregatorRegistry, collectDefaultMetrics, Registry, type Counter } from 'prom-client';
 import { MetricMaker } from './metric-maker.ts';
 import type { MetricReading } from './metrics.ts';
+import { processMetrics, type ProcessFacts } from './process-metrics.ts';
 
 /** Number of workers by state. */
 export type WorkerCounts = Readonly<Record<'ready' | 'starting', number>>;
@@ -17,7 +18,8 @@ export class WorkersMetrics {
   #ended: Promise<MetricReading> = Promise.resolve([]);
   readonly contentType = this.#own.contentType;
 
-  constructor(counts: () => WorkerCounts) {
+  /** @param self - the parent process; it is ready while a worker is. */
+  constructor(counts: () => WorkerCounts, self: ProcessFacts) {
     const make = new MetricMaker(this.#own);
     make.gauge('parley_workers', 'Worker processes, by state.', {
       labels: { state: [] },
@@ -26,6 +28,7 @@ export class WorkersMetrics {
       },
     });
     this.#unexpectedEnds = make.counter('parley_workers_ended_total', 'Worker processes that ended unexpectedly and were replaced.');
+    processMetrics(this.#own, self);
     collectDefaultMetrics({ register: this.#own });
   }
 

@@ -281,7 +281,12 @@ const unitValues = (wanted: string): readonly string[] => unitLines.filter(({ na
 /** What `parley@INSTANCE` is started with, as systemd fills it in and the server reads it. */
 function unitSettings(instance: string): Settings {
   const filled = (text: string): string =>
-    text.replaceAll('%i', instance).replaceAll('%d', folder).replaceAll('%S', '/var/lib').replaceAll('%C', '/var/cache');
+    text
+      .replaceAll('%i', instance)
+      .replaceAll('%d', folder)
+      .replaceAll('%S', '/var/lib')
+      .replaceAll('%C', '/var/cache')
+      .replaceAll('%t', '/run');
   const [start = ''] = unitValues('ExecStart');
   const flags = filled(start.slice(start.indexOf(' serve ') + 7)).split(' ');
   const file = path.join(folder, 'unit.yaml');
@@ -319,9 +324,13 @@ describe('the unit', () => {
     const loaded = unitValues('LoadCredential').map((line) => line.split(':')[0]);
     expect(new Set(used)).toEqual(new Set(loaded));
     expect(unitValues('Environment').filter((text) => text.includes('SECRET') && !text.includes('{"file":'))).toEqual([]);
-    const { admin, synthesizer } = unitSettings('0');
+    const { admin, synthesizer, control } = unitSettings('0');
     expect(admin.store.file.startsWith(`/var/lib/${unitValues('StateDirectory')[0]?.replace('%i', '0') ?? ''}/`)).toBe(true);
     expect(synthesizer.cacheFolder?.startsWith(`/var/cache/${unitValues('CacheDirectory')[0]?.replace('%i', '0') ?? ''}/`)).toBe(true);
+    expect(control.socket).toBe(`/run/${unitValues('RuntimeDirectory')[0]?.replace('%i', '0') ?? ''}/control.sock`);
+    expect(unitValues('ExecReload')[0]?.replace('%t', '/run').replace('%i', '0')).toContain(
+      `control reload --socket=${control.socket ?? ''}`,
+    );
   });
 
   it('gives as much time to stop as the configuration may take, and as much memory', () => {

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { NOT_READY_REASONS } from '../../src/ops/readiness.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { WorkersMetrics } from '../../src/telemetry/workers-metrics.ts';
 import { CALM, callFacts, notifyAll } from '../support/call-events.ts';
@@ -20,12 +21,14 @@ const rows = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'u
       .join(' | '),
   );
 
+const SELF = { server: 'a', version: '1', readiness: { current: { ready: true, reasons: [] } }, reasons: NOT_READY_REASONS };
+
 /** The text format after every event happened once, as documentation rows: a label shows only once it has been used. */
 async function servedRows(): Promise<string[]> {
   const clock = new FakeClock();
   const limits = { organizations: new Map(), perOrganization: { maxSessions: 0, maxNewPerSecond: 0 } };
   const organizations = { limits, admission: { openCalls: new Map() } };
-  const metrics = createMetrics({ knownBots: ['echo'], clock, load: CALM, organizations });
+  const metrics = createMetrics({ knownBots: ['echo'], clock, load: CALM, organizations, self: SELF });
   for (const observer of [metrics.sessions, metrics.organizations]) notifyAll(observer, callFacts({ startedAtMs: clock.nowMs() }));
   metrics.tokens.tokenAccepted(true);
   metrics.admin.watch(
@@ -56,8 +59,8 @@ async function servedRows(): Promise<string[]> {
 
 /** What a server of several processes serves beside that; of the process it serves the same. */
 async function workersLines(): Promise<readonly string[]> {
-  const text = await new WorkersMetrics(() => ({ ready: 1, starting: 0 })).text();
-  return text.split('\n').filter((line) => /^(?:# \w+ )?parley_/u.test(line));
+  const text = await new WorkersMetrics(() => ({ ready: 1, starting: 0 }), SELF).text();
+  return text.split('\n').filter((line) => /^(?:# \w+ )?parley_workers/u.test(line));
 }
 
 describe('docs/metrics.md', () => {

@@ -1,4 +1,5 @@
 // Workers that are no processes: a test says what they tell and when they end, and reads what they were told.
+import type { ProcessReport } from '../../src/app/control/commands.ts';
 import type { ReadySummary } from '../../src/app/ready-summary.ts';
 import type { FromWorker, ToWorker } from '../../src/app/workers/messages.ts';
 import type { StartWorker, WorkerProcess } from '../../src/app/workers/worker-process.ts';
@@ -21,6 +22,12 @@ export const READY: ReadySummary = {
 };
 
 type WorkerExit = Awaited<WorkerProcess['exited']>;
+
+/** What it answers to a command. */
+export const REPORT: ProcessReport = {
+  ...{ process: 'worker 1', server: 'a', version: '1', pid: 1001, startedAtMs: 0, calls: 0, turns: 0, logLevel: 'info', traced: [] },
+  readiness: { ready: true, reasons: [] },
+};
 
 /** All is well. */
 export const WELL: ReadinessState = { ready: true, reasons: [] };

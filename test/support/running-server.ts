@@ -2,7 +2,8 @@
 // its own, its log caught. Closing it proves that nothing is left of it.
 import { expect } from 'vitest';
 import { createApp, type App, type AppOptions } from '../../src/app/app.ts';
-import { loadSettings } from '../../src/app/config/load-settings.ts';
+import { loadSettings, type LoadedSettings } from '../../src/app/config/load-settings.ts';
+import { ownProcess } from '../../src/app/control/own-process.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
@@ -69,20 +70,19 @@ export class RunningServer {
     const clock = new CountedClock(time);
     const issuer = await startIssuer({ profile: loadProfile('fake'), ...(time === undefined ? {} : { clock: time }) });
     const log: LogLine[] = [];
-    const { settings, changing } = loadSettings({
-      // A test that leaves callers behind does not wait for them.
-      argv: [...serverFlags(issuer, hasTls ? certificate : undefined, dataSources(issuer)), '--shutdown.grace_ms=0', ...flags],
-      env: {},
-      cwd: packageRoot(),
-    });
+    // A test that leaves callers behind does not wait for them.
+    const argv = [...serverFlags(issuer, hasTls ? certificate : undefined, dataSources(issuer)), '--shutdown.grace_ms=0', ...flags];
+    const load = (): LoadedSettings => loadSettings({ argv, env: {}, cwd: packageRoot() });
+    const loaded = load();
+    const { settings, changing } = loaded;
     try {
       const destination = {
         write: (line: string) => {
           log.push(JSON.parse(line) as LogLine);
         },
       };
-      const kept = createLogger({ level: settings.log.level, destination });
-      const app = await createApp({ settings, changing, clock, log: kept, onAuthorization });
+      const own = ownProcess('server', loaded, load, { root: createLogger({ level: settings.log.level, destination }) });
+      const app = await createApp({ settings, changing, clock, own, onAuthorization });
       return new RunningServer(app, issuer, certificate, log, clock, before, hasTls);
     } catch (error) {
       certificate.remove();

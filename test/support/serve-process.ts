@@ -16,9 +16,10 @@ export class ServeProcess extends ParleyProcess {
   /**
    * @param flags - after `serve`.
    * @param maxDescriptors - how many files and sockets it may have open.
+   * @param before - see {@link ParleyProcess}.
    */
-  constructor(flags: readonly string[], maxDescriptors?: number) {
-    super(['serve', ...flags], undefined, maxDescriptors);
+  constructor(flags: readonly string[], maxDescriptors?: number, before?: readonly string[]) {
+    super(['serve', ...flags], undefined, maxDescriptors, before);
   }
 
   /** Waits for the ready line; the process must have been given `--json`. */

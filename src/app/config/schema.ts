@@ -314,6 +314,7 @@ export const SCHEMA = {
   telemetry: { timeline_calls: integer(0, 10_000) },
   traces: TRACES,
   log: { level: oneOf(...LOG_LEVELS) },
+  control: { socket: orNone(path()) },
   shutdown: { notice_ms: integer(0, 120_000), grace_ms: integer(0, 600_000) },
 } as const satisfies Section;
 

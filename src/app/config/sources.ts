@@ -19,7 +19,7 @@ export function projectFile(): string | undefined {
   return process.env['PARLEY_CONFIG'] === undefined && existsSync(resolve(process.cwd(), 'parley.yaml')) ? 'parley.yaml' : undefined;
 }
 
-/** A secret that is no setting, for a command whose file names the variable that holds it. */
+/** A variable that is no setting: a secret whose variable a file names, or what a service manager sets. */
 export function environmentValue(variable: string): string | undefined {
   return process.env[variable];
 }

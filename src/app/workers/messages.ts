@@ -2,18 +2,25 @@
 import type { ErrorCode, ErrorDetails } from '../../base/errors.ts';
 import type { ReadinessState } from '../../ops/readiness.ts';
 import type { Answer, Question } from '../console/questions.ts';
+import type { Command, ProcessReport } from '../control/commands.ts';
 import type { ReadySummary } from '../ready-summary.ts';
 
-/** `reload`: as SIGHUP. `all_stop`: the SIGTERM that follows goes to all workers. */
+/** `all_stop`: the SIGTERM that follows goes to all workers. */
 export type ToWorker =
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
-  | { readonly kind: 'reload' | 'all_stop' };
+  | { readonly kind: 'command'; readonly id: number; readonly command: Command }
+  | { readonly kind: 'all_stop' };
 
 /** `state`: once a second while a worker takes calls. `failed`: it could not start. */
 export type FromWorker =
   | { readonly kind: 'state'; readonly ready: ReadySummary; readonly readiness: ReadinessState }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string; readonly details: ErrorDetails }
-  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer };
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: WorkerAnswer };
+
+/** The answer to a question, or to a command. */
+export interface WorkerAnswer extends Answer {
+  readonly controlled?: ProcessReport;
+}
 
 /** A message in its envelope: bots and libraries may use the same channel. */
 export interface Sent<Message> {

@@ -3,6 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { every, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { App } from '../app.ts';
+import type { ProcessControl } from '../control/process-control.ts';
 import { isSent, type FromWorker, type Sent, type ToWorker } from './messages.ts';
 import { STATE_PERIOD_MS } from './workers.ts';
 
@@ -55,10 +56,17 @@ export class PrimaryLink {
   }
 }
 
+export interface AttendingParts {
+  readonly link: Pick<PrimaryLink, 'send' | 'onMessage' | 'onLost'>;
+  readonly control: Pick<ProcessControl, 'run'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
 /** Serves the primary: reports state once a second, and answers. @returns a function that closes the server and stops serving. */
 export function attendPrimary(
   app: Pick<App, 'ready' | 'shown' | 'stopListening' | 'close'>,
-  { link, clock, log }: { readonly link: Pick<PrimaryLink, 'send' | 'onMessage' | 'onLost'>; readonly clock: Clock; readonly log: Logger },
+  { link, control, clock, log }: AttendingParts,
 ): () => Promise<void> {
   let doAllStop = false;
   const allStop = (): void => {
@@ -67,6 +75,13 @@ export function attendPrimary(
   link.onLost(allStop);
   link.onMessage((message) => {
     if (message.kind === 'all_stop') allStop();
+    if (message.kind === 'command') {
+      void control.run(message.command).then((controlled) => {
+        // First, so that the primary knows whether this worker is ready when it answers its operator.
+        sayState();
+        return link.send({ kind: 'answer', id: message.id, answer: { controlled } });
+      });
+    }
     if (message.kind !== 'ask') return;
     const { id, question } = message;
     void app.shown

@@ -2,13 +2,18 @@
 // bots and no administration.
 import { consoleFile } from '../../base/console-files.ts';
 import { WatchedFiles } from '../../base/watched-files.ts';
+import type { ControlSocket } from '../../ops/control-socket.ts';
 import { startOpsServer } from '../../ops/http-server.ts';
+import { NOT_READY_REASONS, type Readiness } from '../../ops/readiness.ts';
 import type { Watched } from '../../telemetry/file-metrics.ts';
 import { joinedRefusals } from '../../telemetry/refused-organizations.ts';
 import { WorkersMetrics } from '../../telemetry/workers-metrics.ts';
 import { followConsole } from '../changing-secrets.ts';
 import type { ChangingSettings } from '../config/changing-settings.ts';
 import { consoleSource } from '../console/console-source.ts';
+import { openControl } from '../control/open-control.ts';
+import type { OwnProcess } from '../control/own-process.ts';
+import { processFields } from '../process-parts.ts';
 import { openRecordedCalls } from '../recordings.ts';
 import type { ReadySummary } from '../ready-summary.ts';
 import type { Settings } from '../config/settings.ts';
@@ -17,13 +22,15 @@ import { Workers, type WorkersOptions } from './workers.ts';
 /** A running server of several processes. */
 export interface Primary {
   readonly ready: ReadySummary & { readonly workers: number };
-  /** Makes every worker reload, and reads the secrets of the console again. Calls go on. */
-  reload(): void;
+  /** While one worker may be given new calls. */
+  readonly readiness: Pick<Readiness, 'current'>;
   /** Lets every worker finish its calls within its limits, then closes everything. Idempotent; never throws. */
   close(): Promise<void>;
 }
 
-export interface PrimaryOptions extends Omit<WorkersOptions, 'metrics'> {
+export interface PrimaryOptions extends Omit<WorkersOptions, 'metrics' | 'log' | 'standing'> {
+  /** This process. */
+  readonly own: OwnProcess;
   /** As for `createApp`. */
   readonly changing?: ChangingSettings | undefined;
 }
@@ -33,11 +40,18 @@ const NOBODY = { answers: [], silent: [] };
 /**
  * Starts the workers. Resolves when all of them take calls; `signal` aborts the start.
  *
- * @throws AppError `listen_failed` for the operations server, and what {@link Workers.start} throws.
+ * @throws AppError `listen_failed` for the operations server or the control socket, and what {@link Workers.start} throws.
  */
-export async function startPrimary(settings: Settings, options: PrimaryOptions, signal: AbortSignal): Promise<Primary> {
-  const metrics = new WorkersMetrics(() => workers.counts);
-  const workers: Workers = new Workers({ ...options, metrics });
+export async function startPrimary(settings: Settings, given: PrimaryOptions, signal: AbortSignal): Promise<Primary> {
+  const { instanceId, log, control } = given.own;
+  const options = { ...given, log };
+  const readiness: Pick<Readiness, 'current'> = {
+    get current() {
+      return workers.current;
+    },
+  };
+  const metrics = new WorkersMetrics(() => workers.counts, { ...processFields(instanceId), readiness, reasons: NOT_READY_REASONS });
+  const workers: Workers = new Workers({ ...options, metrics, standing: () => control.standing });
   const recorded = openRecordedCalls(settings, options);
   const ops = await startOpsServer({
     ...options,
@@ -69,22 +83,28 @@ export async function startPrimary(settings: Settings, options: PrimaryOptions, 
   });
   const files = new WatchedFiles<Watched>(options);
   if (options.changing !== undefined) followConsole(files, options.changing, ops);
+  let socket: ControlSocket | undefined;
   const close = async (): Promise<void> => {
     await workers.stop();
     recorded?.close();
     await files.close();
+    await socket?.close();
+    control.close();
     await ops.close();
   };
   try {
+    socket = await openControl(settings, control, options);
     const ready = await workers.start(signal);
-    return {
-      ready: { ...ready, opsPort: ops.port, opsAddress: ops.address, workers: options.size },
-      reload: () => {
-        workers.reload();
-        void files.checkNow();
-      },
-      close,
-    };
+    control.serves({
+      readiness: workers,
+      open: () => ({ calls: 0, turns: 0 }),
+      // The workers do, and those that start later are told.
+      setDrained: () => undefined,
+      knows: () => false,
+      checkNow: () => files.checkNow(),
+      others: (command) => workers.command(command),
+    });
+    return { ready: { ...ready, opsPort: ops.port, opsAddress: ops.address, workers: options.size }, readiness: workers, close };
   } catch (error) {
     await close();
     throw error;

@@ -7,8 +7,10 @@ import type { Logger } from '../../base/log.ts';
 import { DRAINING, type Readiness, type ReadinessState } from '../../ops/readiness.ts';
 import type { WorkerCounts, WorkersMetrics } from '../../telemetry/workers-metrics.ts';
 import type { ReadySummary } from '../ready-summary.ts';
-import type { Answer, Question } from '../console/questions.ts';
-import type { FromWorker } from './messages.ts';
+import type { Question } from '../console/questions.ts';
+import type { Command, Controlled } from '../control/commands.ts';
+import { RELOAD_LIMIT_MS } from '../control/reloading.ts';
+import type { FromWorker, ToWorker, WorkerAnswer } from './messages.ts';
 import type { StartWorker, WorkerProcess } from './worker-process.ts';
 
 /** Interval of state reports, ms. */
@@ -17,6 +19,8 @@ export const STATE_PERIOD_MS = 1000;
 const SILENT_PERIODS = 10;
 /** Limit for the answers to one question, ms. An HTTP client waits a few seconds. */
 const ANSWER_MS = 2000;
+/** Limit for the answers to one command, ms. */
+const COMMAND_MS = RELOAD_LIMIT_MS + ANSWER_MS;
 /** The pause before a worker is replaced doubles with each end within the window, ms. */
 const [WINDOW_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [60_000, 100, 5000];
 
@@ -27,6 +31,8 @@ export interface WorkersOptions {
   readonly metrics: Pick<WorkersMetrics, 'read' | 'ended'>;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Commands that a worker gets when it begins to take calls. */
+  readonly standing: () => readonly Command[];
   /** Called when workers keep ending and none takes calls. The callee stops them. */
   readonly onHopeless: () => void;
 }
@@ -38,7 +44,7 @@ interface Worker {
   /** Missed reports. Counted, not timed: when this process itself stands still, no worker is silent. A start has its own limits. */
   silentPeriods: number;
   /** Unanswered questions. */
-  readonly asked: Map<number, (answer: Answer) => void>;
+  readonly asked: Map<number, (answer: WorkerAnswer) => void>;
 }
 
 /** Call `start` once, and `stop`. */
@@ -89,33 +95,44 @@ export class Workers implements Pick<Readiness, 'current'> {
   }
 
   /** Asks all workers that are serving or draining. @returns the answers that came in time. Never rejects. */
-  async ask(question: Question): Promise<readonly Answer[]> {
-    return (await Promise.all([...this.#running].map((worker) => this.#askOne(worker, question)))).flat();
+  async ask(question: Question): Promise<readonly WorkerAnswer[]> {
+    return this.#askAll((id) => ({ kind: 'ask', id, question }), ANSWER_MS);
+  }
+
+  /** Passes a command to the same workers. Never rejects. */
+  async command(command: Command): Promise<Pick<Controlled, 'processes' | 'silent'>> {
+    const asked = [...this.#running].filter(({ readiness }) => readiness !== undefined).length;
+    const answers = await this.#askAll((id) => ({ kind: 'command', id, command }), COMMAND_MS);
+    const processes = answers.flatMap(({ controlled }) => controlled ?? []);
+    return { processes, silent: asked - processes.length };
+  }
+
+  async #askAll(message: (id: number) => ToWorker, limitMs: number): Promise<readonly WorkerAnswer[]> {
+    return (await Promise.all([...this.#running].map((worker) => this.#askOne(worker, message, limitMs)))).flat();
   }
 
   /** Asks one worker, and another one when it does not answer in time. Undefined: neither answered. Never rejects. */
-  async askAny(question: Question): Promise<Answer | undefined> {
+  async askAny(question: Question): Promise<WorkerAnswer | undefined> {
     const serving = [...this.#running].filter(({ readiness }) => readiness !== undefined);
     for (const worker of serving.slice(0, 2)) {
-      const [answer] = await this.#askOne(worker, question);
+      const [answer] = await this.#askOne(worker, (id) => ({ kind: 'ask', id, question }), ANSWER_MS);
       if (answer !== undefined) return answer;
     }
     return undefined;
   }
 
-  async #askOne({ process, readiness, asked }: Worker, question: Question): Promise<readonly Answer[]> {
+  async #askOne(
+    { process, readiness, asked }: Worker,
+    message: (id: number) => ToWorker,
+    limitMs: number,
+  ): Promise<readonly WorkerAnswer[]> {
     if (readiness === undefined) return [];
     const id = ++this.#lastQuestion;
-    const answer = new Promise<Answer>((resolve) => asked.set(id, resolve));
-    process.send({ kind: 'ask', id, question });
-    const waited = await waitAtMost(answer, ANSWER_MS, this.#options.clock);
+    const answer = new Promise<WorkerAnswer>((resolve) => asked.set(id, resolve));
+    process.send(message(id));
+    const waited = await waitAtMost(answer, limitMs, this.#options.clock);
     asked.delete(id);
     return waited.kind === 'value' ? [waited.value] : [];
-  }
-
-  /** Makes every worker reload. */
-  reload(): void {
-    for (const { process } of this.#running) process.send({ kind: 'reload' });
   }
 
   /** Lets every worker finish its calls within its own limits, and waits for it. Idempotent; never throws. */
@@ -172,11 +189,14 @@ export class Workers implements Pick<Readiness, 'current'> {
   }
 
   #onMessage(worker: Worker, message: FromWorker): void {
-    const { size, metrics, log } = this.#options;
+    const { size, metrics, standing, log } = this.#options;
     const { id, pid } = worker.process;
     worker.silentPeriods = 0;
     if (message.kind === 'state') {
-      if (worker.readiness === undefined) log.info({ worker: id, pid, address: message.ready.address }, 'a worker takes calls');
+      if (worker.readiness === undefined) {
+        log.info({ worker: id, pid, address: message.ready.address }, 'a worker takes calls');
+        for (const command of standing()) worker.process.send({ kind: 'command', id: ++this.#lastQuestion, command });
+      }
       worker.readiness = message.readiness;
       if (this.#running.size === size && this.counts.starting === 0) {
         this.#starting?.done(message.ready);

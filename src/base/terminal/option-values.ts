@@ -24,6 +24,16 @@ export function wholeNumberFrom(least: number, most: number): (text: string) => 
   };
 }
 
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** A time such as `30s`, `10m` or `2h`, from a second to a day. @returns ms. */
+export function durationMs(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,5})([smh])$/u.exec(text) ?? [];
+  const ms = Number(count) * (UNITS_MS[unit] ?? NaN);
+  if (!(ms >= 1000 && ms <= 86_400_000)) throw new InvalidArgumentError('Give a time from 1s to 24h, such as 10m.');
+  return ms;
+}
+
 /** How much faster than life: a number from 1 to 50. */
 export function paceOf(text: string): number {
   const pace = Number(text);

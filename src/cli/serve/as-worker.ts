@@ -2,20 +2,19 @@
 // so.
 import { createApp } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
-import { serverLogger } from '../../app/development.ts';
+import { ownProcess } from '../../app/control/own-process.ts';
 import { attendPrimary, type PrimaryLink } from '../../app/workers/primary-link.ts';
 import { systemClock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { EXIT } from '../../base/terminal/failure.ts';
-import { Reloading } from './reloading.ts';
 import { Stopping } from './stopping.ts';
 import type { Serving } from './serving.ts';
 
 /** Starts it. @throws errors without a text of ours; the primary is notified in any case. */
 export async function serveAsWorker({ loaded, load, leave }: Serving, link: PrimaryLink): Promise<void> {
   const { settings, changing } = loaded;
-  const root = serverLogger(settings);
-  const log = root.child({ worker: link.id });
+  const own = ownProcess(`worker ${String(link.id)}`, loaded, load, { fields: { worker: link.id } });
+  const { log } = own;
   const stopping = new Stopping({
     log,
     leave: () => {
@@ -24,15 +23,10 @@ export async function serveAsWorker({ loaded, load, leave }: Serving, link: Prim
     },
   });
   onPrimary(stopping, link);
-  const reloading = new Reloading({ loaded, load, log, setLevel: root.setLevel });
-  link.onMessage(({ kind }) => {
-    if (kind === 'reload') reloading.ask();
-  });
   try {
-    const app = await createApp({ settings, originOf: originOf(loaded), changing, log, signal: stopping.signal, isWorker: true });
-    const close = attendPrimary(app, { link, clock: systemClock, log });
+    const app = await createApp({ settings, originOf: originOf(loaded), changing, own, signal: stopping.signal, isWorker: true });
+    const close = attendPrimary(app, { link, control: own.control, clock: systemClock, log });
     stopping.started({ ...app, close });
-    reloading.started(app.checkNow);
   } catch (thrown) {
     const { code, message, details } = toAppError(thrown);
     if (code !== 'shutting_down') await link.send({ kind: 'failed', code, message, details });

@@ -1,7 +1,8 @@
 // What every variant of `serve` receives, and the signal handlers that come first.
-import { serverLogger } from '../../app/development.ts';
 import type { LoadedSettings } from '../../app/config/load-settings.ts';
-import { Reloading } from './reloading.ts';
+import { ownProcess } from '../../app/control/own-process.ts';
+import { systemClock } from '../../base/clock.ts';
+import { ServiceManager } from './service-manager.ts';
 import { onSignals, Stopping } from './stopping.ts';
 
 /** The settings, and the options of the command. */
@@ -15,18 +16,19 @@ export interface Serving {
   readonly leave: () => void;
 }
 
-/** From now on SIGTERM and SIGINT stop the server, also during the start, and SIGHUP reloads. */
-export function beginServing({ loaded, load, leave }: Serving) {
-  const log = serverLogger(loaded.settings);
+/** From now on SIGTERM and SIGINT stop the server, also during the start, and SIGHUP reloads. @param name - see {@link ownProcess}. */
+export function beginServing(name: string, { loaded, load, leave }: Serving) {
+  const own = ownProcess(name, loaded, load);
+  const { log } = own;
   if (loaded.ignored.length > 0) {
     const line = { event: 'variables_ignored', variables: loaded.ignored };
     log.warn(line, 'variables of the platform are set and of no use, because admin.enabled is false');
   }
-  const stopping = new Stopping({ log, leave });
+  const manager = ServiceManager.find({ clock: systemClock, log });
+  const stopping = new Stopping({ log, leave, onStop: () => manager?.stopping() });
   onSignals(stopping);
-  const reloading = new Reloading({ loaded, load, log, setLevel: log.setLevel });
   process.on('SIGHUP', () => {
-    reloading.ask();
+    void own.control.everywhere({ kind: 'reload' });
   });
-  return { log, stopping, reloading };
+  return { own, stopping, manager };
 }

@@ -19,13 +19,26 @@ export interface Running {
 export class Stopping {
   readonly #log: Logger;
   readonly #leave: () => void;
+  readonly #onStop: () => void;
   readonly #starting = linkAbort();
   #running: Running | undefined;
   #isStopping = false;
 
-  /** @param options.leave - ends the process soon, whatever may keep it busy. */
-  constructor({ log, leave }: { readonly log: Logger; readonly leave: () => void }) {
+  /**
+   * @param options.leave - ends the process soon, whatever may keep it busy.
+   * @param options.onStop - called once when it begins to stop.
+   */
+  constructor({
+    log,
+    leave,
+    onStop = () => undefined,
+  }: {
+    readonly log: Logger;
+    readonly leave: () => void;
+    readonly onStop?: () => void;
+  }) {
     this.#log = log;
+    this.#onStop = onStop;
     // During a start the process may wait on nothing but a timer that does not keep it alive.
     const release = holdProcess();
     this.#leave = () => {
@@ -51,6 +64,7 @@ export class Stopping {
   stop(why: LogFields): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
+    this.#onStop();
     if (this.#running !== undefined) this.#close(this.#running, why);
     else {
       this.#log.info(why, 'stopping: the start is given up');

@@ -11,21 +11,18 @@ import { beginServing, type Serving } from './serving.ts';
 /** Starts it. It stops when this process is signalled. @throws AppError the error of the start. */
 export async function serveWithWorkers(serving: Serving, workers: number): Promise<void> {
   const { settings, changing } = serving.loaded;
-  const { log, stopping, reloading } = beginServing(serving);
+  const { own, stopping, manager } = beginServing('primary', serving);
   const onHopeless = (): void => {
     process.exitCode = EXIT.failed;
     stopping.stop({});
   };
   try {
     demandShared(settings, workers);
-    const options = { size: workers, startWorker: clusterWorkers(), clock: systemClock, log, onHopeless, changing };
+    const options = { size: workers, startWorker: clusterWorkers(), clock: systemClock, own, onHopeless, changing };
     const primary = await startPrimary(settings, options, stopping.signal);
-    if (stopping.started(primary)) printReady(primary.ready, serving.isJson);
-    // Each worker reads the files and logs it.
-    reloading.started(() => {
-      primary.reload();
-      return Promise.resolve([]);
-    });
+    if (!stopping.started(primary)) return;
+    printReady(primary.ready, serving.isJson);
+    manager?.follow(primary.readiness);
   } catch (thrown) {
     stopping.failed(thrown);
   }

@@ -22,6 +22,7 @@ const GRPC_STATUS = {
   bot_timeout: INTERNAL,
   certificate_invalid: INTERNAL,
   config_invalid: INTERNAL,
+  control_failed: INTERNAL,
   data_source_unclear: INTERNAL,
   foreign_organization: { code: status.PERMISSION_DENIED },
   home_unreachable: { code: status.UNAVAILABLE },

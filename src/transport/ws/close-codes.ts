@@ -28,6 +28,7 @@ const ANSWERS = {
   bot_timeout: INTERNAL,
   certificate_invalid: INTERNAL,
   config_invalid: INTERNAL,
+  control_failed: INTERNAL,
   data_source_unclear: INTERNAL,
   foreign_organization: { code: 'unauthorized', status: 401, close: CLOSE_CODE.policy },
   home_unreachable: { code: 'rate_limit', status: 429, close: CLOSE_CODE.overloaded },

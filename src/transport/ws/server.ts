@@ -49,8 +49,8 @@ export interface SocketServer {
   listen(): Promise<Pick<SocketListener, 'address' | 'port'>>;
   /** Sockets that are open, of both channels. */
   readonly openSockets: number;
-  /** Refuses upgrades from now on; open sockets go on. */
-  drain(): void;
+  /** Refuses upgrades from now on, until it is called with false; open sockets go on. */
+  drain(isDraining?: boolean): void;
   /** Closes its own port; open connections go on. */
   stopListening(): void;
   /** Resolves when no socket for a call is open any more, after `limitMs` at the latest. */
@@ -113,8 +113,8 @@ class Sockets implements SocketServer {
     return this.#listener;
   }
 
-  drain(): void {
-    this.#upgrades.drain();
+  drain(isDraining?: boolean): void {
+    this.#upgrades.drain(isDraining);
   }
 
   stopListening(): void {

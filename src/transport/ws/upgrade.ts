@@ -94,9 +94,9 @@ export class Upgrades {
     });
   }
 
-  /** Refuses every upgrade from now on. */
-  drain(): void {
-    this.#isDraining = true;
+  /** Refuses every upgrade from now on, until it is called with false. */
+  drain(isDraining = true): void {
+    this.#isDraining = isDraining;
   }
 
   /** Destroys the connections whose tokens are being checked. */
@@ -187,7 +187,7 @@ export class Upgrades {
   }
 
   #refusal(): AppError | undefined {
-    if (this.#isDraining) return new AppError('shutting_down', 'the server is stopping and takes no new sockets');
+    if (this.#isDraining) return new AppError('shutting_down', 'the server takes no new sockets: it stops, or an operator has drained it');
     return this.#options.hasRoom() ? undefined : new AppError('overloaded', 'too many sockets are open');
   }
 

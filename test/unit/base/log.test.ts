@@ -27,6 +27,24 @@ describe('log', () => {
     expect(JSON.parse(lines())).toMatchObject({ level: 'info', conversationId: 'c', turnId: 't', msg: 'turn ended' });
   });
 
+  it('writes every line about what is wanted, whatever the level, and only while it is wanted', () => {
+    const { lines, log } = captured();
+    log.setLevel('warn');
+    const wanted = new Set(['a']);
+    log.writeAll('call', wanted);
+    log.debug({ call: 'a' }, 'own');
+    log.child({ call: 'a' }).child({ bot: 'b' }).debug({}, 'of a child');
+    log.child({ call: 'a' }).debug({ call: 'b' }, 'another');
+    log.debug({}, 'none');
+    wanted.delete('a');
+    log.debug({ call: 'a' }, 'over');
+    const written = lines()
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { readonly msg: string }).msg);
+    expect(written).toEqual(['own', 'of a child']);
+  });
+
   it('redacts names under which a secret might slip in', () => {
     const { lines, log } = captured();
     log.warn({ token: 'CANARY1', call: { digits: 'CANARY2' } }, 'careless');

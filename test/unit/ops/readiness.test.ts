@@ -20,11 +20,11 @@ describe('Readiness', () => {
   it('is not ready as long as one of several holds is left', () => {
     const readiness = new Readiness();
     readiness.started();
-    const first = readiness.hold('full');
-    const second = readiness.hold('full');
+    const first = readiness.hold('descriptors');
+    const second = readiness.hold('descriptors');
     first();
     first();
-    expect(readiness.current).toEqual({ ready: false, reasons: ['full'] });
+    expect(readiness.current).toEqual({ ready: false, reasons: ['descriptors'] });
     second();
     expect(readiness.current.ready).toBe(true);
   });
@@ -33,11 +33,11 @@ describe('Readiness', () => {
     const readiness = new Readiness();
     const told: boolean[] = [];
     readiness.onChange((isReady) => told.push(isReady));
-    const first = readiness.hold('keys');
+    const first = readiness.hold('keys_unavailable');
     readiness.started();
     expect(told).toEqual([]);
     first();
-    const [second, third] = [readiness.hold('keys'), readiness.hold('full')];
+    const [second, third] = [readiness.hold('keys_unavailable'), readiness.hold('descriptors')];
     second();
     expect(told).toEqual([true, false]);
     third();
@@ -49,9 +49,9 @@ describe('Readiness', () => {
     const told: boolean[] = [];
     readiness.onChange((isReady) => told.push(isReady));
     readiness.started();
-    const release = readiness.hold('keys');
+    const release = readiness.hold('keys_unavailable');
     readiness.drain();
-    expect(readiness.current).toEqual({ ready: false, reasons: ['draining', 'keys'] });
+    expect(readiness.current).toEqual({ ready: false, reasons: ['draining', 'keys_unavailable'] });
     release();
     expect(readiness.current).toEqual({ ready: false, reasons: ['draining'] });
     expect(told).toEqual([true, false]);

@@ -1,17 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
+import type { ProcessFacts } from '../../../src/telemetry/process-metrics.ts';
 import { WorkersMetrics } from '../../../src/telemetry/workers-metrics.ts';
-import { callFacts } from '../../support/call-events.ts';
+import { CALM, callFacts } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { watchedSource } from '../../support/watched-source.ts';
 
 const CALL = callFacts();
+const READY = { ready: true, reasons: [] };
+const STARTING = { ready: false, reasons: ['starting'] };
+
+function selfOf(server: string, current: ProcessFacts['readiness']['current'] = READY): ProcessFacts {
+  return { server, version: '1.2.3', readiness: { current }, reasons: ['starting', 'drained'] };
+}
+
+const SELF = selfOf('primary');
 
 /** The metrics of a process whose event loop is so late. */
 function metricsOf(loopDelayMs = 0, processMetrics = false): Metrics {
   const load = { reading: () => ({ loopDelayMs, rssBytes: 0, heapPercent: 0 }) };
   return createMetrics({ knownBots: ['echo'], clock: new FakeClock(), load, processMetrics });
 }
+
+const QUIET = { knownBots: [], clock: new FakeClock(), load: CALM, processMetrics: false };
 
 /** The lines of some samples. */
 async function lines(workers: WorkersMetrics, ...names: readonly string[]): Promise<readonly string[]> {
@@ -20,7 +31,7 @@ async function lines(workers: WorkersMetrics, ...names: readonly string[]): Prom
 
 describe('the metrics of several processes', () => {
   it('are added up: what was counted, what is open, and each bucket of a duration', async () => {
-    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }), SELF);
     for (const worker of [1, 2]) {
       const metrics = metricsOf();
       metrics.sessions.sessionStarted(CALL);
@@ -43,8 +54,22 @@ describe('the metrics of several processes', () => {
     ]);
   });
 
+  it('show every process, whether one is ready, and why one is not', async () => {
+    const workers = new WorkersMetrics(() => ({ ready: 1, starting: 0 }), selfOf('primary'));
+    for (const [worker, current] of [READY, STARTING].entries()) {
+      const metrics = createMetrics({ ...QUIET, self: selfOf(`worker ${String(worker)}`, current) });
+      workers.read(worker, await metrics.reading());
+    }
+    const found = await lines(workers, 'parley_build_info', 'parley_ready', 'parley_not_ready');
+    expect(found.filter((line) => line.startsWith('parley_build_info')).map((line) => /server="(?<name>[^"]*)"/u.exec(line)?.[1])).toEqual([
+      ...['primary', 'worker 0', 'worker 1'],
+    ]);
+    expect(found[0]).toContain(`version="1.2.3",node="${process.versions.node}"`);
+    expect(found.slice(3)).toEqual(['parley_ready 1', 'parley_not_ready{reason="starting"} 1', 'parley_not_ready{reason="drained"} 0']);
+  });
+
   it('show the worst of them where a sum would mean nothing', async () => {
-    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }), SELF);
     for (const [worker, isGood] of [true, false].entries()) {
       const metrics = metricsOf(isGood ? 10 : 250);
       metrics.voice.circuitChanged('recognizer', isGood ? 'closed' : 'open');
@@ -84,7 +109,7 @@ describe('the metrics of several processes', () => {
   });
 
   it('do not fall when a process ends, one after the other, and forget what was open in it', async () => {
-    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }), SELF);
     for (const worker of [1, 2, 3]) {
       const metrics = metricsOf();
       for (let call = 0; call < worker; call += 1) metrics.sessions.sessionStarted(CALL);
@@ -102,7 +127,7 @@ describe('the metrics of several processes', () => {
   });
 
   it('say how many of them there are, and how many ended although nobody had asked them to', async () => {
-    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }), SELF);
     workers.ended(1, true);
     workers.ended(2, false);
     expect(await lines(workers, 'parley_')).toEqual([
@@ -113,7 +138,7 @@ describe('the metrics of several processes', () => {
   });
 
   it('have every metric of a single process', async () => {
-    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }), SELF);
     const metrics = metricsOf(0, true);
     workers.read(1, await metrics.reading());
     const names = (text: string): readonly string[] => [...text.matchAll(/^# TYPE \S+ \S+$/gmu)].map(([line]) => line);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Answering } from '../../../../src/app/console/answering.ts';
+import type { Command } from '../../../../src/app/control/commands.ts';
 import type { Question } from '../../../../src/app/console/questions.ts';
 import { isSent, type FromWorker, type ToWorker } from '../../../../src/app/workers/messages.ts';
 import { attendPrimary } from '../../../../src/app/workers/primary-link.ts';
@@ -10,7 +11,7 @@ import { Traffic } from '../../../../src/telemetry/traffic.ts';
 import { callFacts } from '../../../support/call-events.ts';
 import { FakeClock, flushMicrotasks } from '../../../support/fake-clock.ts';
 import { shownServer } from '../../../support/shown-server.ts';
-import { READY, WELL } from '../../../support/fake-workers.ts';
+import { READY, REPORT, WELL } from '../../../support/fake-workers.ts';
 
 interface World {
   readonly clock: FakeClock;
@@ -66,7 +67,13 @@ function attend(reading: () => Promise<[]> = () => Promise.resolve([])): World {
       return new Promise<void>((resolve) => (closed = resolve));
     },
   };
-  const close = attendPrimary(app, { link, clock, log: createLogger({ level: 'silent' }) });
+  const control = {
+    run: (command: Command) => {
+      done.push(command.kind);
+      return Promise.resolve({ ...REPORT, process: command.kind });
+    },
+  };
+  const close = attendPrimary(app, { link, control, clock, log: createLogger({ level: 'silent' }) });
   return {
     ...{ clock, said, close, done },
     tell: (message) => {
@@ -110,6 +117,14 @@ describe('a worker', () => {
     ]);
   });
 
+  it('carries out what it is commanded, and says how it is before it answers', async () => {
+    const { said, tell, done } = attend();
+    tell({ kind: 'command', id: 5, command: { kind: 'drain' } });
+    await flushMicrotasks();
+    expect(done).toEqual(['drain']);
+    expect(said.slice(1)).toMatchObject([{ kind: 'state' }, { kind: 'answer', id: 5, answer: { controlled: { process: 'drain' } } }]);
+  });
+
   it('takes no more connections while it closes alone: the others take them', async () => {
     const { clock, close, done } = attend();
     void close();
@@ -148,7 +163,7 @@ describe('a worker', () => {
   });
 
   it('hears only what is meant for it', () => {
-    expect(isSent({ parley: { kind: 'reload' } })).toBe(true);
+    expect(isSent({ parley: { kind: 'all_stop' } })).toBe(true);
     for (const foreign of [null, 'parley', 7, undefined, { type: 'prom-client:getMetricsReq' }]) expect(isSent(foreign)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadSettings } from '../../../../src/app/config/load-settings.ts';
-import type { Settings } from '../../../../src/app/config/settings.ts';
+import { loadSettings, type LoadedSettings } from '../../../../src/app/config/load-settings.ts';
+import { ownProcess } from '../../../../src/app/control/own-process.ts';
 import type { Answer, Question } from '../../../../src/app/console/questions.ts';
 import type { ToWorker } from '../../../../src/app/workers/messages.ts';
 import { startPrimary, type Primary } from '../../../../src/app/workers/primary.ts';
@@ -15,15 +15,16 @@ import { until } from '../../../support/until.ts';
 
 const SHARED = ['--store.kind=redis', `--store.keys=["${'0'.repeat(64)}"]`];
 
-function settingsWith(...flags: readonly string[]): Settings {
+function loadedWith(...flags: readonly string[]): LoadedSettings {
   const argv = ['--auth.enabled=false', '--grpc.host=127.0.0.1', '--tls.mode=off', '--ops.port=0', ...flags];
-  return loadSettings({ argv, env: {}, cwd: packageRoot() }).settings;
+  return loadSettings({ argv, env: {}, cwd: packageRoot() });
 }
 
 function start(workers: FakeWorkers, signal = new AbortController().signal): Promise<Primary> {
-  const log = createLogger({ level: 'silent' });
-  const options = { size: 2, startWorker: workers.start, clock: systemClock, log, onHopeless: () => undefined };
-  return startPrimary(settingsWith(...SHARED), options, signal);
+  const loaded = loadedWith(...SHARED);
+  const own = ownProcess('primary', loaded, () => loaded, { root: createLogger({ level: 'silent' }) });
+  const options = { size: 2, startWorker: workers.start, clock: systemClock, own, onHopeless: () => undefined };
+  return startPrimary(loaded.settings, options, signal);
 }
 
 /** What a worker would answer from these. */

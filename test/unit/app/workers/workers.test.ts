@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../../src/app/console/questions.ts';
+import type { Command } from '../../../../src/app/control/commands.ts';
 import { Workers } from '../../../../src/app/workers/workers.ts';
 import type { Logger } from '../../../../src/base/log.ts';
 import { FakeClock, flushMicrotasks } from '../../../support/fake-clock.ts';
-import { FakeWorkers, READY } from '../../../support/fake-workers.ts';
+import { FakeWorkers, READY, REPORT } from '../../../support/fake-workers.ts';
 
 interface World {
   readonly clock: FakeClock;
@@ -18,7 +19,7 @@ interface World {
 }
 
 /** Workers that have begun to start. */
-function begin(size = 2): World {
+function begin(size = 2, standing: readonly Command[] = []): World {
   const clock = new FakeClock();
   const fakes = new FakeWorkers();
   const log: string[] = [];
@@ -33,6 +34,7 @@ function begin(size = 2): World {
       read: (worker) => told.push(`${String(worker)} was read`),
       ended: (worker, isExpected) => told.push(`${String(worker)} is gone${isExpected ? ' as it should' : ''}`),
     },
+    standing: () => standing,
     onHopeless: () => told.push('hopeless'),
   });
   const abort = new AbortController();
@@ -264,6 +266,26 @@ describe('a question to the workers', () => {
     await asked;
     fakes.get(2).says({ kind: 'answer', id: 1, answer: { metrics: [] } });
     expect(told).toEqual(['1 was read', '2 was read']);
+  });
+
+  it('all carry out a command, and those that do not answer in time are counted', async () => {
+    const { clock, fakes, workers } = await running();
+    const commanded = workers.command({ kind: 'reload' });
+    const [message] = fakes.get(1).heard;
+    expect(message).toEqual({ kind: 'command', id: 1, command: { kind: 'reload' } });
+    // Reading files may take this long.
+    await clock.advanceAsync(9000);
+    fakes.get(1).says({ kind: 'answer', id: 1, answer: { controlled: REPORT } });
+    fakes.get(2).isReady();
+    await clock.advanceAsync(4000);
+    expect(await commanded).toEqual({ processes: [REPORT], silent: 1 });
+  });
+
+  it('are told when they begin to take calls what the others were told before, once', async () => {
+    const { fakes } = begin(1, [{ kind: 'drain' }]);
+    fakes.get(1).isReady();
+    fakes.get(1).isReady();
+    expect(fakes.get(1).heard).toEqual([{ kind: 'command', id: 1, command: { kind: 'drain' } }]);
   });
 });
 

@@ -1,0 +1,104 @@
+// Notifies systemd of how the server is (Type=notify). Node has no datagram sockets in the file system, so each notification is a run
+// of systemd-notify; the watchdog is fed from this event loop, and stops with it.
+import { spawn } from 'node:child_process';
+import { environmentValue } from '../../app/config/sources.ts';
+import { PLAIN_ENVIRONMENT } from '../../base/child-program.ts';
+import { every, type Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Readiness } from '../../ops/readiness.ts';
+
+/** Interval of checks, ms. */
+const CHECK_MS = 1000;
+/** Until the server is ready for the first time, systemd is asked for so much more time, whenever half of it is over, ms. */
+const PATIENCE_MS = 30_000;
+/** Limit for one run of systemd-notify, ms. */
+const LIMIT_MS = 5000;
+
+interface ServiceManagerOptions {
+  readonly socket: string;
+  /** Longest silence before systemd ends the process, ms; undefined: any. */
+  readonly watchdogMs: number | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+type Source = Pick<Readiness, 'current'>;
+
+/** Notifies until the process ends: when the server is ready for the first time, whenever its state changes, and that it is alive. */
+export class ServiceManager {
+  readonly #options: ServiceManagerOptions;
+  #readiness: Source = { current: { ready: false, reasons: ['starting'] } };
+  #state = '';
+  #wasReady = false;
+  #isStopping = false;
+  #isFailed = false;
+  /** When systemd was asked for patience, and when it heard that this process is alive, monotonic ms. */
+  #patienceAtMs = -Infinity;
+  #aliveAtMs = -Infinity;
+
+  constructor(options: ServiceManagerOptions) {
+    this.#options = options;
+    every(options.clock, CHECK_MS, () => {
+      this.#check();
+    });
+  }
+
+  /** Undefined: nobody waits for notifications of this process. */
+  static find(parts: Pick<ServiceManagerOptions, 'clock' | 'log'>): ServiceManager | undefined {
+    const socket = environmentValue('NOTIFY_SOCKET');
+    if (socket === undefined) return undefined;
+    const isOurs = [undefined, String(process.pid)].includes(environmentValue('WATCHDOG_PID'));
+    const watchdogMs = Number(environmentValue('WATCHDOG_USEC')) / 1000;
+    return new ServiceManager({ ...parts, socket, watchdogMs: isOurs && watchdogMs > 0 ? watchdogMs : undefined });
+  }
+
+  /** The server runs. */
+  follow(readiness: Source): void {
+    this.#readiness = readiness;
+    this.#check();
+  }
+
+  /** The server begins to stop. */
+  stopping(): void {
+    this.#isStopping = true;
+    this.#notify(['STOPPING=1', 'STATUS=stopping']);
+  }
+
+  #check(): void {
+    const { watchdogMs = Infinity, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const { ready, reasons } = this.#readiness.current;
+    const state = ready ? 'ready' : `not ready: ${reasons.join(', ')}`;
+    const words = state === this.#state || this.#isStopping ? [] : [`STATUS=${state}`];
+    this.#state = state;
+    if (ready && !this.#wasReady) words.push('READY=1');
+    this.#wasReady ||= ready;
+    if (!this.#wasReady && !this.#isStopping && nowMs - this.#patienceAtMs >= PATIENCE_MS / 2) {
+      words.push(`EXTEND_TIMEOUT_USEC=${String(PATIENCE_MS * 1000)}`);
+      this.#patienceAtMs = nowMs;
+    }
+    // One check early, so that a late check is early enough.
+    if (nowMs - this.#aliveAtMs + CHECK_MS > watchdogMs / 2) {
+      words.push('WATCHDOG=1');
+      this.#aliveAtMs = nowMs;
+    }
+    if (words.length > 0) this.#notify(words);
+  }
+
+  #notify(words: readonly string[]): void {
+    const { socket, log } = this.#options;
+    const child = spawn('systemd-notify', words, {
+      env: { ...PLAIN_ENVIRONMENT, NOTIFY_SOCKET: socket },
+      stdio: 'ignore',
+      timeout: LIMIT_MS,
+      killSignal: 'SIGKILL',
+    });
+    // The process need not wait for it.
+    child.unref();
+    child.once('error', (error) => {
+      if (!this.#isFailed)
+        log.error({ event: 'notify_failed', err: error }, 'systemd-notify cannot be run: systemd does not hear from this server');
+      this.#isFailed = true;
+    });
+  }
+}

@@ -1,0 +1,72 @@
+// A server that systemd started with Type=notify, with a real datagram socket in its place: readiness, drains, the watchdog, the stop.
+import { spawn } from 'node:child_process';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { controlGroup } from '../../src/cli/control.ts';
+import { loadProfile } from '../../src/contract/profile.ts';
+import { startIssuer } from '../../src/fake-platform/platform/issuer.ts';
+import { runCommand } from '../support/admin-command.ts';
+import { DEBIAN_PYTHON, requireDebian } from '../support/debian.ts';
+import { dataSource, serverFlags } from '../support/server-flags.ts';
+import { ServeProcess } from '../support/serve-process.ts';
+import { until } from '../support/until.ts';
+import { temporaryFolder } from '../support/voice.ts';
+
+const RECEIVE = `
+import socket, sys
+heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+heard.bind(sys.argv[1])
+print('listening', flush=True)
+while True:
+    print(heard.recv(4096).decode(), flush=True)
+`;
+
+/** A server, and what it notifies. */
+function start(...flags: readonly string[]): {
+  readonly running: ServeProcess;
+  readonly folder: string;
+  readonly heard: () => readonly string[];
+} {
+  const folder = temporaryFolder();
+  let text = '';
+  const receiver = spawn(DEBIAN_PYTHON, ['-c', RECEIVE, `${folder}/notify`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  receiver.stdout.on('data', (piece: Buffer) => (text += piece.toString()));
+  onTestFinished(() => {
+    receiver.kill();
+  });
+  const open = ['--grpc.host=127.0.0.1', '--grpc.port=0', '--ops.port=0', '--tls.mode=off', '--platform.profile=fake'];
+  const argv = [...open, `--control.socket=${folder}/control.sock`, '--synthesizer.engine=none', ...flags];
+  const running = new ServeProcess(argv, undefined, ['env', `NOTIFY_SOCKET=${folder}/notify`, 'WATCHDOG_USEC=4000000']);
+  onTestFinished(() => running.kill());
+  return { running, folder, heard: () => text.split('\n').filter((line) => line !== '') };
+}
+
+describe('a server under systemd', () => {
+  requireDebian({ commands: ['systemd-notify'], files: [DEBIAN_PYTHON], packages: ['systemd', 'python3-minimal'] });
+
+  it('says when it is ready, that it is alive, when it is drained, and when it stops', async () => {
+    const { running, folder, heard } = start('--auth.enabled=false');
+    await until('it is ready', () => heard().includes('READY=1'));
+    expect(running.stdout).toContain('ready');
+    expect(heard()).toContain('STATUS=ready');
+    const control = (name: string) => runCommand(controlGroup(), [name, `--socket=${folder}/control.sock`]);
+    await control('drain');
+    await until('the drain is told', () => heard().includes('STATUS=not ready: drained'));
+    const alive = heard().filter((word) => word === 'WATCHDOG=1').length;
+    await until('it is still alive', () => heard().filter((word) => word === 'WATCHDOG=1').length >= alive + 2);
+    running.signal('SIGTERM');
+    expect(await running.ended()).toMatchObject({ code: 0 });
+    await until('the stop is told', () => heard().includes('STOPPING=1'));
+    expect(heard().filter((word) => word === 'READY=1')).toHaveLength(1);
+  });
+
+  it('asks for time as long as it is alive and not ready, and says why', async () => {
+    const issuer = await startIssuer({ profile: loadProfile('fake') });
+    await issuer.close();
+    const { running, heard } = start(...serverFlags(issuer, undefined, [dataSource(issuer)]));
+    await until('it says why it is not ready', () => heard().includes('STATUS=not ready: keys_unavailable'));
+    expect(heard()).toContain('EXTEND_TIMEOUT_USEC=30000000');
+    expect(heard()).not.toContain('READY=1');
+    running.signal('SIGTERM');
+    await running.ended();
+  });
+});
