@@ -4,12 +4,13 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Controlled } from '../../src/app/control/commands.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { controlGroup } from '../../src/cli/control.ts';
 import { writeThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
+import { runCommand } from '../support/admin-command.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
 import { requireDebian } from '../support/debian.ts';
-import { ParleyProcess } from '../support/parley-process.ts';
 import { PlatformClient } from '../support/platform-client.ts';
 import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/server-flags.ts';
@@ -45,11 +46,10 @@ it('commands all workers of a server, while a call goes on', async ({ onTestFini
   const running = new ServeProcess([...given, '--workers=2', '--json']);
   onTestFinished(() => running.kill());
   const { port, opsPort } = await running.ready();
-  const control = async (...argv: readonly string[]): Promise<Controlled & { readonly code: number | null }> => {
-    const command = new ParleyProcess(['control', ...argv, `--socket=${socket}`, '--json']);
-    const { code } = await command.ended();
-    expect(command.stderr).toBe('');
-    return { ...(JSON.parse(command.stdout) as Controlled), code };
+  const control = async (...argv: readonly string[]): Promise<Controlled & { readonly code: number }> => {
+    const { code, out, err } = await runCommand(controlGroup(), [...argv, `--socket=${socket}`, '--json']);
+    expect(err).toBe('');
+    return { ...(JSON.parse(out) as Controlled), code };
   };
   const lines = (members: Line): readonly Line[] =>
     running.stderr
@@ -110,7 +110,8 @@ it('commands all workers of a server, while a call goes on', async ({ onTestFini
   folder.write('parley.yaml', 'log:\n  level: warn\nsessions:\n  max: 77\n');
   running.signal('SIGHUP');
   await until('all processes reload', () => lines({ event: 'reloaded' }).length === 6);
-  expect(lines({ event: 'reloaded' }).slice(-2)).toMatchObject([
+  const byWorkers = lines({ event: 'reloaded' }).filter(({ worker }) => worker !== undefined);
+  expect(byWorkers.slice(-2)).toMatchObject([
     { taken: ['log.level'], refused: ['certificate'], needRestart: ['sessions.max'] },
     { taken: ['log.level'], refused: ['certificate'], needRestart: ['sessions.max'] },
   ]);

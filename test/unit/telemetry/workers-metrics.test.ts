@@ -130,7 +130,7 @@ describe('the metrics of several processes', () => {
     const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }), SELF);
     workers.ended(1, true);
     workers.ended(2, false);
-    expect(await lines(workers, 'parley_')).toEqual([
+    expect(await lines(workers, 'parley_workers')).toEqual([
       'parley_workers{state="ready"} 2',
       'parley_workers{state="starting"} 1',
       'parley_workers_ended_total 1',
