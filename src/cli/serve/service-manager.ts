@@ -1,6 +1,7 @@
-// Notifies systemd of how the server is (Type=notify). Node has no datagram sockets in the file system, so each notification is a run
-// of systemd-notify; the watchdog is fed from this event loop, and stops with it.
-import { spawn } from 'node:child_process';
+// Notifies systemd of how the server is (Type=notify). Node has no datagram sockets in the file system, so systemd-notify sends; the
+// watchdog is fed from this event loop, and stops with it.
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import { environmentValue } from '../../app/config/sources.ts';
 import { PLAIN_ENVIRONMENT } from '../../base/child-program.ts';
 import { every, type Clock } from '../../base/clock.ts';
@@ -11,8 +12,13 @@ import type { Readiness } from '../../ops/readiness.ts';
 const CHECK_MS = 1000;
 /** Until the server is ready for the first time, systemd is asked for so much more time, whenever half of it is over, ms. */
 const PATIENCE_MS = 30_000;
-/** Limit for one run of systemd-notify, ms. */
-const LIMIT_MS = 5000;
+/**
+ * Sends each line that it is given, until there is nobody to give any. A shell, because to start a program stops the event loop of a large
+ * process for the time of its fork.
+ */
+const RELAY = 'while read -r line; do systemd-notify "$line" || exit 1; done';
+/** Most bytes that may wait for it. */
+const MAX_WAITING_BYTES = 4096;
 
 interface ServiceManagerOptions {
   readonly socket: string;
@@ -31,6 +37,7 @@ export class ServiceManager {
   #state = '';
   #wasReady = false;
   #isStopping = false;
+  #relay: ChildProcessByStdio<Writable, null, null> | undefined;
   #isFailed = false;
   /** When systemd was asked for patience, and when it heard that this process is alive, monotonic ms. */
   #patienceAtMs = -Infinity;
@@ -69,36 +76,44 @@ export class ServiceManager {
     const nowMs = clock.monotonicMs();
     const { ready, reasons } = this.#readiness.current;
     const state = ready ? 'ready' : `not ready: ${reasons.join(', ')}`;
-    const words = state === this.#state || this.#isStopping ? [] : [`STATUS=${state}`];
+    const lines = state === this.#state || this.#isStopping ? [] : [`STATUS=${state}`];
     this.#state = state;
-    if (ready && !this.#wasReady) words.push('READY=1');
+    if (ready && !this.#wasReady) lines.push('READY=1');
     this.#wasReady ||= ready;
     if (!this.#wasReady && !this.#isStopping && nowMs - this.#patienceAtMs >= PATIENCE_MS / 2) {
-      words.push(`EXTEND_TIMEOUT_USEC=${String(PATIENCE_MS * 1000)}`);
+      lines.push(`EXTEND_TIMEOUT_USEC=${String(PATIENCE_MS * 1000)}`);
       this.#patienceAtMs = nowMs;
     }
     // One check early, so that a late check is early enough.
     if (nowMs - this.#aliveAtMs + CHECK_MS > watchdogMs / 2) {
-      words.push('WATCHDOG=1');
+      lines.push('WATCHDOG=1');
       this.#aliveAtMs = nowMs;
     }
-    if (words.length > 0) this.#notify(words);
+    if (lines.length > 0) this.#notify(lines);
   }
 
-  #notify(words: readonly string[]): void {
+  #notify(lines: readonly string[]): void {
+    this.#relay ??= this.#start();
+    const { stdin } = this.#relay;
+    if (stdin.writableLength <= MAX_WAITING_BYTES) stdin.write(lines.map((line) => `${line}\n`).join(''));
+  }
+
+  #start(): ChildProcessByStdio<Writable, null, null> {
     const { socket, log } = this.#options;
-    const child = spawn('systemd-notify', words, {
-      env: { ...PLAIN_ENVIRONMENT, NOTIFY_SOCKET: socket },
-      stdio: 'ignore',
-      timeout: LIMIT_MS,
-      killSignal: 'SIGKILL',
-    });
+    const env = { ...PLAIN_ENVIRONMENT, NOTIFY_SOCKET: socket };
+    const relay = spawn('/bin/sh', ['-c', RELAY], { env, stdio: ['pipe', 'ignore', 'ignore'] });
     // The process need not wait for it.
-    child.unref();
-    child.once('error', (error) => {
-      if (!this.#isFailed)
-        log.error({ event: 'notify_failed', err: error }, 'systemd-notify cannot be run: systemd does not hear from this server');
+    relay.unref();
+    const failed = (): void => {
+      if (this.#relay !== relay) return;
+      this.#relay = undefined;
+      if (!this.#isFailed) log.error({ event: 'notify_failed' }, 'systemd-notify fails: systemd does not hear from this server');
       this.#isFailed = true;
-    });
+    };
+    relay.once('exit', failed);
+    relay.once('error', failed);
+    // Said by the end of the process, too.
+    relay.stdin.on('error', () => undefined);
+    return relay;
   }
 }

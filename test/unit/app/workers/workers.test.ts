@@ -281,7 +281,7 @@ describe('a question to the workers', () => {
     expect(await commanded).toEqual({ processes: [REPORT], silent: 1 });
   });
 
-  it('are told when they begin to take calls what the others were told before, once', async () => {
+  it('are told when they begin to take calls what the others were told before, once', () => {
     const { fakes } = begin(1, [{ kind: 'drain' }]);
     fakes.get(1).isReady();
     fakes.get(1).isReady();
