@@ -280,13 +280,8 @@ const unitValues = (wanted: string): readonly string[] => unitLines.filter(({ na
 
 /** What `parley@INSTANCE` is started with, as systemd fills it in and the server reads it. */
 function unitSettings(instance: string): Settings {
-  const filled = (text: string): string =>
-    text
-      .replaceAll('%i', instance)
-      .replaceAll('%d', folder)
-      .replaceAll('%S', '/var/lib')
-      .replaceAll('%C', '/var/cache')
-      .replaceAll('%t', '/run');
+  const places = new Map(Object.entries({ i: instance, d: folder, S: '/var/lib', C: '/var/cache', t: '/run' }));
+  const filled = (text: string): string => text.replace(/%(\w)/gu, (_, name: string) => places.get(name) ?? '');
   const [start = ''] = unitValues('ExecStart');
   const flags = filled(start.slice(start.indexOf(' serve ') + 7)).split(' ');
   const file = path.join(folder, 'unit.yaml');
@@ -327,10 +322,8 @@ describe('the unit', () => {
     const { admin, synthesizer, control } = unitSettings('0');
     expect(admin.store.file.startsWith(`/var/lib/${unitValues('StateDirectory')[0]?.replace('%i', '0') ?? ''}/`)).toBe(true);
     expect(synthesizer.cacheFolder?.startsWith(`/var/cache/${unitValues('CacheDirectory')[0]?.replace('%i', '0') ?? ''}/`)).toBe(true);
-    expect(control.socket).toBe(`/run/${unitValues('RuntimeDirectory')[0]?.replace('%i', '0') ?? ''}/control.sock`);
-    expect(unitValues('ExecReload')[0]?.replace('%t', '/run').replace('%i', '0')).toContain(
-      `control reload --socket=${control.socket ?? ''}`,
-    );
+    expect([control.socket, ...unitValues('RuntimeDirectory')]).toEqual(['/run/parley/0/control.sock', 'parley/%i']);
+    expect(unitValues('ExecReload')[0]).toMatch(/control reload --socket=%t\/parley\/%i\/control\.sock$/u);
   });
 
   it('gives as much time to stop as the configuration may take, and as much memory', () => {

@@ -97,6 +97,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     fault: sounds('speech', '0+8x30 250+10x60', '0+10x90'),
     calm: sounds('speech', '0+96x90', '0+100x90'),
   },
+  state('ParleyNotReady', 'warning', 'parley_ready{job="parley",instance="a"}', ['1', '0']),
   { ...state('ParleyDown', 'critical', 'up{job="parley",instance="a"}', ['1', '0']) },
   rising('ParleyCallsRefused', refused('memory'), { [refused('draining')]: AGAIN_AND_AGAIN }),
   {

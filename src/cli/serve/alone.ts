@@ -8,12 +8,12 @@ import { beginServing, type Serving } from './serving.ts';
 export async function serveAlone(serving: Serving): Promise<void> {
   const { loaded, isJson } = serving;
   const { settings, changing } = loaded;
-  const { own, stopping, manager } = beginServing('server', serving);
+  const { own, stopping, systemd } = beginServing('server', serving);
   try {
     const app = await createApp({ settings, originOf: originOf(loaded), changing, own, signal: stopping.signal });
     if (!stopping.started(app)) return;
     printReady(app.ready, isJson);
-    manager?.follow(app.shown.readiness);
+    systemd?.follow(app.shown.readiness);
   } catch (thrown) {
     stopping.failed(thrown);
   }

@@ -2,7 +2,7 @@
 import type { LoadedSettings } from '../../app/config/load-settings.ts';
 import { ownProcess } from '../../app/control/own-process.ts';
 import { systemClock } from '../../base/clock.ts';
-import { ServiceManager } from './service-manager.ts';
+import { SystemdNotifier } from './systemd-notifier.ts';
 import { onSignals, Stopping } from './stopping.ts';
 
 /** The settings, and the options of the command. */
@@ -24,11 +24,11 @@ export function beginServing(name: string, { loaded, load, leave }: Serving) {
     const line = { event: 'variables_ignored', variables: loaded.ignored };
     log.warn(line, 'variables of the platform are set and of no use, because admin.enabled is false');
   }
-  const manager = ServiceManager.find({ clock: systemClock, log });
-  const stopping = new Stopping({ log, leave, onStop: () => manager?.stopping() });
+  const systemd = SystemdNotifier.find({ clock: systemClock, log });
+  const stopping = new Stopping({ log, leave, onStop: () => systemd?.stopping() });
   onSignals(stopping);
   process.on('SIGHUP', () => {
     void own.control.everywhere({ kind: 'reload' });
   });
-  return { own, stopping, manager };
+  return { own, stopping, systemd };
 }

@@ -11,7 +11,7 @@ import { beginServing, type Serving } from './serving.ts';
 /** Starts it. It stops when this process is signalled. @throws AppError the error of the start. */
 export async function serveWithWorkers(serving: Serving, workers: number): Promise<void> {
   const { settings, changing } = serving.loaded;
-  const { own, stopping, manager } = beginServing('primary', serving);
+  const { own, stopping, systemd } = beginServing('primary', serving);
   const onHopeless = (): void => {
     process.exitCode = EXIT.failed;
     stopping.stop({});
@@ -22,7 +22,7 @@ export async function serveWithWorkers(serving: Serving, workers: number): Promi
     const primary = await startPrimary(settings, options, stopping.signal);
     if (!stopping.started(primary)) return;
     printReady(primary.ready, serving.isJson);
-    manager?.follow(primary.readiness);
+    systemd?.follow(primary.readiness);
   } catch (thrown) {
     stopping.failed(thrown);
   }

@@ -41,7 +41,7 @@ function start(...flags: readonly string[]): {
 }
 
 describe('a server under systemd', () => {
-  requireDebian({ commands: ['systemd-notify'], files: [DEBIAN_PYTHON], packages: ['systemd', 'python3-minimal'] });
+  requireDebian({ commands: ['systemd-notify'], files: [DEBIAN_PYTHON], packages: ['systemd', 'python3-protobuf'] });
 
   it('says when it is ready, that it is alive, when it is drained, and when it stops', async () => {
     const { running, folder, heard } = start('--auth.enabled=false');

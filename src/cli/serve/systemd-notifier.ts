@@ -20,7 +20,7 @@ const RELAY = 'while read -r line; do systemd-notify "$line" || exit 1; done';
 /** Most bytes that may wait for it. */
 const MAX_WAITING_BYTES = 4096;
 
-interface ServiceManagerOptions {
+interface SystemdNotifierOptions {
   readonly socket: string;
   /** Longest silence before systemd ends the process, ms; undefined: any. */
   readonly watchdogMs: number | undefined;
@@ -31,8 +31,8 @@ interface ServiceManagerOptions {
 type Source = Pick<Readiness, 'current'>;
 
 /** Notifies until the process ends: when the server is ready for the first time, whenever its state changes, and that it is alive. */
-export class ServiceManager {
-  readonly #options: ServiceManagerOptions;
+export class SystemdNotifier {
+  readonly #options: SystemdNotifierOptions;
   #readiness: Source = { current: { ready: false, reasons: ['starting'] } };
   #state = '';
   #wasReady = false;
@@ -43,7 +43,7 @@ export class ServiceManager {
   #patienceAtMs = -Infinity;
   #aliveAtMs = -Infinity;
 
-  constructor(options: ServiceManagerOptions) {
+  constructor(options: SystemdNotifierOptions) {
     this.#options = options;
     every(options.clock, CHECK_MS, () => {
       this.#check();
@@ -51,12 +51,12 @@ export class ServiceManager {
   }
 
   /** Undefined: nobody waits for notifications of this process. */
-  static find(parts: Pick<ServiceManagerOptions, 'clock' | 'log'>): ServiceManager | undefined {
+  static find(parts: Pick<SystemdNotifierOptions, 'clock' | 'log'>): SystemdNotifier | undefined {
     const socket = environmentValue('NOTIFY_SOCKET');
     if (socket === undefined) return undefined;
     const isOurs = [undefined, String(process.pid)].includes(environmentValue('WATCHDOG_PID'));
     const watchdogMs = Number(environmentValue('WATCHDOG_USEC')) / 1000;
-    return new ServiceManager({ ...parts, socket, watchdogMs: isOurs && watchdogMs > 0 ? watchdogMs : undefined });
+    return new SystemdNotifier({ ...parts, socket, watchdogMs: isOurs && watchdogMs > 0 ? watchdogMs : undefined });
   }
 
   /** The server runs. */
