@@ -40,7 +40,7 @@ export interface ControlSocket {
  */
 export async function openControlSocket({ path: file, run, log }: ControlSocketOptions): Promise<ControlSocket> {
   const limits = { maxHeaderSize: 4096, headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 1000 };
-  const server = http.createServer({ ...limits, keepAlive: false }, (request, response) => {
+  const server = http.createServer(limits, (request, response) => {
     void answer(request, run, log).then(({ status, body }) => {
       response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify(body));
     });
@@ -54,6 +54,10 @@ export async function openControlSocket({ path: file, run, log }: ControlSocketO
     const why = thrown instanceof AppError ? thrown.message : thrown instanceof Error ? thrown.message : 'unknown error';
     throw new AppError('listen_failed', `the control socket ${file} (control.socket) cannot be opened: ${why}`, { cause: thrown });
   }
+  // Without a listener it would end the process when there are no file descriptors.
+  server.on('error', (error) => {
+    log.error({ err: error }, 'the control socket failed');
+  });
   return {
     close: () =>
       new Promise((resolve) => {

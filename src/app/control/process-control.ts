@@ -20,6 +20,8 @@ export interface ControlledServer {
   readonly setDrained: (isDrained: boolean) => void;
   /** Whether a call is, or was lately, here. */
   readonly knows: (conversationId: string) => boolean;
+  /** Also writes the spans of a call, from its next turn on. Default: there are none. */
+  readonly trace?: (conversationId: string) => void;
   /** Reads again the files that may change. Never rejects. */
   readonly checkNow: () => Promise<readonly FileVerdict[]>;
   /** Passes a command to the processes that this one has started. Default: there are none. Never rejects. */
@@ -102,6 +104,7 @@ export class ProcessControl {
         break;
       case 'trace':
         this.#trace(command);
+        server.trace?.(command.conversationId);
         break;
       case 'reload': {
         const reloaded = await this.#reloading.reload(server.checkNow);

@@ -29,6 +29,7 @@ function world(server: Partial<ControlledServer> = {}) {
       open: () => ({ calls: 3, turns: 2 }),
       setDrained: (isDrained) => told.push(isDrained),
       knows: (id) => id === 'here',
+      trace: (id) => told.push(id),
       checkNow: () => Promise.resolve([]),
       ...server,
     });
@@ -112,7 +113,7 @@ describe('a controlled process', () => {
     expect(control.standing).toEqual([{ kind: 'drain' }, { kind: 'log_level', level: 'debug', untilMs }, trace('here', untilMs)]);
     await control.run({ kind: 'undrain' });
     clock.advance(MINUTE_MS);
-    expect([told, control.standing]).toEqual([[true, false], []]);
+    expect([told, control.standing]).toEqual([[true, 'here', false], []]);
   });
 
   it('carries out during its start what was commanded, when it runs', async () => {
