@@ -32,6 +32,7 @@ export const DOORS = [
       ...[
         'docs/config.md',
         'docs/operations.md',
+        'docs/control.md',
         'docs/console.md',
         'docs/connections.md',
         'docs/deploy.md',
