@@ -316,8 +316,7 @@ describe('the unit', () => {
         .join('\n')
         .matchAll(/%d\/(?<name>[\w.-]+)/gu),
     ].map(({ groups }) => groups?.['name']);
-    const loaded = unitValues('LoadCredential').map((line) => line.split(':')[0]);
-    expect(new Set(used)).toEqual(new Set(loaded));
+    expect(new Set(used)).toEqual(new Set(unitValues('LoadCredential').map((line) => line.split(':')[0])));
     expect(unitValues('Environment').filter((text) => text.includes('SECRET') && !text.includes('{"file":'))).toEqual([]);
     const { admin, synthesizer, control } = unitSettings('0');
     expect(admin.store.file.startsWith(`/var/lib/${unitValues('StateDirectory')[0]?.replace('%i', '0') ?? ''}/`)).toBe(true);
