@@ -255,6 +255,9 @@ async function open(opening: Opening): Promise<App> {
       intake.setDrained(isDrained);
     },
     knows: (conversationId) => timelines.find(conversationId) !== undefined,
+    trace: (conversationId) => {
+      traces?.traceCall(conversationId);
+    },
     checkNow: async () => {
       const [read, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
       return bots === undefined ? read : [...read, { what: 'bots', ...bots }];
