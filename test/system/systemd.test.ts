@@ -64,7 +64,7 @@ describe('a server under systemd', () => {
     await issuer.close();
     const { running, heard } = start(...serverFlags(issuer, undefined, [dataSource(issuer)]));
     await until('it says why it is not ready', () => heard().includes('STATUS=not ready: keys_unavailable'));
-    expect(heard()).toContain('EXTEND_TIMEOUT_USEC=30000000');
+    await until('it asks for time', () => heard().includes('EXTEND_TIMEOUT_USEC=30000000'));
     expect(heard()).not.toContain('READY=1');
     running.signal('SIGTERM');
     await running.ended();
