@@ -13,8 +13,10 @@ const conditions = ['@parley/source', 'node'];
 
 const E2E = 'test/e2e/**/*.test.ts';
 const SYSTEM = 'test/system/**/*.test.ts';
-/** What callers may not hear, or only for so long: on a busy machine a server would take another one for dead. */
-const OUTAGES = ['home-*', 'failover', 'rolling-restart', 'store/redis/sentinels'].map((name) => `test/system/${name}.test.ts`);
+/** What callers may not hear, or only for so long: on a busy machine a server would take another one for dead, and a browser lose sound. */
+const OUTAGES = ['home-*', 'failover', 'rolling-restart', 'softphone', 'store/redis/sentinels'].map(
+  (name) => `test/system/${name}.test.ts`,
+);
 /** The house itself: what its folders, documents and scripts must keep to, and random courses against a model. */
 const RULES = ['test/rules/**/*.test.ts', 'test/model/**/*.test.ts', 'test/unit/scripts/**/*.test.ts'];
 const NEVER = ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'];
