@@ -18,7 +18,9 @@ export interface FairShareOptions {
 /**
  * While other organizations have called lately, the last places are not for everybody. The fair share is what an
  * organization gets when the other places are dealt out by weight, one after the other, to those who have calls, as
- * many as each had within the last seconds: what one does not use goes to the others (max-min fairness).
+ * many as each had within the last seconds: what one does not use goes to the others (max-min fairness). Organizations
+ * with short calls have their most at different times: of the sum, only the part counts that all together had at once, but
+ * not less than one of them had alone.
  */
 export class FairShare {
   readonly #options: FairShareOptions;
@@ -29,6 +31,9 @@ export class FairShare {
   /** Most open calls of each organization within this window and the one before. */
   #most = new Map<string, number>();
   #mostBefore: ReadonlyMap<string, number> = new Map();
+  /** Most open calls of all together, likewise. */
+  #atOnce = 0;
+  #atOnceBefore = 0;
   #windowAtMs = -Infinity;
 
   constructor(options: FairShareOptions) {
@@ -48,6 +53,7 @@ export class FairShare {
   /** An organization has got a place. @param calls - open calls by organization, with this one. */
   took(organizationId: string, calls: ReadonlyMap<string, number>): void {
     this.#roll(calls);
+    this.#atOnce = Math.max(this.#atOnce, sum(calls.values()));
     this.#most.set(organizationId, Math.max(calls.get(organizationId) ?? 0, this.#most.get(organizationId) ?? 0));
   }
 
@@ -58,20 +64,30 @@ export class FairShare {
     const { weightOf } = this.#options;
     const own = (calls.get(organizationId) ?? 0) + 1;
     const weight = weightOf(organizationId);
-    // As many places are dealt out until the organization gets this one; times its weight, so that all numbers are whole.
-    let dealt = own * weight;
+    // As many places are dealt out to the others until the organization gets this one; times its weight.
+    let dealt = 0;
+    let largest = 0;
+    let peaks = 0;
     for (const other of new Set([...this.#most.keys(), ...this.#mostBefore.keys()])) {
       const most = Math.max(this.#most.get(other) ?? 0, this.#mostBefore.get(other) ?? 0);
-      if (other !== organizationId) dealt += Math.min(most * weight, own * weightOf(other));
+      peaks += most;
+      if (other === organizationId) continue;
+      const part = Math.min(most * weight, own * weightOf(other));
+      dealt += part;
+      largest = Math.max(largest, part);
     }
-    return dealt > this.#shared * weight;
+    const together = Math.min(1, Math.max(this.#atOnce, this.#atOnceBefore) / Math.max(1, peaks));
+    return own * weight + Math.max(largest, dealt * together) > this.#shared * weight;
   }
 
   #roll(calls: ReadonlyMap<string, number>): void {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#windowAtMs < WINDOW_MS) return;
-    this.#mostBefore = nowMs - this.#windowAtMs < 2 * WINDOW_MS ? this.#most : new Map();
+    const isNext = nowMs - this.#windowAtMs < 2 * WINDOW_MS;
+    this.#mostBefore = isNext ? this.#most : new Map();
+    this.#atOnceBefore = isNext ? this.#atOnce : 0;
     this.#most = new Map(calls);
+    this.#atOnce = sum(calls.values());
     this.#windowAtMs = nowMs;
   }
 
@@ -79,4 +95,10 @@ export class FairShare {
     const sinceMs = this.#options.clock.monotonicMs() - WANTS_MS;
     return [...this.#calledAtMs].some(([other, atMs]) => other !== organizationId && atMs > sinceMs);
   }
+}
+
+function sum(numbers: Iterable<number>): number {
+  let all = 0;
+  for (const each of numbers) all += each;
+  return all;
 }

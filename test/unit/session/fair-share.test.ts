@@ -126,6 +126,27 @@ describe('the last places of a process', () => {
   });
 });
 
+describe('with hundreds of organizations that make short calls', () => {
+  it('nobody is refused for its share while places for everybody are left', () => {
+    const { admission, clock } = admissionOf(100, 10);
+    const random = seededNumbers(1);
+    const open: { readonly endMs: number; readonly id: string }[] = [];
+    const openAtRefusal: number[] = [];
+    let taken = 0;
+    for (let elapsedMs = 0; elapsedMs < 600_000; elapsedMs += 125) {
+      clock.advance(125);
+      for (; (open[0]?.endMs ?? Infinity) <= elapsedMs; open.shift()) admission.sessionEnded(open[0]?.id ?? '');
+      const id = String(Math.floor(random() * 300));
+      if (admission.refusal(id) === undefined) {
+        admission.sessionStarted(id);
+        open.push({ endMs: elapsedMs + 5000, id });
+        taken += 1;
+      } else openAtRefusal.push(admission.sessions);
+    }
+    expect([openAtRefusal, taken]).toEqual([[], 4800]);
+  });
+});
+
 describe('when one organization calls ten times as often as it should', () => {
   const PLACES = 100;
   const CALL_S = 60;
