@@ -65,8 +65,6 @@ export interface App {
   readonly shown: { readonly readiness: Pick<Readiness, 'current'>; readonly answer: (question: Question) => Promise<Answer> };
   /** Resolves when the static prompts are synthesized. Only tests and demos wait for it. */
   readonly warmed: Promise<void>;
-  /** Traces a call whatever `traces.share` says, from its next turn on this server on. @returns false when traces are off. */
-  readonly traceCall: (conversationId: string) => boolean;
   /** Stops listening for new call connections, for one of several processes that drains. Open connections stay. */
   stopListening(): void;
   /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
@@ -255,9 +253,7 @@ async function open(opening: Opening): Promise<App> {
       intake.setDrained(isDrained);
     },
     knows: (conversationId) => timelines.find(conversationId) !== undefined,
-    trace: (conversationId) => {
-      traces?.traceCall(conversationId);
-    },
+    trace: traces && ((conversationId) => traces.traceCall(conversationId)),
     checkNow: async () => {
       const [read, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
       return bots === undefined ? read : [...read, { what: 'bots', ...bots }];
@@ -275,10 +271,6 @@ async function open(opening: Opening): Promise<App> {
     openTurns: () => sessions.openTurns,
     shown: { readiness, answer: (question) => answering.answer(question) },
     warmed: voices.warmAll(first),
-    traceCall: (conversationId) => {
-      traces?.traceCall(conversationId);
-      return traces !== undefined;
-    },
     stopListening: () => {
       media.stopListening();
       sockets?.server.stopListening();

@@ -20,8 +20,8 @@ export interface ControlledServer {
   readonly setDrained: (isDrained: boolean) => void;
   /** Whether a call is, or was lately, here. */
   readonly knows: (conversationId: string) => boolean;
-  /** Also writes the spans of a call, from its next turn on. Default: there are none. */
-  readonly trace?: (conversationId: string) => void;
+  /** Also writes the spans of a call, from its next turn on. Returns what ends that. Default: there are none. */
+  readonly trace?: ((conversationId: string) => () => void) | undefined;
   /** Reads again the files that may change. Never rejects. */
   readonly checkNow: () => Promise<readonly FileVerdict[]>;
   /** Passes a command to the processes that this one has started. Default: there are none. Never rejects. */
@@ -54,7 +54,7 @@ export class ProcessControl {
   readonly #options: ProcessControlOptions;
   readonly #reloading: Reloading;
   readonly #startedAtMs: number;
-  readonly #traced = new Map<string, Lasting>();
+  readonly #traced = new Map<string, Lasting & { readonly endSpans: (() => void) | undefined }>();
   #configured: LogLevel;
   #level: (Lasting & { readonly level: LogLevel }) | undefined;
   #isDrained = false;
@@ -103,8 +103,7 @@ export class ProcessControl {
         this.#setLevel(command);
         break;
       case 'trace':
-        this.#trace(command);
-        server.trace?.(command.conversationId);
+        this.#trace(command, server);
         break;
       case 'reload': {
         const reloaded = await this.#reloading.reload(server.checkNow);
@@ -143,18 +142,20 @@ export class ProcessControl {
     this.#level = { level, untilMs, cancel };
   }
 
-  #trace({ conversationId, untilMs }: Extract<Command, { readonly kind: 'trace' }>): void {
+  #trace({ conversationId, untilMs }: Extract<Command, { readonly kind: 'trace' }>, server: ControlledServer): void {
     this.#endTrace(conversationId);
     const [oldest] = this.#traced.keys();
     if (this.#traced.size >= MAX_TRACED && oldest !== undefined) this.#endTrace(oldest);
     const cancel = this.#at(untilMs, () => {
       this.#endTrace(conversationId);
     });
-    this.#traced.set(conversationId, { untilMs, cancel });
+    this.#traced.set(conversationId, { untilMs, cancel, endSpans: server.trace?.(conversationId) });
   }
 
   #endTrace(conversationId: string): void {
-    this.#traced.get(conversationId)?.cancel();
+    const traced = this.#traced.get(conversationId);
+    traced?.cancel();
+    traced?.endSpans?.();
     this.#traced.delete(conversationId);
   }
 

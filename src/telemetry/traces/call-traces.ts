@@ -75,11 +75,16 @@ export class CallTraces implements SessionObserver {
     this.exemplars = new Exemplars(options.clock);
   }
 
-  /** Traces a call whatever the share says, from its next turn on. Only what happens on this server. */
-  traceCall(conversationId: string): void {
+  /**
+   * Traces a call whatever the share says, from its next turn on. Only what happens on this server.
+   *
+   * @returns what ends it; a call with spans has them until it ends.
+   */
+  traceCall(conversationId: string): () => void {
     this.#named.add(conversationId);
     const [oldest] = this.#named;
     if (this.#named.size > MAX_NAMED && oldest !== undefined) this.#named.delete(oldest);
+    return () => void this.#named.delete(conversationId);
   }
 
   forwarded({ call, trackingId, ms }: ForwardedTurn, outcome: ForwardOutcome): void {

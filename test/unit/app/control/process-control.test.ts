@@ -29,7 +29,10 @@ function world(server: Partial<ControlledServer> = {}) {
       open: () => ({ calls: 3, turns: 2 }),
       setDrained: (isDrained) => told.push(isDrained),
       knows: (id) => id === 'here',
-      trace: (id) => told.push(id),
+      trace: (id) => {
+        told.push(id);
+        return () => told.push(`end ${id}`);
+      },
       checkNow: () => Promise.resolve([]),
       ...server,
     });
@@ -80,13 +83,13 @@ describe('the log level of a running process', () => {
 
 describe('the trace of a call', () => {
   it('writes every line about it and none more about others, until its time is over', async () => {
-    const { clock, control, serve, written } = world();
+    const { clock, control, serve, written, told } = world();
     serve();
     const untilMs = clock.nowMs() + MINUTE_MS;
     expect((await control.run(trace('here', untilMs))).traced).toEqual([{ conversationId: 'here', untilMs, isHere: true }]);
     expect([written('here'), written('other')]).toEqual([['debug', 'child', 'info'], ['info']]);
     clock.advance(MINUTE_MS);
-    expect(written('here')).toEqual(['info']);
+    expect([written('here'), told]).toEqual([['info'], ['here', 'end here']]);
     expect((await control.run({ kind: 'status' })).traced).toEqual([]);
   });
 
@@ -113,7 +116,7 @@ describe('a controlled process', () => {
     expect(control.standing).toEqual([{ kind: 'drain' }, { kind: 'log_level', level: 'debug', untilMs }, trace('here', untilMs)]);
     await control.run({ kind: 'undrain' });
     clock.advance(MINUTE_MS);
-    expect([told, control.standing]).toEqual([[true, 'here', false], []]);
+    expect([told, control.standing]).toEqual([[true, 'here', false, 'end here'], []]);
   });
 
   it('carries out during its start what was commanded, when it runs', async () => {

@@ -194,6 +194,21 @@ describe('the share of traced calls', () => {
     spans.length = 0;
     expect(tracedOf(traces, spans)).toEqual(ids.slice(-100));
   });
+
+  it('counts again for a conversation that is no longer wanted by its id; a call with spans has them until it ends', () => {
+    const { spans, traces } = traced({ share: 0 });
+    const [running, next] = [callFacts(), callFacts()];
+    const end = traces.traceCall(running.conversationId);
+    traces.sessionStarted(running);
+    end();
+    for (const each of [running, next]) {
+      if (each === next) traces.sessionStarted(each);
+      traces.turnStarted(each, 't');
+      traces.turnEnded(each, 't', 'replied');
+      traces.sessionEnded(each, 'caller');
+    }
+    expect(spans.map(({ name }) => name)).toEqual(['turn', 'call']);
+  });
 });
 
 it('docs/traces.md has every span and attribute', () => {
