@@ -17,6 +17,8 @@ const PATIENCE_MS = 30_000;
  * process for the time of its fork.
  */
 const RELAY = 'while read -r line; do systemd-notify "$line" || exit 1; done';
+/** After a failure, so that a missing program is not started with every check, ms. */
+const PAUSE_MS = 5000;
 /** Most bytes that may wait for it. */
 const MAX_WAITING_BYTES = 4096;
 
@@ -42,6 +44,8 @@ export class SystemdNotifier {
   /** When systemd was asked for patience, and when it heard that this process is alive, monotonic ms. */
   #patienceAtMs = -Infinity;
   #aliveAtMs = -Infinity;
+  /** When it may be told again after a failure, monotonic ms. */
+  #resumesAtMs = -Infinity;
 
   constructor(options: SystemdNotifierOptions) {
     this.#options = options;
@@ -74,6 +78,7 @@ export class SystemdNotifier {
   #check(): void {
     const { watchdogMs = Infinity, clock } = this.#options;
     const nowMs = clock.monotonicMs();
+    if (nowMs < this.#resumesAtMs) return;
     const { ready, reasons } = this.#readiness.current;
     const state = ready ? 'ready' : `not ready: ${reasons.join(', ')}`;
     const lines = state === this.#state || this.#isStopping ? [] : [`STATUS=${state}`];
@@ -84,8 +89,8 @@ export class SystemdNotifier {
       lines.push(`EXTEND_TIMEOUT_USEC=${String(PATIENCE_MS * 1000)}`);
       this.#patienceAtMs = nowMs;
     }
-    // One check early, so that a late check is early enough.
-    if (nowMs - this.#aliveAtMs + CHECK_MS > watchdogMs / 2) {
+    // Twice as often as it must be, because one of them may fail; one check early, so that a late check is early enough.
+    if (nowMs - this.#aliveAtMs + CHECK_MS > watchdogMs / 4) {
       lines.push('WATCHDOG=1');
       this.#aliveAtMs = nowMs;
     }
@@ -99,7 +104,7 @@ export class SystemdNotifier {
   }
 
   #start(): ChildProcessByStdio<Writable, null, null> {
-    const { socket, log } = this.#options;
+    const { socket, clock, log } = this.#options;
     const env = { ...PLAIN_ENVIRONMENT, NOTIFY_SOCKET: socket };
     const relay = spawn('/bin/sh', ['-c', RELAY], { env, stdio: ['pipe', 'ignore', 'ignore'] });
     // The process need not wait for it.
@@ -107,6 +112,9 @@ export class SystemdNotifier {
     const failed = (): void => {
       if (this.#relay !== relay) return;
       this.#relay = undefined;
+      // Nobody knows which words were lost: all of them are said again.
+      [this.#state, this.#wasReady, this.#patienceAtMs, this.#aliveAtMs] = ['', false, -Infinity, -Infinity];
+      this.#resumesAtMs = clock.monotonicMs() + PAUSE_MS;
       if (!this.#isFailed) log.error({ event: 'notify_failed' }, 'systemd-notify fails: systemd does not hear from this server');
       this.#isFailed = true;
     };
