@@ -94,7 +94,8 @@ export async function startPrimary(settings: Settings, given: PrimaryOptions, si
   };
   try {
     socket = await openControl(settings, control, options);
-    const ready = await workers.start(signal);
+    const starting = workers.start(signal);
+    // Already now, because workers may take their time, and operators want to know why.
     control.serves({
       readiness: workers,
       open: () => ({ calls: 0, turns: 0 }),
@@ -104,6 +105,7 @@ export async function startPrimary(settings: Settings, given: PrimaryOptions, si
       checkNow: () => files.checkNow(),
       others: (command) => workers.command(command),
     });
+    const ready = await starting;
     return { ready: { ...ready, opsPort: ops.port, opsAddress: ops.address, workers: options.size }, readiness: workers, close };
   } catch (error) {
     await close();

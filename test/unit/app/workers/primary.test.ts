@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings, type LoadedSettings } from '../../../../src/app/config/load-settings.ts';
-import { ownProcess } from '../../../../src/app/control/own-process.ts';
+import { ownProcess, type OwnProcess } from '../../../../src/app/control/own-process.ts';
 import type { Answer, Question } from '../../../../src/app/console/questions.ts';
 import type { ToWorker } from '../../../../src/app/workers/messages.ts';
 import { startPrimary, type Primary } from '../../../../src/app/workers/primary.ts';
@@ -20,11 +20,14 @@ function loadedWith(...flags: readonly string[]): LoadedSettings {
   return loadSettings({ argv, env: {}, cwd: packageRoot() });
 }
 
-function start(workers: FakeWorkers, signal = new AbortController().signal): Promise<Primary> {
+function ownPrimary(): OwnProcess {
   const loaded = loadedWith(...SHARED);
-  const own = ownProcess('primary', loaded, () => loaded, { root: createLogger({ level: 'silent' }) });
+  return ownProcess('primary', loaded, () => loaded, { root: createLogger({ level: 'silent' }) });
+}
+
+function start(workers: FakeWorkers, signal = new AbortController().signal, own = ownPrimary()): Promise<Primary> {
   const options = { size: 2, startWorker: workers.start, clock: systemClock, own, onHopeless: () => undefined };
-  return startPrimary(loaded.settings, options, signal);
+  return startPrimary(loadedWith(...SHARED).settings, options, signal);
 }
 
 /** What a worker would answer from these. */
@@ -130,12 +133,14 @@ describe('a server of several processes', () => {
     expect((await get('/health/live')).status).toBe(200);
   });
 
-  it('lets go of everything when its start is given up', async () => {
+  it('answers operators while its workers start, and lets go of everything when its start is given up', async () => {
     const workers = new FakeWorkers();
     const abort = new AbortController();
-    const starting = start(workers, abort.signal);
+    const own = ownPrimary();
+    const starting = start(workers, abort.signal, own);
     starting.catch(() => undefined);
     await until('two workers start', () => workers.all.length === 2);
+    expect(await own.control.everywhere({ kind: 'status' })).toMatchObject({ readiness: { ready: false, reasons: ['starting'] } });
     abort.abort();
     await until('the workers are told', () => workers.all.every(({ told }) => told.includes('SIGTERM')));
     for (const worker of workers.all) await worker.ends({ code: 0, signal: null });
