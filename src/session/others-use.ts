@@ -17,13 +17,15 @@ export interface ProcessUse {
 
 /** Most organizations of which a process speaks. */
 export const MAX_ORGANIZATIONS_SAID = 100;
+/** Most organizations of each process whose counters are kept; those that were said last. */
+const MAX_KEPT = 10 * MAX_ORGANIZATIONS_SAID;
 /** How long the last words of the others hold, ms: without any, this process counts for itself. */
 const HOLDS_MS = 10_000;
 
 /** One per process. */
 export class OthersUse {
   readonly #clock: Clock;
-  /** Begun calls by process and organization. */
+  /** Begun calls by process and organization, also of organizations that are not among its busiest now, but may be again. */
   #begun: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map();
   /** Open calls by organization, of all others. */
   #calls: ReadonlyMap<string, number> = new Map();
@@ -57,9 +59,16 @@ export class OthersUse {
         if (known !== undefined && count !== last) begun.push([organizationId, count > last ? count - last : count]);
       }
     }
-    this.#begun = new Map(processes.map(({ id, organizations }) => [id, new Map(organizations.map(([of, , count]) => [of, count]))]));
+    this.#begun = new Map(processes.map(({ id, organizations }) => [id, withLatest(this.#begun.get(id), organizations)]));
     this.#calls = calls;
     this.#readAtMs = this.#clock.monotonicMs();
     return begun;
   }
+}
+
+/** A process that could have said more has forgotten the others, and counts them from 0 again. */
+function withLatest(known: ReadonlyMap<string, number> = new Map(), said: readonly OrganizationUse[]): ReadonlyMap<string, number> {
+  const latest = new Map(said.map(([of, , count]) => [of, count]));
+  const others = said.length < MAX_ORGANIZATIONS_SAID ? [] : [...known].filter(([of]) => !latest.has(of));
+  return new Map([...others, ...latest].slice(-MAX_KEPT));
 }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Admission, type OrganizationLimits } from '../../../src/session/admission.ts';
-import { MAX_ORGANIZATIONS_SAID, type ProcessUse } from '../../../src/session/others-use.ts';
+import { MAX_ORGANIZATIONS_SAID, type OrganizationUse, type ProcessUse } from '../../../src/session/others-use.ts';
 import { CALM } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -175,6 +175,26 @@ describe('most new calls of an organization in a second, over several processes'
     expect(one?.call()).toBe(false);
     clock.advance(2000);
     expect(one?.call()).toBe(true);
+  });
+});
+
+describe('an organization that is not always among the busiest of another process', () => {
+  it.each([
+    ['is charged what began since it was said last', [100], 4],
+    ['is charged all of its counter when the process has begun it again', [99], 0],
+    ['is charged all of its counter once it is long forgotten', Array.from({ length: 11 }, () => 100), 0],
+  ])('%s', (_, saidOfOthers, left) => {
+    const { processes } = fleet(1, { maxNewPerSecond: 1 });
+    const [one] = processes;
+    const hear = (organizations: readonly OrganizationUse[]): void => one?.admission.hear([{ id: 'other', organizations }], false);
+    hear([['a', 0, 100]]);
+    for (const [nth, size] of saidOfOthers.entries()) {
+      hear(Array.from({ length: size }, (__, other) => [`${String(nth)} ${String(other)}`, 0, 1]));
+    }
+    hear([['a', 0, 101]]);
+    let taken = 0;
+    while (one?.call() === true) taken += 1;
+    expect(taken).toBe(left);
   });
 });
 
