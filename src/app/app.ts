@@ -252,7 +252,7 @@ async function open(opening: Opening): Promise<App> {
     setDrained: (isDrained) => {
       intake.setDrained(isDrained);
     },
-    knows: (conversationId) => timelines.find(conversationId) !== undefined,
+    knows: (conversationId) => sessions.knows(conversationId) || timelines.find(conversationId) !== undefined,
     trace: traces && ((conversationId) => traces.traceCall(conversationId)),
     checkNow: async () => {
       const [read, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);

@@ -149,6 +149,11 @@ export class Sessions {
     return this.#live.has(id) || this.#stopping.has(id);
   }
 
+  /** Whether a call of any organization has a session here. */
+  knows(conversationId: string): boolean {
+    return [...this.#live.values()].some(({ call }) => call.conversationId === conversationId);
+  }
+
   /** The call lives in another process now: its session here ends silently. */
   lose(key: CallKey): void {
     const id = callId(key);

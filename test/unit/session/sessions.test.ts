@@ -41,6 +41,7 @@ describe('sessions', () => {
     const call = new MemoryCall(sessions);
     const has = [sessions.has(KEY)];
     await call.start();
+    expect([KEY.conversationId, 'another'].map((id) => sessions.knows(id))).toEqual([true, false]);
     has.push(sessions.has({ organizationId: 'org', conversationId: 'another' }));
     sessions.lose(KEY);
     has.push(sessions.has(KEY));
