@@ -208,11 +208,15 @@ async function open(opening: Opening): Promise<App> {
       return { ...self, ...place, isReady: ready, reasons, openCalls: sessions.size, openTurns: sessions.openTurns, ...load.reading() };
     },
   });
+  // Before the others may send calls here.
+  if (own?.startsDrained === true) homes.drain(true);
   await homes.join(sessions, (question) => answering.answerText(question));
   const served = { sessions, homes: homes.homes, peers: homes.peers, catalog, admission, mayTake: descriptorWatch.mayTake };
   const { tls, verifier } = trusted;
   const servers = await openServers(settings, { ...served, profile, tls, verifier, metrics, ...base });
   const { media, sockets } = servers;
+  const intake = new Intake(readiness, [...(sockets === undefined ? [] : [sockets.server]), homes, sessions]);
+  if (own?.startsDrained === true) intake.setDrained(true);
   place.address = media.address;
   lifecycle.opened('open turns', () => turnsOver(settings.shutdown.graceMs, { sessions, homes, metrics, log }));
 
@@ -241,7 +245,6 @@ async function open(opening: Opening): Promise<App> {
   readiness.onChange((isReady) => {
     media.setServing(isReady);
   });
-  const intake = new Intake(readiness, [...(sockets === undefined ? [] : [sockets.server]), homes, sessions]);
   lifecycle.opened('readiness', () => {
     intake.stop();
     trusted.administration?.rest();

@@ -36,6 +36,7 @@ export const WELL: ReadinessState = { ready: true, reasons: [] };
 export class FakeWorker implements WorkerProcess {
   readonly id: number;
   readonly pid: number;
+  readonly startsDrained: boolean;
   readonly exited: Promise<WorkerExit>;
   /** What it was sent. */
   readonly heard: ToWorker[] = [];
@@ -44,8 +45,9 @@ export class FakeWorker implements WorkerProcess {
   readonly says: (message: FromWorker) => void;
   #exit: (exit: WorkerExit) => void = () => undefined;
 
-  constructor(id: number, onMessage: (message: FromWorker) => void) {
+  constructor(id: number, onMessage: (message: FromWorker) => void, startsDrained: boolean) {
     this.id = id;
+    this.startsDrained = startsDrained;
     this.pid = 1000 + id;
     this.says = onMessage;
     this.exited = new Promise((resolve) => (this.#exit = resolve));
@@ -75,8 +77,8 @@ export class FakeWorker implements WorkerProcess {
 export class FakeWorkers {
   readonly all: FakeWorker[] = [];
 
-  readonly start: StartWorker = (onMessage) => {
-    const worker = new FakeWorker(this.all.length + 1, onMessage);
+  readonly start: StartWorker = (onMessage, startsDrained) => {
+    const worker = new FakeWorker(this.all.length + 1, onMessage, startsDrained);
     this.all.push(worker);
     return worker;
   };

@@ -13,6 +13,8 @@ export interface OwnProcess {
   /** Every line says which process writes it. */
   readonly log: Logger;
   readonly control: ProcessControl;
+  /** It takes no new calls until it is told to. */
+  readonly startsDrained: boolean;
 }
 
 export interface OwnProcessOptions {
@@ -20,6 +22,8 @@ export interface OwnProcessOptions {
   readonly fields?: LogFields;
   /** Default: the log of a server with these settings. */
   readonly root?: ProcessLogger;
+  /** Default false. */
+  readonly startsDrained?: boolean;
 }
 
 /**
@@ -32,9 +36,9 @@ export function ownProcess(
   name: string,
   loaded: LoadedSettings,
   load: () => LoadedSettings,
-  { fields = {}, root = serverLogger(loaded.settings) }: OwnProcessOptions = {},
+  { fields = {}, root = serverLogger(loaded.settings), startsDrained = false }: OwnProcessOptions = {},
 ): OwnProcess {
   const instanceId = randomUUID();
   const log = root.child({ ...fields, ...processFields(instanceId) });
-  return { instanceId, log, control: new ProcessControl({ name, instanceId, loaded, load, root, log, clock: systemClock }) };
+  return { instanceId, log, startsDrained, control: new ProcessControl({ name, instanceId, loaded, load, root, log, clock: systemClock }) };
 }

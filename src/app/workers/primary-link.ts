@@ -4,7 +4,9 @@ import { every, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { App } from '../app.ts';
 import type { ProcessControl } from '../control/process-control.ts';
+import { environmentValue } from '../config/sources.ts';
 import { isSent, type FromWorker, type Sent, type ToWorker } from './messages.ts';
+import { STARTS_DRAINED } from './worker-process.ts';
 import { STATE_PERIOD_MS } from './workers.ts';
 
 export class PrimaryLink {
@@ -22,6 +24,11 @@ export class PrimaryLink {
   /** The id of this worker. */
   get id(): number {
     return this.#worker.id;
+  }
+
+  /** Whether the server was drained when this worker was started. */
+  get startsDrained(): boolean {
+    return environmentValue(STARTS_DRAINED) === 'true';
   }
 
   /** Resolves when the message is sent, also when the primary is gone. */

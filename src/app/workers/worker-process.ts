@@ -16,7 +16,11 @@ export interface WorkerProcess {
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
 
-export type StartWorker = (onMessage: (message: FromWorker) => void) => WorkerProcess;
+/** @param startsDrained - it takes no new calls until it is told to. */
+export type StartWorker = (onMessage: (message: FromWorker) => void, startsDrained: boolean) => WorkerProcess;
+
+/** The variable that says so: a message could come after the worker has joined the other servers. */
+export const STARTS_DRAINED = 'WORKER_STARTS_DRAINED';
 
 /** Starts this program once more with the same arguments. No worker outlives this process, unless this process is killed. */
 export function clusterWorkers(): StartWorker {
@@ -26,8 +30,8 @@ export function clusterWorkers(): StartWorker {
   process.once('exit', () => {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
   });
-  return (onMessage) => {
-    const worker = cluster.fork();
+  return (onMessage, startsDrained) => {
+    const worker = cluster.fork({ [STARTS_DRAINED]: startsDrained });
     const { id, process: child } = worker;
     worker.on('message', (sent: unknown) => {
       if (isSent<FromWorker>(sent)) onMessage(sent.parley);

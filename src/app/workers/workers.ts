@@ -39,6 +39,7 @@ export interface WorkersOptions {
 
 interface Worker {
   readonly process: WorkerProcess;
+  readonly startsDrained: boolean;
   /** Undefined: it is starting. */
   readiness?: ReadinessState;
   /** Missed reports. Counted, not timed: when this process itself stands still, no worker is silent. A start has its own limits. */
@@ -151,12 +152,13 @@ export class Workers implements Pick<Readiness, 'current'> {
 
   /** Runs one worker after another, until they are stopped or restarting has become pointless. */
   async #keepOne(): Promise<void> {
-    const { startWorker, clock, log } = this.#options;
+    const { startWorker, standing, clock, log } = this.#options;
     while (!this.#stop.signal.aborted) {
+      const startsDrained = standing().some(isDrain);
       const process = startWorker((message) => {
         this.#onMessage(worker, message);
-      });
-      const worker: Worker = { process, silentPeriods: -Infinity, asked: new Map() };
+      }, startsDrained);
+      const worker: Worker = { process, startsDrained, silentPeriods: -Infinity, asked: new Map() };
       this.#running.add(worker);
       log.info({ worker: process.id, pid: process.pid }, 'a worker starts');
       const pauseMs = this.#pauseAfter(worker, await process.exited);
@@ -195,7 +197,9 @@ export class Workers implements Pick<Readiness, 'current'> {
     if (message.kind === 'state') {
       if (worker.readiness === undefined) {
         log.info({ worker: id, pid, address: message.ready.address }, 'a worker takes calls');
-        for (const command of standing()) worker.process.send({ kind: 'command', id: ++this.#lastQuestion, command });
+        const commands = standing();
+        const undrain: readonly Command[] = worker.startsDrained && !commands.some(isDrain) ? [{ kind: 'undrain' }] : [];
+        for (const command of [...undrain, ...commands]) worker.process.send({ kind: 'command', id: ++this.#lastQuestion, command });
       }
       worker.readiness = message.readiness;
       if (this.#running.size === size && this.counts.starting === 0) {
@@ -221,3 +225,5 @@ export class Workers implements Pick<Readiness, 'current'> {
     }
   }
 }
+
+const isDrain = ({ kind }: Command): boolean => kind === 'drain';

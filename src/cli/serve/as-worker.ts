@@ -13,7 +13,10 @@ import type { Serving } from './serving.ts';
 /** Starts it. @throws errors without a text of ours; the primary is notified in any case. */
 export async function serveAsWorker({ loaded, load, leave }: Serving, link: PrimaryLink): Promise<void> {
   const { settings, changing } = loaded;
-  const own = ownProcess(`worker ${String(link.id)}`, loaded, load, { fields: { worker: link.id } });
+  const own = ownProcess(`worker ${String(link.id)}`, loaded, load, {
+    fields: { worker: link.id },
+    startsDrained: link.startsDrained,
+  });
   const { log } = own;
   const stopping = new Stopping({
     log,

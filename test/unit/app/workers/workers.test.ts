@@ -287,6 +287,16 @@ describe('a question to the workers', () => {
     fakes.get(1).isReady();
     expect(fakes.get(1).heard).toEqual([{ kind: 'command', id: 1, command: { kind: 'drain' } }]);
   });
+
+  it('start drained where the others are, and are told when that is over before they take calls', () => {
+    const standing: Command[] = [{ kind: 'drain' }];
+    const { fakes } = begin(1, standing);
+    standing.length = 0;
+    fakes.get(1).isReady({ ready: false, reasons: ['drained'] });
+    expect(fakes.get(1).startsDrained).toBe(true);
+    expect(fakes.get(1).heard).toEqual([{ kind: 'command', id: 1, command: { kind: 'undrain' } }]);
+    expect(begin(1).fakes.get(1).startsDrained).toBe(false);
+  });
 });
 
 describe('workers that stop', () => {
