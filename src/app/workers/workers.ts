@@ -19,8 +19,8 @@ export const STATE_PERIOD_MS = 1000;
 const SILENT_PERIODS = 10;
 /** Limit for the answers to one question, ms. An HTTP client waits a few seconds. */
 const ANSWER_MS = 2000;
-/** Limit for the answers to one command, ms. */
-const COMMAND_MS = RELOAD_LIMIT_MS + ANSWER_MS;
+/** Limit for the answers to a reload, ms. */
+const RELOAD_MS = RELOAD_LIMIT_MS + ANSWER_MS;
 /** The pause before a worker is replaced doubles with each end within the window, ms. */
 const [WINDOW_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [60_000, 100, 5000];
 
@@ -44,8 +44,8 @@ interface Worker {
   readiness?: ReadinessState;
   /** Missed reports. Counted, not timed: when this process itself stands still, no worker is silent. A start has its own limits. */
   silentPeriods: number;
-  /** Unanswered questions. */
-  readonly asked: Map<number, (answer: WorkerAnswer) => void>;
+  /** Unanswered questions. The answer of a worker that has ended is undefined. */
+  readonly asked: Map<number, (answer: WorkerAnswer | undefined) => void>;
 }
 
 /** Call `start` once, and `stop`. */
@@ -103,7 +103,7 @@ export class Workers implements Pick<Readiness, 'current'> {
   /** Passes a command to the same workers. Never rejects. */
   async command(command: Command): Promise<Pick<Controlled, 'processes' | 'silent'>> {
     const asked = [...this.#running].filter(({ readiness }) => readiness !== undefined).length;
-    const answers = await this.#askAll((id) => ({ kind: 'command', id, command }), COMMAND_MS);
+    const answers = await this.#askAll((id) => ({ kind: 'command', id, command }), command.kind === 'reload' ? RELOAD_MS : ANSWER_MS);
     const processes = answers.flatMap(({ controlled }) => controlled ?? []);
     return { processes, silent: asked - processes.length };
   }
@@ -129,11 +129,11 @@ export class Workers implements Pick<Readiness, 'current'> {
   ): Promise<readonly WorkerAnswer[]> {
     if (readiness === undefined) return [];
     const id = ++this.#lastQuestion;
-    const answer = new Promise<WorkerAnswer>((resolve) => asked.set(id, resolve));
+    const answer = new Promise<WorkerAnswer | undefined>((resolve) => asked.set(id, resolve));
     process.send(message(id));
     const waited = await waitAtMost(answer, limitMs, this.#options.clock);
     asked.delete(id);
-    return waited.kind === 'value' ? [waited.value] : [];
+    return waited.kind === 'value' && waited.value !== undefined ? [waited.value] : [];
   }
 
   /** Lets every worker finish its calls within its own limits, and waits for it. Idempotent; never throws. */
@@ -172,6 +172,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     const { size, metrics, clock, log, onHopeless } = this.#options;
     const { id, pid } = worker.process;
     this.#running.delete(worker);
+    for (const settle of worker.asked.values()) settle(undefined);
     metrics.ended(id, this.#stop.signal.aborted);
     if (this.#stop.signal.aborted) return undefined;
     const limit = Math.max(10, 3 * size);

@@ -281,6 +281,17 @@ describe('a question to the workers', () => {
     expect(await commanded).toEqual({ processes: [REPORT], silent: 1 });
   });
 
+  it('is waited for two seconds when nothing is read, and not at all from one that ends', async () => {
+    const { clock, fakes, workers } = await running();
+    const silent = workers.command({ kind: 'status' });
+    await clock.advanceAsync(2000);
+    expect(await silent).toEqual({ processes: [], silent: 2 });
+    const commanded = workers.command({ kind: 'reload' });
+    fakes.get(1).says({ kind: 'answer', id: 3, answer: { controlled: REPORT } });
+    await fakes.get(2).ends();
+    expect(await commanded).toEqual({ processes: [REPORT], silent: 1 });
+  });
+
   it('are told when they begin to take calls what the others were told before, once', () => {
     const { fakes } = begin(1, [{ kind: 'drain' }]);
     fakes.get(1).isReady();
