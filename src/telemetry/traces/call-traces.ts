@@ -203,7 +203,7 @@ export class CallTraces implements SessionObserver {
         ...{ name: `${SPANS.model} ${model}`, kind: 'client', tookMs, failure },
         attributes: {
           ...{ [ATTRIBUTES.operation]: SPANS.model, [ATTRIBUTES.model]: model },
-          ...{ [ATTRIBUTES.tokensIn]: tokensIn, [ATTRIBUTES.tokensOut]: tokensOut },
+          ...{ [ATTRIBUTES.tokensIn]: finite(tokensIn), [ATTRIBUTES.tokensOut]: finite(tokensOut) },
         },
       });
     for (const { name, atMs = ms, ms: tookMs, ok } of tools)
@@ -263,7 +263,7 @@ export class CallTraces implements SessionObserver {
     { tookMs = agoMs, ...span }: Pick<Span, 'name' | 'kind' | 'attributes' | 'failure'> & { readonly tookMs?: number },
   ): void {
     const [traced, turn] = this.#turn(call, turnId);
-    // Numbers that a bot reports are those of other people's code, and a collector refuses all spans that come with a wrong one.
+    // Numbers that a bot reports are those of other people's code.
     if (traced === undefined || turn === undefined || !Number.isFinite(agoMs + tookMs)) return;
     const nowMs = this.#now(call, traced);
     const within = (ms: number): number => Math.min(Math.max(turn.startMs, ms), turn.endMs ?? nowMs);
@@ -286,6 +286,11 @@ export class CallTraces implements SessionObserver {
       failure: end === 'failed' ? end : undefined,
     });
   }
+}
+
+/** A collector refuses all spans that come with another number. */
+function finite(count: number | undefined): number | undefined {
+  return Number.isFinite(count) ? count : undefined;
 }
 
 function idsOf({ organizationId, conversationId }: CallKey): Span['attributes'] {

@@ -101,16 +101,19 @@ describe('the spans of a call', () => {
     expect(spans).toHaveLength(4);
   });
 
-  it('have the code of a failure, and no span for numbers that are none', () => {
+  it('have the code of a failure, and neither span nor attribute for numbers that are none', () => {
     const { spans, traces, named } = traced();
     traces.sessionStarted(call);
     traces.turnStarted(call, 't');
     traces.modelReported(call, 't', { ...REPORT, calls: [{ model: 'm', atMs: Number.NaN, ms: 1 }], tools: [] });
+    const tokens = { tokensIn: Number.NaN, tokensOut: Infinity };
+    traces.modelReported(call, 't', { ...REPORT, calls: [{ model: 'm', atMs: 0, ms: 1, ...tokens }], tools: [] });
     traces.recognized(call, 't', 'failed', 10);
     traces.botFailed(call, 't', new AppError('bot_timeout', 'x'));
     traces.turnEnded(call, 't', 'failed');
     traces.sessionEnded(call, 'failed');
-    expect(spans.map(({ name }) => name)).toEqual(['turn', 'recognition', 'call']);
+    expect(spans.map(({ name }) => name)).toEqual(['turn', 'chat m', 'recognition', 'call']);
+    expect(named('chat m')?.attributes).toEqual({ [ATTRIBUTES.operation]: 'chat', [ATTRIBUTES.model]: 'm' });
     expect([named('recognition')?.failure, named('turn')?.failure, named('call')?.failure]).toEqual([
       ...['recognition_failed', 'bot_timeout', 'failed'],
     ]);
