@@ -63,7 +63,7 @@ export async function openSpanExport(
   const { api, sdk, Exporter } = await load().catch((cause: unknown) => {
     throw notLoaded(cause);
   });
-  const exporter = watched(new Exporter({ url: `${endpoint}/v1/traces`, timeoutMillis: LIMIT_MS }), log);
+  const { exporter, written } = watched(new Exporter({ url: `${endpoint}/v1/traces`, timeoutMillis: LIMIT_MS }), log);
   const batches = { maxQueueSize: MAX_WAITING, maxExportBatchSize: MAX_BATCH, scheduledDelayMillis: BATCH_EVERY_MS };
   // The ids are ours: see telemetry/traces/span.
   const ids = { traceId: '', spanId: '' };
@@ -89,6 +89,7 @@ export async function openSpanExport(
       );
       for (const event of events) span.addEvent(event.name, hrTime(event.atMs));
       if (failure !== undefined) span.setAttribute(ATTRIBUTES.error, failure).setStatus({ code: SpanStatusCode.ERROR, message: failure });
+      written();
       span.end(hrTime(endMs));
     },
     close: async () => {
@@ -99,11 +100,25 @@ export async function openSpanExport(
   };
 }
 
-/** Logs when the collector stops and begins to take spans. */
-function watched(exporter: Sdk.SpanExporter, log: Logger): Sdk.SpanExporter {
+/** Logs when spans begin to be lost, because the collector takes none or too many wait for it, and when that is over. */
+function watched(exporter: Sdk.SpanExporter, log: Logger): { readonly exporter: Sdk.SpanExporter; readonly written: () => void } {
   let isTaking = true;
-  return {
+  let waiting = 0;
+  let isFull = false;
+  const written = (): void => {
+    if (waiting < MAX_WAITING) waiting += 1;
+    else if (!isFull) {
+      isFull = true;
+      log.warn({ event: 'spans_lost', waiting }, 'too many spans wait for the collector; further ones are lost');
+    }
+  };
+  const watching: Sdk.SpanExporter = {
     export: (spans, done) => {
+      waiting = Math.max(0, waiting - spans.length);
+      if (isFull && waiting < MAX_WAITING / 2) {
+        isFull = false;
+        log.info({ event: 'spans_taken' }, 'there is room again for spans that wait for the collector');
+      }
       exporter.export(spans, (result) => {
         const { error } = result;
         if (isTaking && error !== undefined) log.warn({ event: 'spans_lost', err: error }, 'the collector takes no spans; they are lost');
@@ -114,6 +129,7 @@ function watched(exporter: Sdk.SpanExporter, log: Logger): Sdk.SpanExporter {
     },
     shutdown: () => exporter.shutdown(),
   };
+  return { exporter: watching, written };
 }
 
 function resourceOf(attributes: Readonly<Record<string, string>>): NonNullable<Sdk.TracerConfig['resource']> {

@@ -43,6 +43,18 @@ describe('the export of spans', () => {
     expect(log).toEqual([]);
   });
 
+  it('says once that spans are lost when more are written than may wait, and when that is over', async () => {
+    const { collector, spans, log } = await opened();
+    // The first batch is under way at once.
+    const room = 512 + 8192;
+    for (let count = 0; count < room; count += 1) spans.write({ ...SPAN, events: [] });
+    expect(log).toEqual([]);
+    for (let count = 0; count < 3; count += 1) spans.write(SPAN);
+    await spans.close();
+    expect(log.map((line) => (JSON.parse(line) as { readonly event: string }).event)).toEqual(['spans_lost', 'spans_taken']);
+    expect(collector.spans).toHaveLength(room);
+  });
+
   it.each(['refuse', 'hang'] as const)(
     'closes within five seconds and says that spans are lost when the collector does %s',
     async (does) => {
