@@ -95,8 +95,8 @@ export class Neighbours {
     assert(!listed.includes('"isReadable": false'), listed);
     const shown = await Promise.all(files.map((file) => version.parley('calls', 'show', path.basename(file, '.parley-call'), ...flags)));
     assert(
-      shown.some((text) => text.includes('"kind": "listen"')),
-      'a reply is in one of them',
+      shown.some((text) => text.includes('"kind": "listen"') && /"durationMs": [1-9]/u.test(text.slice(0, text.indexOf('"turns"')))),
+      'a reply is in one of them, with its times',
     );
   }
 

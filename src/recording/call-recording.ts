@@ -17,7 +17,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** In place of the turn of a lost question: the call may have begun in another process. */
 const UNKNOWN_TURN = -1;
 
-/** An event without its time, which the block keeps. JSON leaves out what is undefined. */
+/** An event without its time. JSON leaves out what is undefined. */
 type Timeless<E> = E extends { readonly kind: 'fact' } ? Fact : E extends RecordedEvent ? Omit<E, 'atMs'> : never;
 interface Fact {
   readonly kind: 'fact';
@@ -270,7 +270,8 @@ export class CallRecording implements CallRecorder {
   #put(turn: RecordedTurn | Pick<RecordedTurn, 'id'> | undefined, event: Timeless<RecordedEvent>, atMs = this.#nowMs): void {
     const { kind } = event;
     if (this.#opening !== undefined && kind !== 'fact' && kind !== 'turn_opened') this.#opened(this.#opening.turn, undefined);
-    const json = JSON.stringify(event);
+    // Earlier versions read the time from here.
+    const json = JSON.stringify({ atMs, ...event });
     const number = turn !== undefined && 'number' in turn ? turn.number : 0;
     if (!this.#block.json(atMs, number, json)) this.#nextBlock().json(atMs, number, json);
   }

@@ -66,7 +66,7 @@ export class EventBlock {
     return true;
   }
 
-  /** @param json - an event; its time stands beside it. @returns false when it does not fit. */
+  /** @returns false when it does not fit. */
   json(atMs: number, turn: number, json: string): boolean {
     // No character takes more than three bytes.
     if (!this.#hasRoom(JSON_HEAD_BYTES + 3 * json.length)) return false;
@@ -195,8 +195,7 @@ function* recordsIn(block: Buffer): Generator<BlockRecord> {
       if (tag === TAG.json) {
         const end = at + 4 + block.readUInt32LE(at);
         // Sealed by us, so it is trusted to have this type.
-        const event = parseJson(block.subarray(at + 4, end)) as RecordedEvent;
-        yield { atMs, turn, end, event: { ...event, atMs } };
+        yield { atMs, turn, end, event: parseJson(block.subarray(at + 4, end)) as RecordedEvent };
         at = end;
         continue;
       }
