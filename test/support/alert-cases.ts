@@ -66,11 +66,15 @@ const renewing = (owners: string): Series => ({
 });
 
 export const ALERT_CASES: readonly AlertCase[] = [
-  // A tenth of the calls is refused for half an hour, then a hundredth. A server that stops, and one call in a quiet night, are no outage.
+  // A tenth of the calls is refused for half an hour, because servers are nearly full; then a hundredth. A server that stops, limits of an
+  // organization, and one call in a quiet night are no outage.
   {
     ...{ alert: 'ParleyCallsUnanswered', severity: 'critical', silent: 0, firing: 30, over: 45 },
-    fault: { [STARTED]: '0+9x60', [refused('total')]: '0+1x30 30x30' },
-    calm: { [STARTED]: '0+9x60', [refused('draining')]: '0+1x30 30x30', [refused('organization')]: '0+1x60', [refused('total')]: '0x60' },
+    fault: { [STARTED]: '0+9x60', [refused('organization_share')]: '0+1x30 30x30' },
+    calm: {
+      ...{ [STARTED]: '0+9x60', [refused('draining')]: '0+1x30 30x30', [refused('total')]: '0x60' },
+      ...{ [refused('organization')]: '0+1x60', [refused('organization_rate')]: '0+1x60' },
+    },
   },
   {
     ...{ alert: 'ParleyCallsUnanswered', severity: 'warning', silent: 0, firing: 30, over: 70 },
