@@ -11,8 +11,8 @@ const BATCH = 32;
 const SENT = 6;
 /** Most findings of one area: what is broken everywhere needs no more. */
 const MAX_FINDINGS = 20;
-/** Most inputs to draw from; beyond, the oldest that were found go. */
-const MAX_POOL = 1000;
+/** Most inputs that were found to draw from; beyond, the oldest go. */
+const MAX_FOUND = 1000;
 /** Most time of a core that reading an input may take, ms: whoever can send it could stop a server. */
 const MAX_READ_MS = 2000;
 /** Longest minimization, attempts (reading is fast, sending is not) and ms. */
@@ -36,7 +36,9 @@ export class Fuzzer {
   readonly #area: Area;
   readonly #coverage: Pick<Coverage, 'fresh'>;
   readonly #random: () => number;
-  readonly #pool: Buffer[];
+  /** They stay, however much is found. */
+  readonly #seeds: readonly Buffer[];
+  readonly #found: Buffer[];
   /** Begins with the inputs as they are. */
   readonly #fresh: Buffer[];
   readonly #onFinding: (finding: Finding) => void;
@@ -54,8 +56,9 @@ export class Fuzzer {
     this.#area = area;
     this.#coverage = coverage;
     this.#random = random;
-    this.#pool = [...area.seeds, ...corpus];
-    this.#fresh = [...this.#pool];
+    this.#seeds = area.seeds;
+    this.#found = corpus.slice(-MAX_FOUND);
+    this.#fresh = [...area.seeds, ...corpus];
   }
 
   /** Goes on until `isOver`; what the corpus has is tried first, as it is. */
@@ -92,7 +95,8 @@ export class Fuzzer {
   }
 
   #changed(): Buffer {
-    const [input = Buffer.alloc(0), other = input] = [drawn(this.#pool, this.#random), drawn(this.#pool, this.#random)];
+    const pool = [...this.#seeds, ...this.#found];
+    const [input = Buffer.alloc(0), other = input] = [drawn(pool, this.#random), drawn(pool, this.#random)];
     return this.#area.mutate(input, this.#random, other);
   }
 
@@ -122,8 +126,8 @@ export class Fuzzer {
 
   #keep(inputs: readonly Buffer[]): void {
     this.fuzzed.kept.push(...inputs);
-    this.#pool.push(...inputs);
-    if (this.#pool.length > MAX_POOL) this.#pool.splice(0, this.#pool.length - MAX_POOL);
+    this.#found.push(...inputs);
+    this.#found.splice(0, this.#found.length - MAX_FOUND);
   }
 
   async #isNew(way: Way, input: Buffer): Promise<boolean> {

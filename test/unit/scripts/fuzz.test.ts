@@ -108,6 +108,24 @@ describe('the fuzzer', () => {
     expect(result.kept).toEqual([]);
   });
 
+  it('goes on from its seeds, however much is found', async () => {
+    const changed: string[] = [];
+    let outcomes = 0;
+    const area: Area = {
+      name: 'test',
+      seeds: Array.from({ length: 100 }, () => Buffer.from('seed')),
+      mutate: (input) => {
+        changed.push(input.toString());
+        return Buffer.from('found');
+      },
+      read: () => ({ outcome: String((outcomes += 1)) }),
+    };
+    const fuzzer = new Fuzzer(area, [Buffer.from('corpus')], { fresh: () => 0 }, seededNumbers(1));
+    let left = 60;
+    await fuzzer.run(() => (left -= 1) < 0);
+    expect([...new Set(changed.slice(-320))].sort()).toEqual(['found', 'seed']);
+  });
+
   it('keeps one input for each new outcome, and goes on from it', async () => {
     const { fuzzed: result } = await fuzzed((input) => String(Math.min(8, input.split('ee').length)), 40);
     expect(result.outcomes.size).toBeGreaterThan(4);
