@@ -56,7 +56,7 @@ describe('CI', () => {
   });
 });
 
-const STEP = z.object({ run: z.string().default(''), uses: z.string().default('') });
+const STEP = z.object({ run: z.string().default(''), uses: z.string().default(''), if: z.string().optional() });
 const JOB = z.object({
   uses: z.string().optional(),
   needs: z.union([z.string(), z.array(z.string())]).optional(),
@@ -80,7 +80,7 @@ describe('every workflow', () => {
     expect(WORKFLOWS.map(({ file }) => file)).toEqual(expect.arrayContaining(['check.yml', 'nightly.yml', 'release.yml']));
     expect(WORKFLOWS.filter(({ permissions }) => JSON.stringify(permissions) !== '{"contents":"read"}')).toEqual([]);
     const steps = WORKFLOWS.flatMap(({ jobs }) => Object.values(jobs).flatMap((job) => job.steps));
-    expect(steps.map(({ uses }) => uses).filter((uses) => !/^(?:[\w-]+\/[\w-]+@[\da-f]{40})?$/u.test(uses))).toEqual([]);
+    expect(steps.map(({ uses }) => uses).filter((uses) => !/^(?:[\w-]+(?:\/[\w-]+){1,2}@[\da-f]{40})?$/u.test(uses))).toEqual([]);
     const checks = steps.flatMap(({ run }) => /npm run (?:--silent )?check -- (?<name>\S+)/u.exec(run)?.groups?.['name'] ?? []);
     expect(checks.filter((name) => !(name in CHECKS))).toEqual([]);
   });
@@ -119,5 +119,15 @@ describe('every night', () => {
       expect.arrayContaining(['npm audit --omit=dev --json', 'npm run check -- dependencies', 'npm run check -- upgrade']),
     );
     expect(runs).toContainEqual(expect.stringMatching(/^npm run check -- fuzz/u));
+  });
+
+  it('what fuzzing has kept is there the next night, also after a finding', () => {
+    const uses = (workflow('nightly.yml').jobs['fuzz']?.steps ?? []).map(({ uses: action, if: when }) => [action.split('@')[0], when]);
+    expect(uses).toEqual(
+      expect.arrayContaining([
+        ['actions/cache/restore', undefined],
+        ['actions/cache/save', 'always()'],
+      ]),
+    );
   });
 });
