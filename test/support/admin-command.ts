@@ -27,7 +27,7 @@ const NOBODY: Person = {
   isThere: false,
   openBrowser: () => Promise.reject(new Error('there is no browser')),
   confirms: () => Promise.resolve(false),
-  asksFor: () => Promise.resolve(''),
+  asksFor: () => Promise.resolve(undefined),
   readInput: () => Promise.resolve(''),
 };
 

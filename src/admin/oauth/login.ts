@@ -12,6 +12,8 @@ import type { TokenRequests } from './token-request.ts';
 
 /** Default of {@link LoginOptions.limitMs}, ms. */
 const LIMIT_MS = 5 * 60_000;
+/** Empty lines after which the address is shown again; at the next one the login is given up. */
+const MAX_EMPTY = 10;
 
 export interface LoginOptions {
   /** Requests for the integration. */
@@ -27,18 +29,18 @@ export interface LoginOptions {
   /** Whether the platform supports PKCE. Default true. */
   readonly pkce?: boolean | undefined;
   readonly clock: Clock;
-  /** Shows the address to a person, or opens a browser. An error ends the login as `login_failed`. */
+  /** Shows the address to a person, or opens a browser; again after an empty line. An error ends the login as `login_failed`. */
   readonly show: (url: string) => void | Promise<void>;
   /** Limit for all steps, ms. Default five minutes. */
   readonly limitMs?: number | undefined;
 }
 
 /**
- * Asks for the address where the browser ended, or for the code in it; empty when nobody is there.
+ * Asks for the address where the browser ended, or for the code in it; undefined at the end of the input.
  *
  * @param isAgain - the previous input does not belong to this login.
  */
-export type AskForReturn = (isAgain: boolean, signal: AbortSignal) => Promise<string>;
+export type AskForReturn = (isAgain: boolean, signal: AbortSignal) => Promise<string | undefined>;
 
 const STALE: LoginEnd = {
   status: 400,
@@ -71,8 +73,9 @@ export async function login(options: LoginOptions, signal: AbortSignal): Promise
     })) {
       url.searchParams.set(name, value);
     }
+    const showIt = (): Promise<void> => shown(show, url.href);
     const waited = await waitAtMost(
-      shown(show, url.href).then(() => (paste === undefined ? attempt.tokens : pasted(attempt, address, paste, whole.signal))),
+      showIt().then(() => (paste === undefined ? attempt.tokens : pasted(attempt, address, { paste, showIt }, whole.signal))),
       limitMs,
       clock,
       whole.signal,
@@ -96,10 +99,24 @@ function listeningAt(address: URL, { listen }: Pick<LoginOptions, 'listen'>): UR
   throw new AppError('config_invalid', 'nobody receives the return of the browser: listen at HOST:PORT, or have its address pasted');
 }
 
-async function pasted(attempt: LoginAttempt, address: URL, paste: AskForReturn, signal: AbortSignal): Promise<OAuthTokens> {
-  for (let isAgain = false; !attempt.isTaken; isAgain = true) {
-    const text = (await paste(isAgain, signal)).trim();
-    if (text === '') throw new AppError('login_failed', 'nobody gave the address that the browser ended at');
+async function pasted(
+  attempt: LoginAttempt,
+  address: URL,
+  { paste, showIt }: { readonly paste: AskForReturn; readonly showIt: () => Promise<void> },
+  signal: AbortSignal,
+): Promise<OAuthTokens> {
+  let [isAgain, empty] = [false, 0];
+  while (!attempt.isTaken) {
+    const text = (await paste(isAgain, signal))?.trim();
+    if (text === undefined || (text === '' && empty === MAX_EMPTY))
+      throw new AppError('login_failed', 'nobody gave the address that the browser ended at');
+    isAgain = text !== '';
+    if (!isAgain) {
+      // Whoever comes to this terminal later has not seen it.
+      empty += 1;
+      await showIt();
+      continue;
+    }
     // A code may have a colon, and then parses as an address with its own scheme.
     const isAddress = /^https?:\/\//iu.test(text) && URL.canParse(text);
     const url = new URL(isAddress ? text : address);

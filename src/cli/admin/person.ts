@@ -12,7 +12,7 @@ export interface Person {
   /** Asks a yes-or-no question; anything but a yes, and the end of the input, is a no. */
   confirms(question: string, signal: AbortSignal): Promise<boolean>;
   /** Asks for one line; empty at the end of the input, and when `signal` aborts. */
-  asksFor(question: string, signal: AbortSignal): Promise<string>;
+  asksFor(question: string, signal: AbortSignal): Promise<string | undefined>;
   /** Reads all of standard input. @throws AppError `config_invalid` for more than `maxBytes`, or when `signal` aborts. */
   readInput(maxBytes: number, signal: AbortSignal): Promise<string>;
 }
@@ -26,21 +26,21 @@ export interface Terminal {
 
 /** The person, by default at the terminal of this process. */
 export function personAt({ input, output, isInteractive }: Terminal = terminalOfProcess()): Person {
-  const asked = async (question: string, signal: AbortSignal): Promise<string> => {
+  const asked = async (question: string, signal: AbortSignal): Promise<string | undefined> => {
     const lines = createInterface({ input, output });
     // On a terminal, readline consumes Ctrl-C.
     lines.on('SIGINT', () => {
       process.kill(process.pid, 'SIGINT');
     });
-    const ended = new Promise<string>((resolve) => {
+    const ended = new Promise<undefined>((resolve) => {
       lines.once('close', () => {
-        resolve('');
+        resolve(undefined);
       });
     });
     try {
       return await Promise.race([lines.question(question, { signal }), ended]);
     } catch {
-      return '';
+      return undefined;
     } finally {
       lines.close();
     }
@@ -51,7 +51,7 @@ export function personAt({ input, output, isInteractive }: Terminal = terminalOf
       const { default: open } = await import('open');
       await open(url);
     },
-    confirms: async (question, signal) => /^y(?:es)?$/iu.test((await asked(`${question} [y/N] `, signal)).trim()),
+    confirms: async (question, signal) => /^y(?:es)?$/iu.test((await asked(`${question} [y/N] `, signal))?.trim() ?? ''),
     asksFor: asked,
     readInput: async (maxBytes, signal) => {
       const pieces: Buffer[] = [];

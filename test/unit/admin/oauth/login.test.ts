@@ -92,6 +92,27 @@ describe('a login', () => {
     expect(new URLSearchParams((await server.arrived(1)).body.toString()).get('code')).toBe('eu1:CANARY-code');
   });
 
+  it.each([
+    ['an empty line, and then the code', ['', 'CANARY-code'], 2, 'CANARY-a'],
+    ['the end of the input', [], 1, 'nobody gave the address'],
+    ['nothing but empty lines', Array.from({ length: 50 }, () => ''), 11, 'nobody gave the address'],
+  ])('shows the address again after an empty line, and is given up at the end of the input: %s', async (_, lines, times, end) => {
+    const { address } = await adminServer(json(REPLY));
+    const clock = new FakeClock();
+    const credentials = { clientId: 'client-1', clientSecret: 'CANARY-secret' };
+    const requests = new TokenRequests({ address, credentials, clock, log: keptLog().log });
+    const left = [...lines];
+    const [shown, again]: [string[], boolean[]] = [[], []];
+    const paste = (isAgain: boolean): Promise<string | undefined> => {
+      again.push(isAgain);
+      return Promise.resolve(left.shift());
+    };
+    const options = { requests, redirectUri: 'https://bots.example/callback', scopes: ['a:read'], clock, paste };
+    const ended = login({ ...options, show: (url) => void shown.push(url) }, never());
+    expect(await ended.then(({ accessToken }) => accessToken, String)).toContain(end);
+    expect([shown.length, new Set(shown).size, again.includes(true)]).toEqual([times, 1, false]);
+  });
+
   it('has another state and another challenge each time', async () => {
     const [one, other] = [await begin(json(REPLY)), await begin(json(REPLY))];
     for (const name of ['state', 'code_challenge']) expect(one.shown.searchParams.get(name)).not.toBe(other.shown.searchParams.get(name));
