@@ -11,7 +11,7 @@ export interface Person {
   openBrowser(url: string): Promise<void>;
   /** Asks a yes-or-no question; anything but a yes, and the end of the input, is a no. */
   confirms(question: string, signal: AbortSignal): Promise<boolean>;
-  /** Asks for one line; empty at the end of the input, and when `signal` aborts. */
+  /** Asks for one line; undefined at the end of the input, and when `signal` aborts. */
   asksFor(question: string, signal: AbortSignal): Promise<string | undefined>;
   /** Reads all of standard input. @throws AppError `config_invalid` for more than `maxBytes`, or when `signal` aborts. */
   readInput(maxBytes: number, signal: AbortSignal): Promise<string>;
