@@ -5,6 +5,7 @@ import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { openSurroundings } from '../../test/support/open-surroundings.ts';
 import { exportedNames } from '../public-types.mjs';
+import { sectionOf } from './changelog.ts';
 import { projectIn, type Installation } from './last-release.ts';
 
 const ORGANIZATION = 'ce861fba-6e2f-49f9-9a84-b354008fac9e';
@@ -47,12 +48,14 @@ export async function bots(last: Installation, tarball: string, folder: string):
   await project.passes(['npm', 'run', 'check']);
 }
 
-/** What is exported no more stands in CHANGELOG.md, under Changed or Removed of what is not released yet. */
+/** What is exported no more stands in CHANGELOG.md, under Changed or Removed of today's version, or of what is not released yet. */
 export async function removals(last: Installation, today: Installation): Promise<void> {
   const kept = exportedNames(today.root);
   const gone = exportedNames(last.root).filter((name) => !kept.includes(name));
   const changelog = await readFile(path.join(packageRoot(), 'CHANGELOG.md'), 'utf8');
-  const announced = [...changelog.matchAll(/^### (?:Changed|Removed)\n(?<lines>[\s\S]*?)(?=^##|$(?![\s\S]))/gmu)];
+  const { version } = JSON.parse(await readFile(path.join(today.root, 'package.json'), 'utf8')) as { version: string };
+  const section = sectionOf(changelog, version) ?? sectionOf(changelog, 'Unreleased') ?? '';
+  const announced = [...section.matchAll(/^### (?:Changed|Removed)\n(?<lines>[\s\S]*?)(?=^##|$(?![\s\S]))/gmu)];
   const lines = announced.map(({ groups }) => groups?.['lines']).join('');
   const silent = gone.filter((name) => !lines.includes(`\`${name.split(' ')[1] ?? ''}\``));
   assert.deepEqual(silent, [], 'these are gone, and CHANGELOG.md does not say so under Changed or Removed');
