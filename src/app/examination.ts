@@ -51,7 +51,7 @@ export interface ExaminationParts {
 }
 
 /** What an examination needs that asks no running server. */
-export type PreflightParts = Pick<ExaminationParts, 'settings' | 'profile' | 'clock' | 'log' | 'authorities'>;
+export type PreflightParts = Pick<ExaminationParts, 'settings' | 'originOf' | 'profile' | 'clock' | 'log' | 'authorities'>;
 
 /** Call `close`. */
 export interface Examination {

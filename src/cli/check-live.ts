@@ -20,10 +20,10 @@ export async function checkLive(command: Command, ca: string | undefined): Promi
   const authorities = await authoritiesIn(ca, command);
   await runAsConfigured(
     command,
-    async ({ settings, profile, clock, signal, output }) => {
+    async ({ settings, originOf, profile, clock, signal, output }) => {
       // The findings report what the log would warn of.
       const log = createLogger({ level: 'error', destination: { write: output.note } });
-      const { checks, context } = preflightOf({ settings, profile, clock, log, authorities });
+      const { checks, context } = preflightOf({ settings, originOf, profile, clock, log, authorities });
       const results = await runDoctor(checks, context, { signal, clock, perCheckMs: CHECK_LIMIT_MS, maxParallel: MAX_PARALLEL });
       const report = reportOf(results, !signal.aborted);
       output.show(report, doctorText(report, output.colors));

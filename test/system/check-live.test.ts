@@ -204,6 +204,12 @@ const FAULTS: readonly Fault[] = [
     finding: 'service/not_listening',
   },
   { what: 'a service refuses our key', breaks: answering(status(401)), finding: 'service/key_refused' },
+  {
+    what: 'a service wants a key, and has none',
+    breaks: async () => ({ 'recognizer.http.url': (await speechService(status(403))).url }),
+    finding: 'service/key_refused',
+  },
+  { what: 'a service has nothing at its address', breaks: answering(status(404)), finding: 'service/service_fails', isWarning: true },
   { what: 'a service is broken', breaks: answering(status(502)), finding: 'service/service_fails', isWarning: true },
   {
     what: 'the certificate of a service has ended',
@@ -217,6 +223,20 @@ const FAULTS: readonly Fault[] = [
     what: 'a folder is a file',
     breaks: async ({ file }) => Promise.resolve({ 'recordings.folder': file('ca.pem') }),
     finding: 'folder/folder_unusable',
+  },
+  {
+    what: 'a bot does not load',
+    breaks: async ({ file }) => {
+      await mkdir(file('bots'));
+      await writeFile(file('bots/broken.mjs'), 'throw new Error("no");');
+      return { 'bots.folder': file('bots') };
+    },
+    finding: 'bots/bot_invalid',
+  },
+  {
+    what: 'a setting names a bot that is not there',
+    breaks: async () => Promise.resolve({ 'bots.default_bot': 'nobody' }),
+    finding: 'bots/bot_invalid',
   },
 ];
 
@@ -244,6 +264,7 @@ describe('parley config --check-live', () => {
       'ok service the streaming recognizer',
       'ok folder recordings.folder',
       'ok folder synthesizer.cache_folder',
+      'ok bots the bots',
     ]);
     expect(
       speech.received.map(({ method, path: asked, headers, body }) => [method, asked, headers.authorization, body.length]).sort(),
@@ -267,7 +288,7 @@ describe('parley config --check-live', () => {
   it('does without a store, a login and TLS where there are none, and ends with 2 for a wrong configuration', async () => {
     const { code, report, found } = await examined(ALONE);
     expect({ code, found }).toEqual({ code: 0, found: [] });
-    expect(report.checks.map(({ id }) => id)).toEqual(['clock', 'descriptors', 'folder']);
+    expect(report.checks.map(({ id }) => id)).toEqual(['clock', 'descriptors', 'folder', 'bots']);
     const wrong = await runCommand(
       configCommand(() => undefined),
       [...ALONE, '--grpc.port=x'],
@@ -296,7 +317,7 @@ describe('parley config --check-live', () => {
     expect(child.stdout).toMatch(
       /^found +descriptors +the platform\n +descriptors_few \(warning\): the settings need \d+ file descriptors, and this process may have 1200\.\n/mu,
     );
-    expect(child.stdout).toMatch(/3 checks: 1 ok, 1 found something, 1 skipped; 0 faults, 1 warning\n$/u);
+    expect(child.stdout).toMatch(/4 checks: 2 ok, 1 found something, 1 skipped; 0 faults, 1 warning\n$/u);
     expect(child.stderr).toBe('');
   }, 120_000);
 });

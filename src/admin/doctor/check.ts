@@ -34,7 +34,7 @@ export const CHECK_IDS = [
 ] as const;
 
 /** Further checks, of what a start needs (src/app/preflight). */
-export const PREFLIGHT_IDS = ['descriptors', 'own_certificate', 'key_sets', 'login', 'address', 'service', 'folder'] as const;
+export const PREFLIGHT_IDS = ['descriptors', 'own_certificate', 'key_sets', 'login', 'address', 'service', 'folder', 'bots'] as const;
 
 /** Ids are public: commands print them and scripts read them. */
 export type CheckId = (typeof CHECK_IDS)[number] | (typeof PREFLIGHT_IDS)[number];

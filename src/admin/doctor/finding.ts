@@ -57,6 +57,7 @@ export const FINDING_CODES = [
   'service_fails',
   'folder_unusable',
   'folder_full',
+  'bot_invalid',
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];

@@ -9,10 +9,13 @@ import { EVERYTHING } from '../../admin/doctor/subject.ts';
 import { INTEGRATION_KEY } from '../../admin/oauth/integration-tokens.ts';
 import { platformAddress } from '../../admin/platform-address.ts';
 import { Descriptors } from '../../base/descriptors.ts';
-import { ERROR_MENDS } from '../../base/errors.ts';
+import { AppError, ERROR_MENDS } from '../../base/errors.ts';
+import { loadBots } from '../../bot/loader.ts';
 import { openAdminAccess } from '../admin-access.ts';
+import { botsFolder } from '../bot-folders.ts';
 import { descriptorsNeeded } from '../descriptor-watch.ts';
 import { dateAt, storeOf, type PreflightParts } from '../examination.ts';
+import { openCatalog } from '../open-catalog.ts';
 import { openTokenCheck } from '../token-check.ts';
 import { openTrust } from '../trust.ts';
 import { addressTasks, certificateTasks } from './addresses.ts';
@@ -44,6 +47,7 @@ export function preflightOf(parts: PreflightParts): Preflight {
     check('address', 'what stands at the registered address is good', addressTasks(parts)),
     check('service', 'it can be asked', serviceTasks(parts)),
     check('folder', 'it can be written and has room', folderTasks(settings)),
+    check('bots', 'they load, and those of the settings are there', [{ subject: BOTS, run: () => bots(parts) }]),
   ];
   const platformDate = isAsked ? (signal: AbortSignal): Promise<string | null> => dateAt(asked, signal) : undefined;
   return { checks, context: { store: storeOf(parts), platformDate } };
@@ -52,6 +56,7 @@ export function preflightOf(parts: PreflightParts): Preflight {
 const ISSUERS = { text: 'the issuers of tokens', path: ['all', 'issuers'] };
 /** The login may lie in the shared store. */
 const LOGIN = { text: 'the administration', path: ['all', 'store', 'login'] };
+const BOTS = { text: 'the bots', path: ['all', 'bots'] };
 
 function check(id: Check['id'], title: string, tasks: readonly CheckTask[], needs: readonly Check['id'][] = []): Check<PreflightContext> {
   return { id, title, needs, tasks: () => tasks };
@@ -92,5 +97,18 @@ async function login({ settings: { admin, store: sharing }, profile, clock, log 
     return isThere ? [] : [fault('login_missing', 'nobody has logged in with the integration', ERROR_MENDS.login_needed, access.keptIn)];
   } finally {
     await access.close();
+  }
+}
+
+/** Loads them as the server does, which runs the top-level code of their modules. */
+async function bots({ settings, originOf }: PreflightParts): Promise<Verdict> {
+  const folder = botsFolder(settings.bots);
+  try {
+    openCatalog(await loadBots(folder), settings.bots, originOf);
+    return [];
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+    const mend = 'mend what the message says; `parley bots check` says more';
+    return [fault('bot_invalid', thrown.message.replaceAll(/\s+/gu, ' '), mend, folder)];
   }
 }

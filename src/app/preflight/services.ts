@@ -12,6 +12,8 @@ interface Service {
   readonly name: string;
   readonly url: string;
   readonly key?: string | undefined;
+  /** The address is only the beginning of those that are asked for, so 401 and 404 say nothing. */
+  readonly isBase?: true;
 }
 
 /** Errors of a connection whose certificate is not good begin with these, or are among them. */
@@ -26,7 +28,9 @@ export function serviceTasks({ settings, profile, authorities }: PreflightParts)
   ].flatMap(({ name, is, http: { url, key } }): Service[] => (is && url !== undefined ? [{ name, url: modelsOf(url), key }] : []));
   const { url: streamUrl, key } = recognizer.stream;
   const services: readonly Service[] = [
-    ...(admin.enabled ? [{ name: 'the administration of the platform', url: platformAddress(profile, admin.baseUrl).baseUrl }] : []),
+    ...(admin.enabled
+      ? [{ name: 'the administration of the platform', url: platformAddress(profile, admin.baseUrl).baseUrl, isBase: true as const }]
+      : []),
     ...speech,
     ...(streamUrl === undefined ? [] : [{ name: 'the streaming recognizer', url: streamUrl, key }]),
   ];
@@ -41,7 +45,7 @@ function modelsOf(url: string): string {
   return `${url.replace(/\/+$/u, '')}/models`;
 }
 
-async function asked({ name, url, key }: Service, authorities: readonly string[], tools: CheckTools): Promise<Verdict> {
+async function asked({ name, url, key, isBase }: Service, authorities: readonly string[], tools: CheckTools): Promise<Verdict> {
   const { clock, signal } = tools;
   const target = { ...requestTargetOf(url), limitMs: probeMs(tools), clock, signal };
   const headers = { ...(url.startsWith('ws') ? upgradeHeaders() : {}), ...(key !== undefined && { authorization: `Bearer ${key}` }) };
@@ -54,9 +58,12 @@ async function asked({ name, url, key }: Service, authorities: readonly string[]
     return [fault('certificate_untrusted', `its certificate is refused (${code})`, mend, where)];
   }
   const { value: status } = probed;
-  if (key !== undefined && (status === 401 || status === 403)) {
-    return [fault('key_refused', `it refuses our key (status ${String(status)})`, 'give it a key that is good', where)];
+  if (isBase !== true && (status === 401 || status === 403)) {
+    const what = key === undefined ? 'it wants a key, and the settings have none' : 'it refuses our key';
+    return [fault('key_refused', `${what} (status ${String(status)})`, 'give it a key that is good', where)];
   }
+  if (isBase !== true && status === 404)
+    return [warning('service_fails', 'it knows nothing at this address (status 404)', `check the address of ${name}`, where)];
   if (status >= 500) return [warning('service_fails', `it answers with status ${String(status)}`, 'look at the service', where)];
   return [];
 }
