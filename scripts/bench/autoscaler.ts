@@ -14,20 +14,26 @@ const TOLERANCE = 0.1;
 /** From a call that began to the figure that the autoscaler sees, s: a scrape and an adapter. */
 const METRIC_AGE_S = 30;
 
+/** What it aims at, by calls or by CPU. @param msPerCall - CPU for a second of a call: for the second metric. */
+export function callsPerServer(targetCalls: number, msPerCall: number): number {
+  return Math.min(targetCalls, (SHIPPED.targetCpuPercent * 10) / msPerCall);
+}
+
 /** Rules of autoscaling/v2: a server that is not ready counts as one without calls. */
 export class Autoscaler {
   readonly #callsPerServer: number;
   readonly #calls: number[] = [];
   /** By look. */
-  readonly #recommended: number[] = [];
+  readonly #recommended: number[];
   readonly #sizes: number[] = [];
   #size: number;
   #lastDownS = -Infinity;
 
-  /** @param msPerCall - CPU for a second of a call: for the second metric. @param size - servers at the beginning. */
-  constructor(targetCalls: number, msPerCall: number, size: number) {
-    this.#callsPerServer = Math.min(targetCalls, (SHIPPED.targetCpuPercent * 10) / msPerCall);
+  /** @param aim - see {@link callsPerServer}. @param size - servers at the beginning: they count as recommended. */
+  constructor(aim: number, size: number) {
+    this.#callsPerServer = aim;
     this.#size = size;
+    this.#recommended = [size];
   }
 
   /** Called every second. @param calls - of all servers. @returns how many servers there should be. */

@@ -3,7 +3,7 @@
 import { BEAT_MS } from '../../src/cluster/instances.ts';
 import { arrivalsOf, type LoadPhase } from '../../src/fake-platform/load/arrivals.ts';
 import { seededNumbers } from '../../src/base/seeded-numbers.ts';
-import { Autoscaler, SHIPPED } from './autoscaler.ts';
+import { Autoscaler, callsPerServer, SHIPPED } from './autoscaler.ts';
 
 /** What a call costs. */
 export interface CallCosts {
@@ -68,9 +68,10 @@ export function playFleet(plan: FleetPlan): FleetFigures {
   const arrivals = arrivalsOf({ kind: 'poisson', phases: plan.phases, seed: plan.seed, weights: [1] });
   /** By second. */
   const ends: Call[][] = [];
-  const first = Math.max(SHIPPED.least, Math.ceil(((plan.phases[0]?.fromPerSecond ?? 0) * CALL_S) / plan.targetCalls));
+  const aim = callsPerServer(plan.targetCalls, plan.msPerCall);
+  const first = Math.min(SHIPPED.most, Math.max(SHIPPED.least, Math.ceil(((plan.phases[0]?.fromPerSecond ?? 0) * CALL_S) / aim)));
   let servers = Array.from({ length: first }, (): Server => ({ fromS: 0, untilS: Infinity, calls: 0 }));
-  const scaler = new Autoscaler(plan.targetCalls, plan.msPerCall, first);
+  const scaler = new Autoscaler(aim, first);
   const sum = { calls: 0, turnedAway: 0, cut: 0, callS: 0, serverS: 0, mostServers: first };
   let next = arrivals.next();
   for (let nowS = 0; next.done !== true; nowS += 1) {

@@ -32,6 +32,7 @@ describe('a fleet that is played', () => {
   it('adds servers for the CPU when calls are dearer than their target assumes', () => {
     // 60 % of a core is 200 of these calls.
     expect(playFleet({ ...PLAN, msPerCall: 3 }).mostServers).toBeGreaterThan(playFleet(PLAN).mostServers);
+    expect(playFleet({ ...PLAN, msPerCall: 3, phases: [phase(1 / 60, 5)] }).mostServers).toBe(5);
   });
 
   it('cuts calls when it shrinks only where they cannot move, and fewer the longer it waits for them', () => {
