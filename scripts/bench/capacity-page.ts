@@ -32,6 +32,9 @@ const START_S = { usual: 60, slow: 240 } as const;
 export const DRAIN_S = 240;
 const MINUTE_MS = 60_000;
 const SEED = 7;
+const NOT_COUNTED = 'not counted';
+/** Less than what one run differs from the next by. */
+const NOT_MEASURABLE = 'not measurable';
 
 /** The kept result. */
 export async function readResult(): Promise<CapacityResult> {
@@ -62,25 +65,31 @@ function coresPart({ variants, date, commit, machine }: CapacityResult): string 
   const rows = variants.map(({ title, loads, proofs, derived, callsPerCore, kbPerCall, residentMb }) => {
     const proof = proofs.at(-1);
     const measured = proof === undefined ? ['', '', ''] : [percent(proof.corePart), ms(proof.firstResponseMs), ms(proof.loopDelayMs)];
-    const unproved =
-      proof === undefined || proof.isVoid !== null ? `not proved, ${String(derived)} by CPU` : `fewer than ${String(proof.calls)}`;
+    const byCpu = loads.at(-1)?.isVoid === null ? `${String(derived)} by CPU` : NOT_COUNTED;
+    const unproved = proof === undefined || proof.isVoid !== null ? `not proved, ${byCpu}` : `fewer than ${String(proof.calls)}`;
     const calls = callsPerCore === null ? unproved : String(callsPerCore);
-    return [title, ...loads.map(({ msPerCall }) => msPerCall.toFixed(2)), calls, ...measured, String(kbPerCall), String(residentMb)];
+    return [title, ...loads.map(counted), calls, ...measured, String(kbPerCall), String(residentMb)];
   });
   const from = `Measured on ${date} at ${commit}: ${machine.cpu}, ${String(machine.cores)} cores, Node ${machine.node.slice(1)}.`;
   return `${table(head, rows)}\n\n${[from, ...unproved(variants)].join('\n')}`;
 }
 
+/** The CPU of a load, if it ran as it should. */
+function counted({ msPerCall, isVoid }: LoadFigures): string {
+  return isVoid === null ? msPerCall.toFixed(2) : NOT_COUNTED;
+}
+
 /** Why a number is smaller than the one that CPU alone would allow. */
 function unproved(variants: readonly VariantFigures[]): readonly string[] {
-  return variants.flatMap(({ title, derived, proofs }) =>
-    proofs.flatMap((proof) => {
+  return variants.flatMap(({ title, loads, derived, proofs }) => [
+    ...loads.flatMap(({ calls, isVoid }) => (isVoid === null ? [] : [`\n${title}: ${String(calls)} calls were not counted: ${isVoid}.`])),
+    ...proofs.flatMap((proof) => {
       const why = reasons(proof);
       return why === ''
         ? []
         : [`\n${title}: ${String(proof.calls)} calls of ${String(derived)} that the CPU would allow did not count: ${why}.`];
     }),
-  );
+  ]);
 }
 
 function reasons({ isVoid, firstResponseMs, loopDelayMs }: LoadFigures): string {
@@ -93,7 +102,7 @@ function processesPart({ processes }: CapacityResult): string {
   const rows = processes.map((figures) => [
     `${String(figures.processes)} on ${figures.cores === 1 ? 'one core' : `${String(figures.cores)} cores, the load beside`}`,
     String(figures.calls),
-    figures.msPerCall.toFixed(2),
+    counted(figures),
     String(figures.residentMb),
     String(figures.scriptsPerSecond),
     String(figures.usPerScript),
@@ -112,7 +121,7 @@ export function costsOf({ variants, processes }: CapacityResult): CallCosts {
   if (pair === undefined) throw new Error('the result has no two processes');
   return {
     homeMs: msOf('grpc-tls') + Math.max(0, msOf('shared') - msOf('grpc')),
-    forwardedMs: Math.max(0, msOf('forwarded-all') - msOf('shared')),
+    forwardedMs: msOf('forwarded-all') - msOf('shared'),
     scriptsPerSecond: Math.max(0, pair.scriptsPerSecond - (2 * 2000) / BEAT_MS) / pair.calls,
     usPerScript: pair.usPerScript,
   };
@@ -120,19 +129,23 @@ export function costsOf({ variants, processes }: CapacityResult): CallCosts {
 
 function fleetPart(result: CapacityResult): string {
   const costs = costsOf(result);
+  const isMeasured = costs.forwardedMs > 0;
   const rows = FLEETS.map((servers) => {
     const together = steadyFleet(servers, 0, BOUNDS.corePart, costs);
     const inTurn = steadyFleet(servers, (servers - 1) / servers, BOUNDS.corePart, costs);
     return [
       String(servers),
       String(together.calls),
-      String(inTurn.calls),
+      isMeasured || servers === 1 ? String(inTurn.calls) : NOT_MEASURABLE,
       percent((servers - 1) / servers),
       String(together.scriptsPerSecond),
       percent(together.redisPart),
     ];
   });
-  const costLine = `CPU of a call at its home ${costs.homeMs.toFixed(2)} ms a second; forwarding all of its turns adds ${costs.forwardedMs.toFixed(2)} ms.`;
+  const forwarding = isMeasured
+    ? `forwarding all of its turns adds ${costs.forwardedMs.toFixed(2)} ms`
+    : `what forwarding adds was ${NOT_MEASURABLE}`;
+  const costLine = `CPU of a call at its home ${costs.homeMs.toFixed(2)} ms a second; ${forwarding}.`;
   return `${table(['Servers', 'Calls, kept together', 'Calls, RPCs in turn', 'Turns forwarded then', 'Redis scripts a second', 'CPU of Redis'], rows)}\n\n${costLine}`;
 }
 

@@ -9,7 +9,7 @@ import { Autoscaler, callsPerServer, SHIPPED } from './autoscaler.ts';
 export interface CallCosts {
   /** CPU for a second of a call at its home, ms. */
   readonly homeMs: number;
-  /** And what forwarding all of its turns adds, on both servers together. */
+  /** And what forwarding all of its turns adds, on both servers together; 0 or less where it is too little to be measured. */
   readonly forwardedMs: number;
   readonly scriptsPerSecond: number;
   readonly usPerScript: number;

@@ -12,6 +12,23 @@ it('has the tables of the kept result: otherwise run `npm run bench -- capacity 
   expect(now).toBe(made);
 });
 
+it('says which loads did not count, and what could not be measured', async () => {
+  const { variants, processes, ...rest } = await readResult();
+  const changed = variants.map((figures) => {
+    const isVoid = figures.name === 'grpc' ? 'the load was late' : null;
+    const msPerCall = figures.name === 'forwarded-all' ? 1 : 2;
+    return { ...figures, loads: figures.loads.map((load) => ({ ...load, isVoid, msPerCall })) };
+  });
+  const [first, ...others] = processes.map((figures) => ({ ...figures, isVoid: null, msPerCall: 2 }));
+  if (first === undefined) throw new Error('the result has no processes');
+  const { made } = await capacityPage({ ...rest, variants: changed, processes: [{ ...first, isVoid: 'it was late' }, ...others] });
+  expect(made).toMatch(
+    /^\| gRPC, cleartext \| not counted \|[^]*^\| gRPC, TLS \| 2\.00 \|[^]*calls were not counted: the load was late\.$/mu,
+  );
+  expect(made).toMatch(/^\| 1 on one core \| \d+ \| not counted \|[^]*^\| 2 on one core \| \d+ \| 2\.00 \|/mu);
+  expect(made).toMatch(/^\| 2 \| \d+ \| not measurable \|[^]*what forwarding adds was not measurable\.$/mu);
+});
+
 it('plays a fleet whose replicas are as full, and wait as long for calls over WebSocket, as parley.yaml says', () => {
   const { sessions, websocket } = z
     .object({ sessions: z.object({ max: z.number() }), websocket: z.object({ drain_ms: z.number() }) })
