@@ -20,7 +20,7 @@ that does nothing else. Progress is on stderr; the last line of stdout is JSON. 
 
   --write          keep the result in scripts/bench/capacity-result.json, and make the tables of docs/capacity.md from it
   --tables         measure nothing: make the tables from the kept result
-  --only VARIANT   one of ${PARTS.join(', ')}
+  --only VARIANT   one of ${PARTS.join(', ')}; with --write the others stay as they were
   --quick          few calls for a moment: a check of the bench, not a result
   --help
 
@@ -54,6 +54,16 @@ const only: CommandOption<string | undefined> = {
   },
 };
 
+/** With what is kept of the parts that were not measured. */
+async function withKept(measured: CapacityResult): Promise<CapacityResult> {
+  const kept = await readResult();
+  const variants = VARIANTS.flatMap(({ name }) => {
+    const found = [measured, kept].flatMap((result) => result.variants.filter((variant) => variant.name === name));
+    return found.slice(0, 1);
+  });
+  return { ...measured, variants, processes: measured.processes.length > 0 ? measured.processes : kept.processes };
+}
+
 async function measure(plan: CapacityPlan, part: string | undefined): Promise<CapacityResult> {
   // Redis and the fakes of services stand beside the load.
   bindTo(CORES.load, process.pid);
@@ -81,8 +91,9 @@ await command({
   help,
   options: { quick: toggle, write: toggle, tables: toggle, only },
   run: async ({ quick, write, tables, only: part }) => {
-    if (write && (quick || part !== undefined)) throw new Error('only a whole run is kept: no --quick, no --only beside --write');
-    const result = tables ? await readResult() : await measure(quick ? QUICK : PLAN, part);
+    if (write && quick) throw new Error('a short run is no result: no --quick beside --write');
+    const measured = tables ? await readResult() : await measure(quick ? QUICK : PLAN, part);
+    const result = write && part !== undefined ? await withKept(measured) : measured;
     if (write) await keepResult(result);
     if (write || tables) await writePage(result);
     return { ...result, isQuick: quick };
