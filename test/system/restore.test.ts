@@ -31,6 +31,12 @@ async function answerTo(call: PlatformCall): Promise<unknown> {
   return (await call.turn(keys('1'))).trailerTexts;
 }
 
+/** What the directory has of all calls. */
+async function homesIn(redis: Fleet['redis']): Promise<string> {
+  const keys = (await redis.ask('KEYS', 'parley:home:*')).split('\n').sort();
+  return (await Promise.all(keys.map((key) => redis.ask('HGET', key, 'snapshot')))).join('\n');
+}
+
 describe('backup and restore', () => {
   requireDebian(FLEET_NEEDS);
 
@@ -68,7 +74,15 @@ describe('backup and restore', () => {
     const kept = new RecordingFolder(recordings, [RECORDING_KEY]);
     await until('the call that is over is recorded', async () => (await kept.list()).some(({ summary }) => summary?.end !== undefined));
     await call.turn(event('SESSION_START'));
+    const before = await homesIn(redis);
     expect(await answerTo(call)).toEqual(['Answer 1.', 'Key 1.']);
+    // A snapshot is written beside its answer, so that a copy may come before it.
+    let last = before;
+    await until('the answer is kept', async () => {
+      const [previous, now] = [last, await homesIn(redis)];
+      last = now;
+      return now !== before && now === previous;
+    });
 
     shell(copy);
     // The copy does not know of it.
