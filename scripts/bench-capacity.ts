@@ -65,6 +65,8 @@ async function withKept(measured: CapacityResult): Promise<CapacityResult> {
 }
 
 async function measure(plan: CapacityPlan, part: string | undefined): Promise<CapacityResult> {
+  // A bound process sees one core.
+  const measuredOn = machine();
   // Redis and the fakes of services stand beside the load.
   bindTo(CORES.load, process.pid);
   const ground = await prepareGround();
@@ -81,7 +83,7 @@ async function measure(plan: CapacityPlan, part: string | undefined): Promise<Ca
       processes.push(await measureProcesses(cores, ground, plan));
     }
     const commit = execFileSync('git', ['rev-parse', '--short=10', 'HEAD'], { cwd: packageRoot(), encoding: 'utf8' }).trim();
-    return { date: new Date().toISOString().slice(0, 10), commit, machine: machine(), variants, processes };
+    return { date: new Date().toISOString().slice(0, 10), commit, machine: measuredOn, variants, processes };
   } finally {
     await ground.close();
   }
