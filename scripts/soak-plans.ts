@@ -4,9 +4,6 @@ import { KEYS, keysOf, type Key } from '../src/fake-platform/caller/key.ts';
 import type { PlatformHabits } from '../src/fake-platform/caller/key-entry.ts';
 import type { Step } from '../src/fake-platform/caller/script.ts';
 
-/** The bundled bots. */
-export const AGENTS = ['echo', 'front-desk', 'code-line'] as const;
-
 /** What callers say; every phrase is spoken once, before the calls. */
 export const PHRASES = [
   'Hello, can you hear me?',
@@ -62,8 +59,9 @@ export interface RoughPlan {
  * The plan of one call.
  *
  * @param phrases - the spoken {@link PHRASES}: µ-law, 8 kHz.
+ * @param agents - the bots that are called.
  */
-export function planCall(seed: number, number: number, phrases: readonly Uint8Array[]): FairPlan | RoughPlan {
+export function planCall(seed: number, number: number, phrases: readonly Uint8Array[], agents: readonly string[]): FairPlan | RoughPlan {
   const random = seededNumbers(Math.imul(seed, 0x9e3779b1) + number);
   const pick = <T>(list: readonly [T, ...T[]] | readonly T[]): T => {
     const item = list[Math.floor(random() * list.length)];
@@ -72,7 +70,7 @@ export function planCall(seed: number, number: number, phrases: readonly Uint8Ar
   };
   const chance = (part: number): boolean => random() < part;
   const between = (least: number, most: number): number => Math.floor(least + random() * (most - least));
-  const agentId = pick(AGENTS);
+  const agentId = pick(agents);
   const keys = (count: number): readonly Key[] => Array.from({ length: count }, () => pick(KEYS.slice(0, 12)));
 
   const barge = (part: number): { readonly interruptMs?: number } => (chance(part) ? { interruptMs: between(100, 3500) } : {});
@@ -88,6 +86,8 @@ export function planCall(seed: number, number: number, phrases: readonly Uint8Ar
         return chance(0.7) ? say() : chance(0.6) ? wait() : press(1);
       case 'front-desk':
         return chance(0.6) ? press(1) : chance(0.6) ? say() : wait();
+      case 'appointments':
+        return chance(0.8) ? say() : chance(0.5) ? press(1) : wait();
       default:
         return chance(0.4)
           ? { ...press(0), keys: keysOf(pick(CODES)) ?? [] }

@@ -8,11 +8,12 @@ import { packageRoot } from '../src/base/package-root.ts';
 import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { callerVoice } from '../src/cli/caller-voice.ts';
 import { rounded } from './bench/figures.ts';
-import { command, number, progress, type CommandResult } from './command-line.ts';
+import { command, number, progress, toggle } from './command-line.ts';
 import { placePlanned, type CallAccess } from './soak-calls.ts';
-import { AGENTS, PHRASES, planCall, planText } from './soak-plans.ts';
+import { PHRASES, planCall, planText } from './soak-plans.ts';
 import { gauge, handlesOf, LogWatch, MemoryWatch, moreHandles } from './soak-watch.ts';
-import { prepareSurroundings, startBuilt, type BuiltServer, type Surroundings } from './surroundings.ts';
+import { startEverything, startOne, type SoakedServers } from './soak-servers.ts';
+import { prepareSurroundings, type BuiltServer, type Surroundings } from './surroundings.ts';
 
 const help = `usage: npm run check -- soak [options]
 
@@ -23,6 +24,8 @@ stdout is JSON, and the exit code is 0 only when nothing was wrong. The calls th
   --calls N     calls at once (default 20)
   --seed N      the same seed and number give the same call (default: a new one, printed)
   --only N      places call number N of the seed alone and prints its timeline
+  --everything  two servers behind HAProxy, which share a Redis server, record every call, send traces, and ask models; half of
+                all turns reach the server that the call does not live at. Needs Debian's redis-server and haproxy
   --help
 
 example: npm run build && npm run check -- soak --minutes 5 --calls 10 --seed 7`;
@@ -43,28 +46,14 @@ const TOKENS = 20;
 const MAX_PAUSE_MS = 2000;
 const FOLDER = path.join(packageRoot(), 'coverage', 'soak');
 
-const SERVER_FLAGS = [
-  '--listen.no_input_ms=3000',
-  '--sessions.sweep_ms=2000',
-  '--sessions.idle_timeout_ms=60000',
-  // What is kept on purpose, up to a limit, must be full when the watching begins.
-  '--synthesizer.cache_max_bytes=2097152',
-  '--synthesizer.cache_folder=',
-  '--telemetry.timeline_calls=20',
-  // A busy machine is no reason to refuse calls here.
-  '--overload.max_loop_delay_ms=0',
-  '--sessions.max_per_organization=0',
-  '--sessions.max_new_per_s_per_organization=0',
-];
-
 /** What the calls have brought so far. */
 const total = { calls: 0, running: 0, turns: 0, protocolErrors: 0, failedCalls: 0 };
 
-type Access = Omit<CallAccess, 'token'> & { readonly tokens: readonly string[]; readonly seed: number };
+type Access = Omit<CallAccess, 'token'> & { readonly tokens: readonly string[]; readonly seed: number; readonly agents: readonly string[] };
 
 /** @returns the story of the call. */
 async function placeOne(nth: number, access: Access): Promise<string> {
-  const plan = planCall(access.seed, nth, access.phrases);
+  const plan = planCall(access.seed, nth, access.phrases, access.agents);
   total.running += 1;
   const { turns, wrong, isFailed, timeline } = await placePlanned(plan, {
     ...access,
@@ -99,16 +88,62 @@ async function placeMany(access: Access, callers: number, untilMs: number): Prom
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-async function prepareAccess({ issuer, certificatePem }: Surroundings, port: number, seed: number): Promise<Access> {
+async function prepareAccess({ issuer, certificatePem }: Surroundings, { port, agents }: SoakedServers, seed: number): Promise<Access> {
   const voice = await callerVoice();
   try {
     const phrases: Uint8Array[] = [];
     // On a machine that does other things beside, the first try may take too long.
     for (const phrase of PHRASES) phrases.push(await voice.speak(phrase).catch(() => voice.speak(phrase)));
     const tokens = await Promise.all(Array.from({ length: TOKENS }, () => issuer.issueToken({ lifetimeMinutes: 1440 })));
-    return { port, certificatePem, organizationId: issuer.claims.organizationId, phrases, tokens, seed };
+    return { port, agents, certificatePem, organizationId: issuer.claims.organizationId, phrases, tokens, seed };
   } finally {
     await voice.close();
+  }
+}
+
+/** One server and what is seen of it. */
+class Watched {
+  readonly #server: BuiltServer;
+  readonly #handlesBefore: ReadonlyMap<string, number>;
+  readonly #before: NodeJS.MemoryUsage;
+  readonly #memory: MemoryWatch;
+
+  private constructor(server: BuiltServer, handles: ReadonlyMap<string, number>, memory: NodeJS.MemoryUsage) {
+    this.#server = server;
+    this.#handlesBefore = handles;
+    this.#before = memory;
+    this.#memory = new MemoryWatch(server.process);
+  }
+
+  static async start(server: BuiltServer): Promise<Watched> {
+    await settled(server, () => true, new Map());
+    return new Watched(server, await handlesOf(server.process), await server.process.ask('memory'));
+  }
+
+  get text(): string {
+    const { heapBytes = 0, rssBytes = 0 } = this.#memory.latest ?? {};
+    return `heap ${(heapBytes / 2 ** 20).toFixed(1)} MB  resident ${(rssBytes / 2 ** 20).toFixed(0)} MB`;
+  }
+
+  /** Stops watching, waits until it has forgotten its calls, and stops it. */
+  async end(warmUpMs: number) {
+    const { process: child } = this.#server;
+    this.#memory.stop();
+    if (child.isOver) throw new Error('a server ended in the middle of the soak');
+    const memory = this.#memory.verdict(warmUpMs);
+    const { openSessions, openTurns, left } = await settled(this.#server, (handles) => handles.length === 0, this.#handlesBefore);
+    const after = await child.ask('memory');
+    const exit = await child.stop();
+    return {
+      ok: openSessions + openTurns + left.length === 0 && memory.isFlat && exit.code === 0,
+      rssSlopeMbPerHour: rounded(memory.rssSlopeMbPerHour, 1),
+      heapSlopeMbPerHour: rounded(memory.heapSlopeMbPerHour, 1),
+      openSessionsAtEnd: openSessions,
+      openTurnsAtEnd: openTurns,
+      leakedHandles: left,
+      heapGrowthMb: rounded((after.heapUsed + after.external - this.#before.heapUsed - this.#before.external) / 2 ** 20, 2),
+      exitCode: exit.code,
+    };
   }
 }
 
@@ -128,72 +163,52 @@ async function settled(
   }
 }
 
-async function soak(server: BuiltServer, logged: LogWatch, access: Access, callers: number, forMinutes: number): Promise<CommandResult> {
+async function soak(soaked: SoakedServers, logged: LogWatch, access: Access, callers: number, forMinutes: number) {
+  const { servers } = soaked;
   // One call to each bot, so that what is made once is there.
-  for (const [index, agentId] of AGENTS.entries()) {
+  for (const [index, agentId] of access.agents.entries()) {
     const step = { kind: 'say', label: 'hello', mulaw: access.phrases[0] ?? new Uint8Array(0) } as const;
     const plan = { kind: 'fair', agentId, script: [step], habits: {}, hangUpAtMs: undefined, breakAtMs: undefined, bearer: false } as const;
     await placePlanned(plan, { ...access, token: access.tokens[index] ?? '' });
   }
-  await settled(server, () => true, new Map());
-  const handlesBefore = await handlesOf(server.process);
-  const before = await server.process.ask('memory');
+  const watched = await Promise.all(servers.map((server) => Watched.start(server)));
 
   const startedAtMs = performance.now();
-  const watch = new MemoryWatch(server.process);
   const reports = setInterval(() => {
-    const { heapBytes = 0, rssBytes = 0 } = watch.latest ?? {};
     progress(
       `${((performance.now() - startedAtMs) / 60_000).toFixed(1).padStart(5)} min  calls ${String(total.calls)} + ${String(total.running)}  ` +
         `turns ${String(total.turns)}  wrong ${String(total.protocolErrors)}  failed ${String(total.failedCalls)}  ` +
-        `heap ${(heapBytes / 2 ** 20).toFixed(1)} MB  resident ${(rssBytes / 2 ** 20).toFixed(0)} MB`,
+        watched.map(({ text }) => text).join('  '),
     );
   }, PROGRESS_MS);
   const untilMs = startedAtMs + forMinutes * 60_000;
-  await Promise.race([placeMany(access, callers, untilMs), server.process.ended()]);
+  await Promise.race([placeMany(access, callers, untilMs), ...servers.map((server) => server.process.ended())]);
   clearInterval(reports);
-  watch.stop();
-  if (server.process.isOver) throw new Error('the server ended in the middle of the soak');
   const minutes = (performance.now() - startedAtMs) / 60_000;
-  const memory = watch.verdict(Math.max(MIN_WARM_UP_MS, minutes * 60_000 * WARM_UP_PART));
 
-  progress('no new calls; waiting until the server has forgotten the old ones');
-  const { openSessions, openTurns, left } = await settled(server, (handles) => handles.length === 0, handlesBefore);
-  const after = await server.process.ask('memory');
-  const exit = await server.process.stop();
-  const isStopClean = exit.code === 0;
+  progress('no new calls; waiting until the servers have forgotten the old ones');
+  const facts = await soaked.facts();
+  // One after the other: the last of a fleet keeps what the others hand over.
+  const ends = [];
+  for (const each of watched) ends.push(await each.end(Math.max(MIN_WARM_UP_MS, minutes * 60_000 * WARM_UP_PART)));
   const { calls, turns, protocolErrors, failedCalls } = total;
-  const ok =
-    protocolErrors + failedCalls + openSessions + openTurns + left.length + logged.errors === 0 &&
-    memory.isFlat &&
-    isStopClean &&
-    calls > 0;
   return {
-    ok,
-    minutes: rounded(minutes, 1),
-    calls,
-    turns,
-    protocolErrors,
-    failedCalls,
-    rssSlopeMbPerHour: rounded(memory.rssSlopeMbPerHour, 1),
-    heapSlopeMbPerHour: rounded(memory.heapSlopeMbPerHour, 1),
-    openSessionsAtEnd: openSessions,
-    leakedHandles: left.length,
-    openTurnsAtEnd: openTurns,
-    leakedHandleKinds: left,
-    heapGrowthMb: rounded((after.heapUsed + after.external - before.heapUsed - before.external) / 2 ** 20, 2),
-    loggedErrors: logged.errors,
-    warnings: logged.warnings,
-    exitCode: exit.code,
-    seed: access.seed,
-    node: process.version,
+    ok: protocolErrors + failedCalls + logged.errors === 0 && ends.every(({ ok }) => ok) && calls > 0,
+    ...{ minutes: rounded(minutes, 1), calls, turns, protocolErrors, failedCalls, ...facts, servers: ends },
+    ...{ loggedErrors: logged.errors, warnings: logged.warnings, seed: access.seed, node: process.version },
   };
 }
 
 await command({
   help,
-  options: { minutes: number(60), calls: number(20, 1), seed: number(undefined), only: number(undefined) },
-  run: async ({ minutes, calls, only, ...given }) => {
+  options: {
+    minutes: number(60),
+    calls: number(20, 1),
+    seed: number(undefined),
+    only: number(undefined),
+    everything: toggle,
+  },
+  run: async ({ minutes, calls, only, everything, ...given }) => {
     const seed = given.seed ?? Math.floor(Math.random() * 2 ** 31);
     progress(`seed ${String(seed)}`);
     await rm(FOLDER, { recursive: true, force: true });
@@ -202,14 +217,15 @@ await command({
     const logged = new LogWatch((line) => {
       progress(`SERVER  ${line}`);
     });
+    let soaked: SoakedServers | undefined;
     try {
-      const server = await startBuilt(surroundings, SERVER_FLAGS, logged.take);
-      const access = await prepareAccess(surroundings, server.port, seed);
-      if (only === undefined) return await soak(server, logged, access, calls, minutes);
+      soaked = await (everything ? startEverything : startOne)(surroundings, folder, logged.take);
+      const access = await prepareAccess(surroundings, soaked, seed);
+      if (only === undefined) return await soak(soaked, logged, access, calls, minutes);
       console.log(await placeOne(only, access));
-      await server.process.stop();
       return undefined;
     } finally {
+      await soaked?.close();
       await surroundings.issuer.close();
       await rm(folder, { recursive: true, force: true });
     }

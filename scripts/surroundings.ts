@@ -17,6 +17,8 @@ export interface Surroundings {
   readonly issuer: Issuer;
   /** PEM text that clients must trust. */
   readonly certificatePem: string;
+  /** Of the certificate's key, as PEM. */
+  readonly keyFile: string;
   /** For `--config`. Holds a nonce: readable by its owner only. */
   readonly configFile: string;
 }
@@ -32,7 +34,7 @@ export async function prepareSurroundings(folder: string): Promise<Surroundings>
     await issuer.close();
     throw error;
   }
-  return { issuer, certificatePem: certificate.certificatePem, configFile };
+  return { issuer, certificatePem: certificate.certificatePem, keyFile: certificate.keyFile, configFile };
 }
 
 /** The built program, serving calls with TLS and the token check on. Whoever starts it stops it. */
