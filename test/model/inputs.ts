@@ -32,9 +32,15 @@ export class Inputs {
 
   /** A session begins. @param turns - that were answered before. @param isContinued - what was answered must be known here, too. */
   begin(turns: number, isContinued = false): void {
-    this.#inputs = isContinued ? this.#inputs.filter(({ fate }) => fate !== 'none') : [];
+    if (isContinued) this.moved();
+    else this.#inputs = [];
     [this.#bargeIns, this.#isDone] = [new BargeIns(), false];
     this.#answer = { begun: 0, turns, wasUnspoken: false };
+  }
+
+  /** The call is taken from a process, and with it what did not reach the bot yet: the RPCs of those inputs are over. */
+  moved(): void {
+    this.#inputs = this.#inputs.filter(({ fate }) => fate !== 'none');
   }
 
   /** An input is complete. */

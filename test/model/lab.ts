@@ -300,6 +300,7 @@ class Lab {
     this.#note(() => '— the call moves to another process —');
     this.#moves += 1;
     this.#left = { snapshot: throughJson({ ...session.snapshot, played: undefined }) as JsonObject, generation: this.#moves + 1 };
+    this.#reference.inputs.moved();
     this.#sessions.lose(OPENING);
   }
 
