@@ -5,19 +5,18 @@ import type { JsonValue } from '../base/json.ts';
 import { turnOpening, type AudioInput, type Input } from '../dialog/input.ts';
 import type { Output, PromptAudio } from '../dialog/output.ts';
 import type { CallRecorder, HeardWords, RecordedCall, RecordedTurn, Recognized, ServiceAnswer } from '../session/ports.ts';
-import { EventBlock } from './event-block.ts';
+import { BLOCK_BYTES, EventBlock } from './event-block.ts';
 import { HeldBack } from './held-back.ts';
 import type { RecordedEvent, RecordingHeader, SoundRange } from './recording.ts';
 import { allowedInput, keptOutput, WITHHELD, withheldInput } from './redaction.ts';
 import { FileSealer, PIECE } from './sealed-file.ts';
 import type { WriteQueue, WrittenFile } from './write-queue.ts';
 
-/** No parameter is kept. */
-const NONE: ReadonlySet<string> = new Set();
+const NO_PARAMETERS: ReadonlySet<string> = new Set();
 /** In place of the turn of a lost question: the call may have begun in another process. */
 const UNKNOWN_TURN = -1;
 
-/** An event without its time. JSON leaves out what is undefined. */
+/** JSON leaves out what is undefined. */
 type Timeless<E> = E extends { readonly kind: 'fact' } ? Fact : E extends RecordedEvent ? Omit<E, 'atMs'> : never;
 interface Fact {
   readonly kind: 'fact';
@@ -57,6 +56,8 @@ export class CallRecording implements CallRecorder {
   readonly #file: WrittenFile;
   readonly #sealer: FileSealer;
   readonly #sounds = new WeakMap<PromptAudio, SoundRange>();
+  /** Sounds that wait for the next block: every write costs a call more than what is written. */
+  #unwritten: Uint8Array[] = [];
   readonly #held = new HeldBack();
   readonly #open = new Set<number>();
   /** The turn whose question is lost, while the caller may answer it: it may have been sensitive. Undefined: none is. */
@@ -234,7 +235,7 @@ export class CallRecording implements CallRecorder {
     const isComplete = input.kind !== 'dtmf_start' && input.kind !== 'session_end';
     if (isComplete && isOpen) this.#held.wait(turn.number, this.#block);
     // Parameters may repeat what is secret.
-    const allowed = allowedInput(input, this.#secret ? NONE : this.#options.parameters);
+    const allowed = allowedInput(input, this.#secret ? NO_PARAMETERS : this.#options.parameters);
     this.#put(turn, { kind: 'input', turn: turn.id, input: this.#isHeldFull || !isOpen ? withheldInput(allowed) : allowed });
     if (isComplete) this.#held.complete(turn.number, this.#block);
   }
@@ -270,8 +271,8 @@ export class CallRecording implements CallRecorder {
   #put(turn: RecordedTurn | Pick<RecordedTurn, 'id'> | undefined, event: Timeless<RecordedEvent>, atMs = this.#nowMs): void {
     const { kind } = event;
     if (this.#opening !== undefined && kind !== 'fact' && kind !== 'turn_opened') this.#opened(this.#opening.turn, undefined);
-    // Earlier versions read the time from here.
-    const json = JSON.stringify({ atMs, ...event });
+    // Earlier versions read the time from here. A copy of an event with its time would be slow to make.
+    const json = `{"atMs":${String(atMs)},${JSON.stringify(event).slice(1)}`;
     const number = turn !== undefined && 'number' in turn ? turn.number : 0;
     if (!this.#block.json(atMs, number, json)) this.#nextBlock().json(atMs, number, json);
   }
@@ -286,14 +287,10 @@ export class CallRecording implements CallRecorder {
   }
 
   #queue(block: EventBlock): void {
-    const { blocks } = this.#options;
-    this.#write(
-      block.used,
-      () => this.#sealer.piece(PIECE.events, block.written),
-      () => {
-        blocks.giveBack(block.memory);
-      },
-    );
+    const giveBack = (): void => {
+      this.#options.blocks.giveBack(block.memory);
+    };
+    this.#writeSounds(block.used, () => this.#sealer.piece(PIECE.events, block.written), giveBack);
   }
 
   /** Each sound is stored once. */
@@ -304,8 +301,17 @@ export class CallRecording implements CallRecorder {
     const range = { from: this.#soundBytes, bytes: mulaw.length };
     this.#soundBytes += mulaw.length;
     this.#sounds.set(audio, range);
-    this.#write(mulaw.length, () => this.#sealer.piece(PIECE.sound, mulaw));
+    this.#unwritten.push(mulaw);
+    if (bytesOf(this.#unwritten) > BLOCK_BYTES) this.#writeSounds(0, () => []);
     return range;
+  }
+
+  /** What waits, and a piece behind it. */
+  #writeSounds(bytes: number, piece: () => readonly Uint8Array[], onDone?: () => void): void {
+    const sounds = this.#unwritten;
+    this.#unwritten = [];
+    const pieces = (): readonly Uint8Array[] => [...sounds.flatMap((mulaw) => this.#sealer.piece(PIECE.sound, mulaw)), ...piece()];
+    this.#write(bytes + bytesOf(sounds), pieces, onDone);
   }
 
   #write(bytes: number, piece: () => readonly Uint8Array[], onDone?: () => void): void {
@@ -337,4 +343,8 @@ export class CallRecording implements CallRecorder {
     this.#options.onFailed(thrown);
     this.#options.onClosed(this, false, this.#bytes);
   }
+}
+
+function bytesOf(sounds: readonly Uint8Array[]): number {
+  return sounds.reduce((sum, { length }) => sum + length, 0);
 }
