@@ -1,5 +1,6 @@
 // What each organization did in the last day.
-import type { ShownOrganization, ShownOrganizations } from '../../src/ops/console-api.ts';
+import type { OrganizationCalls } from '../../src/dialog/call-view.ts';
+import type { ShownOrganizations } from '../../src/ops/console-api.ts';
 import { usePolled } from './server-api.ts';
 import { count, inWords } from './shown.ts';
 import { Table } from './table.tsx';
@@ -20,7 +21,7 @@ export function Organizations() {
   );
 }
 
-function cellsOf({ organizationId, openCalls, maxCalls, begun, durationMs, ends, refused }: ShownOrganization) {
+function cellsOf({ organizationId, openCalls, maxCalls, begun, durationMs, ends, refused }: OrganizationCalls) {
   const isFull = maxCalls > 0 && openCalls >= maxCalls;
   const refusals = countsText(refused);
   return [

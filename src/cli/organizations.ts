@@ -3,7 +3,8 @@ import { Command } from 'commander';
 import { loadSections } from '../app/config/load-settings.ts';
 import { EXIT } from '../base/terminal/failure.ts';
 import { alignedRows } from '../base/terminal/table.ts';
-import type { ApiRefusal, ShownOrganization, ShownOrganizations } from '../ops/console-api.ts';
+import type { OrganizationCalls } from '../dialog/call-view.ts';
+import type { ApiRefusal, ShownOrganizations } from '../ops/console-api.ts';
 import { operationsOrigin } from './operations-origin.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
@@ -44,7 +45,7 @@ function textOf({ hours, organizations, silent }: ShownOrganizations): string {
   return `${table}${String(organizations.length)} organizations with calls within ${String(hours)} hours, as far as the servers have run\n${missing}`;
 }
 
-function rowOf({ organizationId, openCalls, maxCalls, begun, durationMs, ends, refused }: ShownOrganization): readonly string[] {
+function rowOf({ organizationId, openCalls, maxCalls, begun, durationMs, ends, refused }: OrganizationCalls): readonly string[] {
   return [
     organizationId === '' ? '(none)' : organizationId,
     ...[String(openCalls), maxCalls === 0 ? 'none' : String(maxCalls), String(begun), (durationMs / MINUTE_MS).toFixed(1)],

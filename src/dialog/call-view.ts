@@ -179,3 +179,18 @@ export interface CallSearch {
   readonly fromMs?: number;
   readonly untilMs?: number;
 }
+
+/** The calls of one organization. */
+export interface OrganizationCalls {
+  readonly organizationId: string;
+  readonly openCalls: number;
+  /** Most open calls on all servers; 0: no limit. */
+  readonly maxCalls: number;
+  readonly begun: number;
+  /** Of the calls that have ended, ms. */
+  readonly durationMs: number;
+  /** How many ended how; `bot_transfer`: the bot gave the caller to a person. */
+  readonly ends: Readonly<Record<string, number>>;
+  /** How many were refused, by reason. */
+  readonly refused: Readonly<Record<string, number>>;
+}

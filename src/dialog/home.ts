@@ -1,5 +1,6 @@
 // Where a call lives: the questions of transports and the answers of call homes. Knows neither streams nor how the answer is found.
 import type { JsonObject } from '../base/json.ts';
+import type { CallKey } from './call.ts';
 
 /** Another instance, as in the table of instances. */
 export interface Peer {
@@ -59,3 +60,11 @@ export type ForwardLoss = 'not_mine' | 'refused' | 'broken';
 /** How forwarding a turn ended. Public: a label of a metric. */
 export const FORWARD_OUTCOMES = ['completed', 'error', 'cancelled', 'taken_over', 'failed'] as const;
 export type ForwardOutcome = (typeof FORWARD_OUTCOMES)[number];
+
+/** A turn whose forwarding to the home of its call is over. */
+export interface EndedForward {
+  readonly call: CallKey;
+  readonly trackingId: string;
+  /** How long it took. */
+  readonly ms: number;
+}

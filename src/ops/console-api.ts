@@ -1,5 +1,6 @@
 // What the console asks a server, and what it is answered: types only, shared with the page. Times are ms since the epoch, durations ms,
 // unless said otherwise.
+import type { OrganizationCalls } from '../dialog/call-view.ts';
 
 /** What a visitor may do: `listen` also hears recordings and reads what was said in them. */
 export type ConsoleRole = 'view' | 'listen';
@@ -96,22 +97,8 @@ export interface ShownRefusal {
 export interface ShownOrganizations {
   /** So far back the counts go at most; not behind the start of each server. */
   readonly hours: number;
-  readonly organizations: readonly ShownOrganization[];
+  readonly organizations: readonly OrganizationCalls[];
   readonly silent: readonly SilentServer[];
-}
-
-export interface ShownOrganization {
-  readonly organizationId: string;
-  readonly openCalls: number;
-  /** Most open calls on all servers; 0: no limit. */
-  readonly maxCalls: number;
-  readonly begun: number;
-  /** Of the calls that have ended. */
-  readonly durationMs: number;
-  /** How many ended how; `bot_transfer`: the bot gave the caller to a person. */
-  readonly ends: Readonly<Record<string, number>>;
-  /** How many were refused, by reason. */
-  readonly refused: Readonly<Record<string, number>>;
 }
 
 export interface ShownDataSource {

@@ -2,6 +2,7 @@
 // by hours; bounded.
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts, CallKey } from '../dialog/call.ts';
+import type { OrganizationCalls } from '../dialog/call-view.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { Admission, AdmissionRefusal } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
@@ -13,21 +14,6 @@ export const KEPT_HOURS = 24;
 const MAX_ORGANIZATIONS = 1000;
 /** Stands for all others. No organization of the platform has such an id. */
 const OTHERS = '(others)';
-
-/** The calls of one organization. */
-export interface OrganizationCalls {
-  readonly organizationId: string;
-  readonly openCalls: number;
-  /** Most open calls on all servers; 0: no limit. */
-  readonly maxCalls: number;
-  readonly begun: number;
-  /** Of the calls that have ended, ms. */
-  readonly durationMs: number;
-  /** How many ended how. */
-  readonly ends: Readonly<Record<string, number>>;
-  /** How many were refused, by reason. */
-  readonly refused: Readonly<Record<string, number>>;
-}
 
 const NOTHING = { openCalls: 0, maxCalls: 0, begun: 0, durationMs: 0, ends: {}, refused: {} };
 

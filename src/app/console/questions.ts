@@ -1,11 +1,10 @@
 // The questions of operators to the processes of a server and to other servers, and their answers: plain JSON.
 import { parseJson } from '../../base/json.ts';
-import type { CallSearch, CallView } from '../../dialog/call-view.ts';
+import type { CallSearch, CallView, OrganizationCalls } from '../../dialog/call-view.ts';
 import type { ShownCallRow, ShownServer, SilentServer } from '../../ops/console-api.ts';
 import type { CallSummary, CallTimeline } from '../../telemetry/call-timeline.ts';
 import type { WatchedDataSource } from '../../telemetry/admin-metrics.ts';
 import type { MetricReading } from '../../telemetry/metrics.ts';
-import type { OrganizationCalls } from '../../telemetry/organization-report.ts';
 import type { RefusedCalls } from '../../telemetry/refused-organizations.ts';
 import type { ServiceReading } from '../../telemetry/service-readings.ts';
 import type { TrafficSlot } from '../../telemetry/traffic.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { CallFacts, CallKey } from '../../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../../dialog/ending.ts';
-import type { ForwardOutcome } from '../../dialog/home.ts';
+import type { EndedForward, ForwardOutcome } from '../../dialog/home.ts';
 import type { TurnReport } from '../../dialog/turn-report.ts';
 import type { SessionObserver } from '../../session/ports.ts';
 import { ATTRIBUTES, SPANS } from './conventions.ts';
@@ -25,14 +25,6 @@ export interface CallTracesOptions {
   readonly hasContent: boolean;
   /** Takes each span. */
   readonly write: (span: Span) => void;
-}
-
-/** A turn that was forwarded to the home of its call. */
-export interface ForwardedTurn {
-  readonly call: CallKey;
-  readonly trackingId: string;
-  /** How long it took. */
-  readonly ms: number;
 }
 
 interface TracedCall {
@@ -87,7 +79,7 @@ export class CallTraces implements SessionObserver {
     return () => void this.#named.delete(conversationId);
   }
 
-  forwarded({ call, trackingId, ms }: ForwardedTurn, outcome: ForwardOutcome): void {
+  forwarded({ call, trackingId, ms }: EndedForward, outcome: ForwardOutcome): void {
     const traceId = traceIdOf(call);
     if (!this.#isWanted(call, traceId)) return;
     const endMs = this.#options.clock.nowMs();

@@ -1,8 +1,7 @@
 // All turns that this process forwards, with their limit and their counts. They are not in this process's limits and
 // counts of calls.
 import { waitAtMost } from '../../base/abort.ts';
-import type { CallKey } from '../../dialog/call.ts';
-import type { ForwardOutcome, LocatedAtPeer } from '../../dialog/home.ts';
+import type { EndedForward, ForwardOutcome, LocatedAtPeer } from '../../dialog/home.ts';
 import { OpenSet } from './open-set.ts';
 import { Relay, type ForwardableTurn, type ForwardedBytes, type RelayParts } from './relay.ts';
 
@@ -16,14 +15,6 @@ export interface RelayObserver {
   homeAnswered(afterMs: number): void;
   /** Called once for each that was opened. */
   forwardEnded(outcome: ForwardOutcome, bytes: ForwardedBytes, turn: EndedForward): void;
-}
-
-/** A forwarded turn when it is over. */
-export interface EndedForward {
-  readonly call: CallKey;
-  readonly trackingId: string;
-  /** How long it took. */
-  readonly ms: number;
 }
 
 export interface RelaysOptions extends Pick<RelayParts, 'homes' | 'links' | 'clock' | 'log'> {
