@@ -39,7 +39,10 @@ export class TraceCollector {
   requests = 0;
   /** What happens to requests from now on. */
   does: 'take' | 'refuse' | 'hang' = 'take';
-  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #server = createServer((request, response) => {
+    // Who sends may give up.
+    this.#answer(request, response).catch(() => response.destroy());
+  });
 
   static async start(): Promise<TraceCollector> {
     const collector = new TraceCollector();
