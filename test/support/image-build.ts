@@ -76,12 +76,14 @@ export class ImageBuild {
   readonly #dockerignore: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #args: Map<string, string>;
+  readonly #insteadOf: ReadonlyMap<string, string>;
   readonly #stages: Stage[] = [];
 
   /**
    * @param context - folder that holds the Dockerfile.
    * @param target - empty folder for the stages.
    * @param env - what the RUN steps find of this machine: the way to programs, the packages already fetched.
+   * @param insteadOf - commands that are run in place of others, because something else proves those.
    */
   private constructor(
     context: string,
@@ -89,12 +91,14 @@ export class ImageBuild {
     dockerignore: string,
     args: ReadonlyMap<string, string>,
     env: Record<string, string | undefined>,
+    insteadOf: ReadonlyMap<string, string>,
   ) {
     this.#context = context;
     this.#target = target;
     this.#dockerignore = dockerignore;
     this.#args = new Map(args);
     this.#env = env;
+    this.#insteadOf = insteadOf;
   }
 
   /** Runs all steps. @throws when one fails, or the Dockerfile says something that this cannot do. */
@@ -103,9 +107,10 @@ export class ImageBuild {
     target: string,
     args: ReadonlyMap<string, string>,
     env: Record<string, string | undefined>,
+    insteadOf: ReadonlyMap<string, string> = new Map(),
   ): Promise<BuiltImage> {
     const dockerignore = await readFile(path.join(context, '.dockerignore'), 'utf8');
-    const build = new ImageBuild(context, target, dockerignore, args, env);
+    const build = new ImageBuild(context, target, dockerignore, args, env, insteadOf);
     for (const instruction of instructionsOf(await readFile(path.join(context, 'Dockerfile'), 'utf8'))) await build.#step(instruction);
     return build.#stage();
   }
@@ -199,7 +204,7 @@ export class ImageBuild {
     // It would touch this machine instead of the stage.
     if (/(?:^|\s)\//u.test(command)) throw new Error(`RUN with an absolute path cannot be tested: ${command}`);
     const env = { ...this.#env, ...stage.env };
-    const done = promisify(execFile)('sh', ['-ec', command], { cwd: this.#inside(stage, '.'), env, maxBuffer: 16 * 1024 * 1024 });
+    const done = promisify(execFile)('sh', ['-ec', this.#insteadOf.get(command) ?? command], { cwd: this.#inside(stage, '.'), env, maxBuffer: 16 * 1024 * 1024 });
     await done.catch((error: unknown) => {
       const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
       throw new Error(`RUN ${command} failed:\n${output}`, { cause: error });

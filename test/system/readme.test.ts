@@ -1,11 +1,14 @@
-// Runs every command of README.md in a copy of the project, as a newcomer would, with the files the text tells to write.
+// Runs every command of README.md in a copy of the project, as a newcomer would, with the files the text tells to write. `npm run dev`
+// and `npm run demo` begin with the sources; the other commands of the program, whose script is the demo's, with the compiled program.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agreeInBrowser } from '../../src/fake-platform/platform/browser.ts';
+import { compiledMain } from '../support/compiled-program.ts';
 import { freePorts } from '../support/free-port.ts';
+import { SPOKEN_PROMPTS } from '../support/spoken-prompts.ts';
 
 /** The organization of the text. */
 const ORG = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
@@ -28,6 +31,10 @@ function commandWith(words: string): string {
 interface Run {
   readonly code: number | null;
   readonly output: string;
+}
+
+interface Manifest {
+  readonly scripts: Record<string, string>;
 }
 
 /** A command that may run on. */
@@ -81,6 +88,12 @@ beforeAll(async () => {
   copy = await mkdtemp(path.join(os.tmpdir(), 'parley-readme-'));
   for (const name of [...COPIED, ...COPIED_FOLDERS]) await cp(path.join(ROOT, name), path.join(copy, name), { recursive: true });
   await symlink(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+  await Promise.all([path.join(copy, 'cache'), SPOKEN_PROMPTS].map((folder) => mkdir(folder, { recursive: true })));
+  await symlink(SPOKEN_PROMPTS, path.join(copy, 'cache', 'prompts'));
+  const manifest = JSON.parse(await readFile(path.join(copy, 'package.json'), 'utf8')) as Manifest;
+  expect(manifest.scripts['demo']).toBe(`${manifest.scripts['parley'] ?? ''} demo`);
+  manifest.scripts['parley'] = `node ${compiledMain()}`;
+  await writeFile(path.join(copy, 'package.json'), JSON.stringify(manifest));
   const [helloBot = '', helloTest = ''] = blocks('ts');
   await writeFile(path.join(copy, 'bots', 'hello.ts'), helloBot);
   await writeFile(path.join(copy, 'bots', 'hello.test.ts'), helloTest);

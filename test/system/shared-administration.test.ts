@@ -119,11 +119,6 @@ describe('three servers with one store', () => {
     await closeAll([first, second], clock);
   }, 240_000);
 
-  it('a start without the store fails, because nobody could be let in', async () => {
-    const { serve } = await shared(systemClock);
-    await expect(serve('redis://127.0.0.1:1')).rejects.toMatchObject({ code: 'store_unavailable' });
-  });
-
   it('L-10 leave nothing to change for a command, which looks meanwhile, and changes what it likes when all have stopped', async () => {
     const { api, servers, serve, flags, storeFlags } = await shared(systemClock);
     const run = (...argv: readonly string[]) => runAdmin([...argv, ...flags, ...storeFlags()]);

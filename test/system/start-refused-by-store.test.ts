@@ -8,12 +8,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { systemClock } from '../../src/base/clock.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import type { DoctorReport } from '../../src/cli/doctor-text.ts';
+import { platformCommand } from '../../src/fake-platform/cli/platform.ts';
 import { runAdmin, runCommand } from '../support/admin-command.ts';
 import { adminSurroundings, type AdminSurroundings } from '../support/admin-surroundings.ts';
 import { certificateAuthority } from '../support/certificate-authority.ts';
 import { requireDebian } from '../support/debian.ts';
 import { freePort } from '../support/free-port.ts';
-import { ParleyProcess } from '../support/parley-process.ts';
+import type { ParleyProcess } from '../support/parley-process.ts';
 import { RedisSentinel } from '../support/redis-sentinel.ts';
 import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/server-flags.ts';
@@ -123,12 +124,9 @@ describe('a command that opens the store names the cause, and it alone, when it 
 });
 
 describe('when the store cannot be used', () => {
-  it.each([
-    ['alone', []],
-    ['with workers', ['--workers', '2']],
-  ] as const)('a server with an administration ends with 1 and names the cause, %s', async (_way, workers) => {
+  it('a server with an administration and workers ends with 1 and names the cause', async () => {
     const around = await adminSurroundings({ isLoggedIn: false });
-    const server = serve([...flagsFor(around, [`redis.url=${locked.url}`, 'redis.password=wrong']), ...workers]);
+    const server = serve([...flagsFor(around, [`redis.url=${locked.url}`, 'redis.password=wrong']), '--workers=2']);
     expect(await server.ended()).toEqual({ code: 1, signal: null });
     expect(errorOf(server)).toMatch(/^error store_unavailable .*WRONGPASS/);
     expect(server.stderr).not.toContain('redis.password=');
@@ -171,7 +169,7 @@ describe('parley doctor looks at the store that servers share, without an admini
     expect(check?.findings).toMatchObject([{ code: 'store_right_missing', severity: 'fault', what }]);
     const around = await adminSurroundings({ isLoggedIn: false });
     const server = serve(flagsFor(around, store));
-    await server.ended();
+    expect(await server.ended()).toEqual({ code: 1, signal: null });
     expect(server.stderr).toContain(what);
   });
 
@@ -242,9 +240,7 @@ describe('a process that was asked to serve', () => {
 
   it('ends with 1 when the port of its platform is taken', async () => {
     const port = new URL(open.url).port;
-    const platform = new ParleyProcess(['platform', '--port', port]);
-    onTestFinished(() => platform.kill());
-    expect(await platform.ended()).toEqual({ code: 1, signal: null });
-    expect(platform.stderr).toMatch(/^error listen_failed/);
+    const { code, err } = await runCommand(platformCommand(), ['--port', port]);
+    expect([code, err]).toEqual([1, expect.stringMatching(/^error listen_failed/)]);
   });
 });

@@ -303,17 +303,6 @@ describe('a server of several processes', () => {
     expect(running.alive).toEqual([]);
   });
 
-  it('kills a worker that hangs while all of them stop', async (context) => {
-    const running = serve(context, '--shutdown.notice_ms=0');
-    await running.ready();
-    const [hanging = 0] = running.alive;
-    process.kill(hanging, 'SIGSTOP');
-    running.signal('SIGTERM');
-    expect(await running.ended()).toEqual({ code: 0, signal: null });
-    expect(running.lines('a worker does not answer and is killed').map(({ pid }) => pid)).toEqual([hanging]);
-    expect(running.alive).toEqual([]);
-  });
-
   it('leaves no worker behind when the process that started them is killed, and no turn unfinished', async (context) => {
     const running = serve(context, '--shutdown.grace_ms=20000');
     const ready = await running.ready();
@@ -332,7 +321,7 @@ describe('a server of several processes', () => {
     expect(systemClock.monotonicMs() - startedMs).toBeLessThan(10_000);
   });
 
-  it('closes connections that are too many for every worker, instead of offering them around', async (context) => {
+  it('closes connections that are too many for every worker, and kills a worker that hangs while all of them stop', async (context) => {
     const running = serve(context, '--tls.mode=off', '--grpc.max_connections=1', '--shutdown.notice_ms=0');
     const { port } = await running.ready();
     const closed: number[] = [];
@@ -347,6 +336,13 @@ describe('a server of several processes', () => {
     await until('both that are too many are closed', () => closed.length === 2);
     expect(running.stderr).toContain('connections to the media server were closed: as many as allowed are open');
     expect((await operations(await running.ready(), '/health/ready')).status).toBe(200);
+
+    const [hanging = 0] = running.alive;
+    process.kill(hanging, 'SIGSTOP');
+    running.signal('SIGTERM');
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
+    expect(running.lines('a worker does not answer and is killed').map(({ pid }) => pid)).toEqual([hanging]);
+    expect(running.alive).toEqual([]);
   });
 
   it('says once what keeps the workers from starting', async (context) => {
@@ -357,14 +353,12 @@ describe('a server of several processes', () => {
     await until('the port is taken', () => taken.listening);
     const address = taken.address();
     const port = typeof address === 'object' && address !== null ? String(address.port) : '';
-    for (const flag of [`--grpc.port=${port}`, `--ops.port=${port}`]) {
-      const running = serve(context, flag);
-      expect(await running.ended()).toEqual({ code: 1, signal: null });
-      expect(running.stdout).toBe('');
-      expect([...running.stderr.matchAll(/^error listen_failed {2}.*$/gmu)]).toHaveLength(1);
-      expect(running.stderr).toContain(port);
-      expect(running.stderr).not.toContain('    at ');
-    }
+    const running = serve(context, `--grpc.port=${port}`);
+    expect(await running.ended()).toEqual({ code: 1, signal: null });
+    expect(running.stdout).toBe('');
+    expect([...running.stderr.matchAll(/^error listen_failed {2}.*$/gmu)]).toHaveLength(1);
+    expect(running.stderr).toContain(port);
+    expect(running.stderr).not.toContain('    at ');
   });
 });
 
@@ -376,20 +370,6 @@ describe('parley serve --workers refuses to start', () => {
       '',
       expect.stringMatching(/^error config_invalid {2}--workers 2 needs a store .* set store\.kind to redis/u),
     ]);
-  });
-
-  it('with calls over WebSocket on the operations port', async (context) => {
-    const running = serve(context, '--websocket.enabled=true', '--websocket.listen=ops', '--store.kind=redis');
-    expect(await running.ended()).toEqual({ code: 2, signal: null });
-    expect(running.stderr).toMatch(
-      /^error config_invalid {2}--workers 2 does not go with websocket\.listen ops.* set websocket\.listen to own$/mu,
-    );
-  });
-
-  it('with one peer port for all of them', async (context) => {
-    const running = serve(context, '--peers.port=8090', '--store.kind=redis');
-    expect(await running.ended()).toEqual({ code: 2, signal: null });
-    expect(running.stderr).toMatch(/^error config_invalid {2}--workers 2 does not go with peers\.port 8090.* set peers\.port to 0$/mu);
   });
 
   it.each(['0', '65', 'many', '2.5'])('with %s workers, which makes no sense', async (workers) => {

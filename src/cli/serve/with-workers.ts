@@ -29,7 +29,7 @@ export async function serveWithWorkers(serving: Serving, workers: number): Promi
 }
 
 /** The settings that several processes need and one does not. @throws AppError `config_invalid`. */
-function demandShared({ store, websocket, peers }: Settings, workers: number): void {
+export function demandShared({ store, websocket, peers }: Settings, workers: number): void {
   const asked = `--workers ${String(workers)}`;
   if (store.kind === 'memory') {
     const why = 'with store.kind memory each worker would know its own calls only, and a call may come to another one with each turn';

@@ -3,7 +3,7 @@ import { expect, it, describe } from 'vitest';
 import { DurableStore } from '../../../src/store/durable-store.ts';
 import { killWriters, Writers } from '../../support/store-kills.ts';
 
-const KILLS = 20;
+const KILLS = 8;
 
 describe('a process that is killed while it writes', () => {
   it(

@@ -26,6 +26,11 @@ describe('the ready line', () => {
     expect(readyLine(READY)).not.toContain('RECOGNIZER');
   });
 
+  it('says where calls come in over WebSocket, too', () => {
+    const websocket = { address: '127.0.0.1:8087', port: 8087, security: 'plaintext' };
+    expect(readyLine({ ...READY, websocket })).toMatch(/ {2}operations port 8087 {2}WebSocket 127\.0\.0\.1:8087 plaintext$/u);
+  });
+
   it('says that none are there yet where the administration registers them', () => {
     expect(readyLine({ ...READY, isRegistering: true })).toContain('  data sources 0 and each that an organization authorizes  ');
   });
