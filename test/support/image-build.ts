@@ -204,7 +204,11 @@ export class ImageBuild {
     // It would touch this machine instead of the stage.
     if (/(?:^|\s)\//u.test(command)) throw new Error(`RUN with an absolute path cannot be tested: ${command}`);
     const env = { ...this.#env, ...stage.env };
-    const done = promisify(execFile)('sh', ['-ec', this.#insteadOf.get(command) ?? command], { cwd: this.#inside(stage, '.'), env, maxBuffer: 16 * 1024 * 1024 });
+    const done = promisify(execFile)('sh', ['-ec', this.#insteadOf.get(command) ?? command], {
+      cwd: this.#inside(stage, '.'),
+      env,
+      maxBuffer: 16 * 1024 * 1024,
+    });
     await done.catch((error: unknown) => {
       const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
       throw new Error(`RUN ${command} failed:\n${output}`, { cause: error });

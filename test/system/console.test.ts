@@ -133,19 +133,20 @@ describe('the page of a server', () => {
     await page.context().close();
   });
 
+  // Whatever does not fit does not fit a narrow page; of colours, all pages have the same.
   it.each([
-    ['light', 1280],
-    ['dark', 380],
-  ] as const)('has nothing serious for axe, %s and %i pixels wide, and fits', async (colorScheme, width) => {
+    ['light', 1280, ['Calls', 'Traffic']],
+    ['dark', 380, ['Calls', 'Traffic', 'Organizations', 'Data sources', 'Services', 'Servers']],
+  ] as const)('has nothing serious for axe, %s and %i pixels wide, and fits', async (colorScheme, width, names) => {
     const { page, errors } = await open({ colorScheme, viewport: { width, height: 800 } });
-    for (const name of ['Calls', 'Traffic', 'Organizations', 'Data sources', 'Services', 'Servers']) {
+    for (const name of names) {
       await page.getByRole('navigation').getByRole('link', { name }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
       await page.getByText('Asking the servers').waitFor({ state: 'detached' });
       expect(await seriousFindings(page), name).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${name} fits`).toBe(true);
     }
-    expect(await page.getByRole('row').count()).toBe(3);
+    if (names.at(-1) === 'Servers') expect(await page.getByRole('row').count()).toBe(3);
     expect(errors).toEqual([]);
     await page.context().close();
   });

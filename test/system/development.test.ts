@@ -29,7 +29,10 @@ beforeAll(async () => {
 afterAll(() => issuer.close());
 
 /** The lines of a server's log after a call to each of these bots in which the caller has spoken. */
-async function logOf(bots: Readonly<Record<string, string>>, flags: readonly string[]): Promise<{ readonly lines: readonly LogLine[]; readonly text: string }> {
+async function logOf(
+  bots: Readonly<Record<string, string>>,
+  flags: readonly string[],
+): Promise<{ readonly lines: readonly LogLine[]; readonly text: string }> {
   const modules = Object.entries(bots).map(([id, members]) => [`${id}.mjs`, botModule(id, members, compiledEntry())]);
   const folder = await makeFolder(Object.fromEntries(modules) as Readonly<Record<string, string>>);
   onTestFinished(() => removeFolder(folder));

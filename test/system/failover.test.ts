@@ -11,7 +11,7 @@ describe('a server that is killed', () => {
   it('loses no call: the next turn, and one that the kill has cut, is answered by another server', async () => {
     const fleet = await Fleet.start({ replicas: 3, program: 'source' });
     onTestFinished(() => fleet.close());
-    const result = await failover({ fleet, calls: 16, inputs: 3, seconds: 14, everySeconds: 4, seed: 7 });
+    const result = await failover({ fleet, calls: 12, inputs: 2, seconds: 11, everySeconds: 4, seed: 7 });
     expect(result, result.described.join('\n')).toMatchObject({ callsLostBetweenTurns: 0, callsLostInTurn: 0, rulesBroken: 0 });
     expect(result.kills).toBeGreaterThan(0);
     expect(result.turnsRepeated + result.turnsReopened, 'turns that a kill has cut').toBeGreaterThan(0);

@@ -11,7 +11,7 @@ describe('a rolling restart', () => {
   it('breaks no turn and no call, and every server ends by itself', async () => {
     const fleet = await Fleet.start({ replicas: 3, program: 'source', flags: ['--shutdown.notice_ms=3000'] });
     onTestFinished(() => fleet.close());
-    const result = await deploys({ fleet, calls: 12, inputs: 3, seconds: 16, everySeconds: 1, seed: 7 });
+    const result = await deploys({ fleet, calls: 8, inputs: 2, seconds: 13, everySeconds: 1, seed: 7 });
     // How long a gap is on a machine that runs many tests at once says nothing of a server; the long version says it.
     expect(result, result.described.join('\n')).toMatchObject({ failedTurns: 0, failedCalls: 0, uncleanStops: 0, rulesBroken: 0 });
     expect(result.restarts).toBeGreaterThan(0);

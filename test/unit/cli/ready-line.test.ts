@@ -27,7 +27,7 @@ describe('the ready line', () => {
   });
 
   it('says where calls come in over WebSocket, too', () => {
-    const websocket = { address: '127.0.0.1:8087', port: 8087, security: 'plaintext' };
+    const websocket = { address: '127.0.0.1:8087', port: 8087, security: 'plaintext' } as const;
     expect(readyLine({ ...READY, websocket })).toMatch(/ {2}operations port 8087 {2}WebSocket 127\.0\.0\.1:8087 plaintext$/u);
   });
 

@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import { loadSettings } from '../../../src/app/config/load-settings.ts';
 import { demandShared } from '../../../src/cli/serve/with-workers.ts';
 
-const SHARED = ['--tls.mode=off', '--auth.enabled=false', '--grpc.host=127.0.0.1', '--store.kind=redis', `--store.keys=["${'ab'.repeat(32)}"]`];
+const SHARED = [
+  '--tls.mode=off',
+  '--auth.enabled=false',
+  '--grpc.host=127.0.0.1',
+  '--store.kind=redis',
+  `--store.keys=["${'ab'.repeat(32)}"]`,
+];
 
 function demanded(...flags: readonly string[]): () => void {
   const { settings } = loadSettings({ argv: [...SHARED, ...flags], env: {}, cwd: '/' });
