@@ -109,7 +109,6 @@ describe('SIGHUP', () => {
     ]);
     const client = await connect(context, ready, next.certificatePem);
     await client.list();
-    expect(running.stderr).toContain('"level":"debug"');
 
     writeFileSync(certificate.keyFile, 'broken');
     folder.write('parley.yaml', 'log:\n  level: loud\n');
@@ -118,6 +117,7 @@ describe('SIGHUP', () => {
     expect(lines(running, 'reload_refused')[0]?.['msg']).toContain('log.level');
     await call.goesOn();
     await (await inProgress(await connect(context, ready, next.certificatePem))).goesOn();
+    expect(running.stderr).toContain('"level":"debug"');
     running.signal('SIGTERM');
     expect(await running.ended()).toEqual({ code: 0, signal: null });
   });
