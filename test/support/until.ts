@@ -3,9 +3,9 @@ import { systemClock } from '../../src/base/clock.ts';
 
 /** Shortest and longest pause between two checks, ms. */
 const PAUSE_MS = 5;
-const MAX_PAUSE_MS = 40;
+const MAX_PAUSE_MS = 100;
 /** A check that asks a server is work itself: the pause behind it is so many times as long. */
-const PAUSE_FACTOR = 3;
+const PAUSE_FACTOR = 5;
 /** Generous for a busy machine: only a hang takes this long, ms. */
 const LIMIT_MS = 60_000;
 

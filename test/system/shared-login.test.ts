@@ -1,6 +1,7 @@
 // Servers that share a store while nobody has logged in, and while somebody logs in again: they wait, and none is stopped for it.
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { runAdmin } from '../support/admin-command.ts';
 import { requireDebian } from '../support/debian.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -11,6 +12,8 @@ import { askAll, closeAll, ORG, owns, sharedServers, TAKEOVER_LIMIT_MS, transiti
 import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
+/** Between two questions to all servers, ms. */
+const ASK_MS = 50;
 /** Lines of what fails without a login. */
 const ABOUT_LOGIN = new Set(['integration_login', 'login_awaited', 'organization_failed', 'data_source', 'webhook_registration']);
 
@@ -94,7 +97,10 @@ describe('servers with one store', () => {
     const told = new Set<status>();
     const over = new AbortController();
     const asking = (async () => {
-      while (!over.signal.aborted) for (const each of await askAll(servers, token)) told.add(each);
+      while (!over.signal.aborted) {
+        for (const each of await askAll(servers, token)) told.add(each);
+        await new Promise<void>((resolve) => systemClock.after(ASK_MS, resolve));
+      }
     })();
     expect(await logIn()).toMatchObject({ code: 0, err: expect.not.stringContaining('error') as unknown });
     await until('one leads with the new login', async () => (await leads()).includes(1) && (await logins()) === 1, TAKEOVER_LIMIT_MS);
