@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
 /** Between two questions to all servers, ms. */
-const ASK_MS = 50;
+const ASK_MS = 200;
 /** Lines of what fails without a login. */
 const ABOUT_LOGIN = new Set(['integration_login', 'login_awaited', 'organization_failed', 'data_source', 'webhook_registration']);
 
