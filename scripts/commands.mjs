@@ -24,6 +24,7 @@ export const CHECKS = {
   package: { file: 'check-package.ts', does: 'the package in the hands of a stranger, on Node 20, 22 and 24' },
   renewal: { file: 'check-renewal.ts', does: 'tokens that are renewed under calls' },
   replay: { file: 'check-replay.ts', does: 'recorded calls that must go the same way again' },
+  scale: { file: 'check-scale.ts', does: 'servers that come, go and die at random under calls' },
   soak: { file: 'soak.ts', does: 'random calls for an hour: no breach, flat memory, nothing left behind' },
   store: { file: 'check-store.ts', does: 'a store that is killed while it writes' },
   upgrade: { file: 'check-upgrade.ts', does: "the last release's package beside today's, calls moving both ways" },

@@ -1,5 +1,5 @@
-// HAProxy before a fleet: the shipped recipe, with as many servers as there are and nothing that calls over gRPC do not need.
-// It balances each RPC over HTTP/2 and asks every server for its health, as in production.
+// HAProxy before a fleet: the shipped recipe, with as many servers as there are and nothing that calls do not need.
+// It balances each RPC over HTTP/2, and each socket, and asks every server for its health, as in production.
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import net from 'node:net';
@@ -19,6 +19,7 @@ const MAX_CONNECTIONS = 4000;
 export interface BalancedPorts {
   readonly grpc: number;
   readonly ops: number;
+  readonly socket: number;
 }
 
 /** A running one. Whoever starts it stops it. */
@@ -69,20 +70,23 @@ function recipeFor(behind: readonly BalancedPorts[], port: number, pemFile: stri
     if (found === undefined) throw new Error(`${RECIPE} has no section ${start}`);
     return found;
   };
-  const backend = named('backend parley_grpc');
-  const [one] = /^ *server .*$/mu.exec(backend) ?? [];
-  if (one === undefined) throw new Error(`${RECIPE} has no server in the backend parley_grpc`);
-  const servers = behind.map(({ grpc, ops }, index) => {
-    const server = one.replace(/server \S+ \S+/u, `server s${String(index)} 127.0.0.1:${String(grpc)}`);
-    return `${server.replace(/ port \d+/u, ` port ${String(ops)}`)}\n`;
-  });
+  const backend = (name: string, portOf: (ports: BalancedPorts) => number): string => {
+    const shippedOne = named(`backend ${name}`);
+    const [one] = /^ *server .*$/mu.exec(shippedOne) ?? [];
+    if (one === undefined) throw new Error(`${RECIPE} has no server in the backend ${name}`);
+    const servers = behind.map((ports, index) => {
+      const server = one.replace(/server \S+ \S+/u, `server s${String(index)} 127.0.0.1:${String(portOf(ports))}`);
+      return `${server.replace(/ port \d+/u, ` port ${String(ports.ops)}`)}\n`;
+    });
+    return `${shippedOne.replaceAll(/^ *server .*\n/gmu, '')}${servers.join('')}\n`;
+  };
   let text = [
     named('global'),
     named('defaults'),
-    // Webhooks and sockets have no servers here.
-    named('frontend platform').replaceAll(/^ *use_backend .*\n/gmu, ''),
-    backend.replaceAll(/^ *server .*\n/gmu, ''),
-    ...servers,
+    // Webhooks have no servers here.
+    named('frontend platform').replaceAll(/^ *use_backend parley_webhooks .*\n/gmu, ''),
+    backend('parley_grpc', ({ grpc }) => grpc),
+    backend('parley_websocket', ({ socket }) => socket),
   ].join('');
   const replace = (what: string, by: string): void => {
     if (!text.includes(what)) throw new Error(`${RECIPE} does not hold ${what}`);

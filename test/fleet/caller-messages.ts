@@ -3,7 +3,7 @@ import type { HeardCall } from './heard-call.ts';
 
 /** How to reach a fleet and who to be. */
 export interface FleetAccess {
-  /** `grpcs://localhost:PORT`. */
+  /** `grpcs://localhost:PORT`, or `wss://…`. */
   readonly target: string;
   /** PEM text; empty: without TLS. */
   readonly certificatePem: string;

@@ -1,4 +1,4 @@
-// The callers of a fleet, in a process of their own: each call is that of the fake platform over connections that many calls
+// The callers of a fleet, in a process of their own: each call is that of the fake platform, over gRPC on connections that many calls
 // share, and is listened to word by word. Does what it is told and nothing else.
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -10,8 +10,10 @@ import { loadProfile } from '../../src/contract/profile.ts';
 import { holdCall } from '../../src/fake-platform/caller/caller.ts';
 import { keysOf } from '../../src/fake-platform/caller/key.ts';
 import { ConnectionPool } from '../../src/fake-platform/load/connection-pool.ts';
+import { SocketPool } from '../../src/fake-platform/load/socket-pool.ts';
 import type { Step } from '../../src/fake-platform/caller/script.ts';
 import { parseTarget } from '../../src/fake-platform/lines/target.ts';
+import { PLATFORM_NO_INPUT_MS } from '../../src/fake-platform/lines/wire-rules.ts';
 import type { CallersOrder, CallersReport, CallersWish } from './caller-messages.ts';
 import { heardCall } from './heard-call.ts';
 
@@ -43,35 +45,36 @@ function silence(samples: Int16Array, fromHz: number, toHz: number): Int16Array 
   return new Int16Array(Math.round((samples.length * toHz) / fromHz));
 }
 
+/** Connections; those that calls share are opened in advance. */
+function poolFor({ access: { target, token, certificatePem }, callers = 1 }: CallersWish): ConnectionPool | SocketPool {
+  const access = {
+    ...(certificatePem === '' ? {} : { certificateAuthority: Buffer.from(certificatePem) }),
+    ...{ target: parseTarget(target), profile: loadProfile('fake'), token },
+    ...{ clock: systemClock, connectLimitMs: LIMITS.connectMs },
+  };
+  if (access.target.transport === 'websocket') return new SocketPool(access);
+  const pool = new ConnectionPool(access, CALLS_PER_CONNECTION);
+  pool.prepare(callers);
+  return pool;
+}
+
 class Callers {
   readonly #wish: CallersWish;
-  readonly #pool: ConnectionPool;
+  readonly #pool: ConnectionPool | SocketPool;
   readonly #phrases: readonly Uint8Array[];
   readonly #random: () => number;
 
   constructor(wish: CallersWish) {
-    const { access, phrases, seed } = wish;
+    const { phrases, seed } = wish;
     this.#wish = wish;
     this.#phrases = phrases.map((phrase) => Buffer.from(phrase, 'base64'));
     this.#random = seededNumbers(seed);
-    const authority = access.certificatePem === '' ? {} : { certificateAuthority: Buffer.from(access.certificatePem) };
-    this.#pool = new ConnectionPool(
-      {
-        ...authority,
-        target: parseTarget(access.target),
-        profile: loadProfile('fake'),
-        token: access.token,
-        clock: systemClock,
-        connectLimitMs: LIMITS.connectMs,
-      },
-      CALLS_PER_CONNECTION,
-    );
+    this.#pool = poolFor(wish);
   }
 
   /** Resolves when all calls are over after the end was ordered. */
   async hold(): Promise<void> {
     const { callers = 0, callsPerSecond } = this.#wish;
-    this.#pool.prepare(Math.max(callers, 1));
     if (callsPerSecond === undefined) await Promise.all(Array.from({ length: callers }, () => this.#oneAfterTheOther()));
     else await this.#atARate(callsPerSecond);
     this.#pool.close();
@@ -112,7 +115,7 @@ class Callers {
       vendorConfig: '',
       allowPartial: false,
     };
-    const line = this.#pool.line(identity);
+    const line = this.#pool.line(identity, PLATFORM_NO_INPUT_MS);
     const beganAtMs = Date.now();
     let firstSoundMs: number | undefined;
     running += 1;

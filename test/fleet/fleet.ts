@@ -11,6 +11,7 @@ import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issue
 import type { DebianNeeds } from '../support/debian.ts';
 import { freePorts } from '../support/free-port.ts';
 import { dataSource } from '../support/server-flags.ts';
+import { socketDataSource, socketToken } from '../support/socket-peer.ts';
 import { SPOKEN_PROMPTS } from '../support/spoken-prompts.ts';
 import { Balancer, HAPROXY } from './balancer.ts';
 import type { FleetAccess } from './caller-messages.ts';
@@ -65,6 +66,8 @@ export class Fleet {
   /** Between the servers and the key server. */
   readonly keyLine: LineRelay;
   readonly access: FleetAccess;
+  /** The same over WebSocket, where `websocket.enabled` is among the flags. */
+  readonly socketAccess: FleetAccess;
   readonly #balancer: Balancer;
   readonly #issuer: Issuer;
   readonly #administration: FleetAdministration | undefined;
@@ -77,6 +80,7 @@ export class Fleet {
     readonly redisLine: LineRelay;
     readonly keyLine: LineRelay;
     readonly access: FleetAccess;
+    readonly socketAccess: FleetAccess;
     readonly balancer: Balancer;
     readonly issuer: Issuer;
     readonly administration: FleetAdministration | undefined;
@@ -87,6 +91,7 @@ export class Fleet {
     this.redisLine = parts.redisLine;
     this.keyLine = parts.keyLine;
     this.access = parts.access;
+    this.socketAccess = parts.socketAccess;
     this.#balancer = parts.balancer;
     this.#issuer = parts.issuer;
     this.#administration = parts.administration;
@@ -127,29 +132,25 @@ export class Fleet {
       const shared = [
         ...commonFlags(reached),
         ...(isShared ? store : []),
-        ...(administration === undefined ? [`--auth.data_sources=${JSON.stringify([dataSource(issuer)])}`] : administration.flags),
+        ...(administration === undefined
+          ? [`--auth.data_sources=${JSON.stringify([dataSource(issuer), socketDataSource(issuer)])}`]
+          : administration.flags),
         ...flags,
       ];
-      const ports = await freePorts(3 * count);
-      const replicas = Array.from({ length: count }, (_, index) => {
-        const [grpc = 0, ops = 0, peer = 0] = ports.slice(3 * index);
-        return new Replica({
-          program,
-          ports: { grpc, ops, peer },
-          flags: shared,
-          logFile: path.join(folder, `replica-${String(index)}.log`),
-        });
+      const free = await freePorts(4 * count);
+      const places = Array.from({ length: count }, (_, index) => {
+        const [grpc = 0, ops = 0, peer = 0, socket = 0] = free.slice(4 * index);
+        return { grpc, ops, peer, socket };
       });
+      const replicas = places.map(
+        (ports, index) => new Replica({ program, ports, flags: shared, logFile: path.join(folder, `replica-${String(index)}.log`) }),
+      );
       opened(replicas, () => Promise.all(replicas.map((replica) => replica.kill())));
       await Promise.all(replicas.map(async (replica, index) => replica.start(await startOf?.(index, { ports: replica.ports, redis }))));
       const { certificateFile, keyFile, certificatePem } = await writeThrowAwayCertificate(folder, Date.now());
       const pem = certificatePem + (await readFile(keyFile, 'utf8'));
       if (certificateFile === keyFile) throw new TypeError('certificate and key lie in one file');
-      const balancer = await Balancer.start(
-        folder,
-        replicas.map((replica) => replica.ports),
-        pem,
-      );
+      const balancer = await Balancer.start(folder, places, pem);
       opened(balancer, () => balancer.stop());
       const access = {
         target: `grpcs://localhost:${String(balancer.port)}`,
@@ -157,7 +158,8 @@ export class Fleet {
         token: await (administration?.token() ?? reached.issueToken()),
         organizationId: administration?.organizationId ?? issuer.claims.organizationId,
       };
-      return new Fleet({ folder, replicas, redis, redisLine, keyLine, access, balancer, issuer, administration });
+      const socketAccess = { ...access, target: access.target.replace('grpcs', 'wss'), token: await socketToken(reached) };
+      return new Fleet({ folder, replicas, redis, redisLine, keyLine, access, socketAccess, balancer, issuer, administration });
     } catch (error) {
       for (const close of undo) await close().catch(() => undefined);
       throw error;

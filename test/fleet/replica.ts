@@ -6,15 +6,18 @@ import { packageRoot } from '../../src/base/package-root.ts';
 import { compiledFlags, compiledMain } from '../support/compiled-program.ts';
 import { SHORT_LIFE } from '../../scripts/node-flags.mjs';
 import { Child, type ChildExit } from './child.ts';
-import type { BalancedPorts } from './balancer.ts';
 
 /** The program that is started: what was built, or the source as it is now. */
 export type Program = 'built' | 'source';
 
 /** Where it listens. */
-export interface ReplicaPorts extends BalancedPorts {
+export interface ReplicaPorts {
+  readonly grpc: number;
+  readonly ops: number;
   /** For the others of its fleet: whoever starts there again is another process at the same address. */
   readonly peer: number;
+  /** For calls over WebSocket, if they are taken. */
+  readonly socket?: number;
 }
 
 /** How it is started. */
@@ -69,6 +72,7 @@ export class Replica {
     const built = change.main ?? path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
     const program = isBuilt ? [built] : [...SHORT_LIFE, compiledMain()];
     const own = [`--grpc.port=${String(ports.grpc)}`, `--ops.port=${String(ports.ops)}`, `--peers.port=${String(ports.peer)}`];
+    if (ports.socket !== undefined) own.push(`--websocket.port=${String(ports.socket)}`);
     const child = new Child({
       command: process.execPath,
       args: [...program, 'serve', '--json', ...(isBuilt ? flags : compiledFlags(flags)), ...own, ...(change.flags ?? [])],

@@ -8,7 +8,8 @@ import { recordedPhrases } from './phrases.ts';
 export interface TrialPlan {
   readonly fleet: Fleet;
   readonly calls: number;
-  readonly seconds: number;
+  /** Default: until what happens is over. */
+  readonly seconds?: number;
   /** Inputs of a call before its goodbye. Default 6: a call of about half a minute. */
   readonly inputs?: number;
   readonly repeatsLostTurns: boolean;
@@ -50,7 +51,7 @@ export async function runTrial({ fleet, calls, seconds, inputs = DEFAULT_INPUTS,
   }, PROGRESS_MS);
   try {
     const disturbed = pause(SPREAD_MS, undefined, { signal: over.signal }).then(() => disturb(over.signal));
-    const time = pause(seconds * 1000, undefined, { signal: over.signal });
+    const time = seconds === undefined ? disturbed : pause(seconds * 1000, undefined, { signal: over.signal });
     // What fails early ends the trial early.
     await Promise.race([time, disturbed.then(() => time)]);
     over.abort();
