@@ -68,15 +68,16 @@ export async function scaled(plan: ScalePlan) {
       rulesBroken: sum.breaches + socketSum.breaches,
       uncleanStops,
     };
+    const ok = Object.values(found).every((count) => count === 0) && Math.min(sum.verdicts.whole, socketSum.verdicts.whole) > 0;
     return {
-      ok: Object.values(found).every((count) => count === 0) && Math.min(sum.verdicts.whole, socketSum.verdicts.whole) > 0,
+      ok,
       ...{ events: starts + drains + killsMs.length, starts, drains, kills: killsMs.length },
       ...{ calls: sum.calls, turns: sum.turns, socketCalls: socketSum.calls, socketTurns: socketSum.turns },
       ...found,
       turnsCutByKills: cutTurns.filter(isByKill).length,
       socketCallsCutByKills: socketsCutByKills,
       longestWaitMs: Math.round(sum.maxWaitMs),
-      described: ['over gRPC', ...heardTable(sum), ...stories, 'over WebSocket', ...heardTable(socketSum), ...sockets.stories],
+      described: ['over gRPC', ...heardTable(sum), ...stories, 'over WebSocket', ...heardTable(socketSum), ...(ok ? [] : sockets.stories)],
     };
   } finally {
     sockets.kill();
