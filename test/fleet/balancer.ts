@@ -19,7 +19,8 @@ const MAX_CONNECTIONS = 4000;
 export interface BalancedPorts {
   readonly grpc: number;
   readonly ops: number;
-  readonly socket: number;
+  /** For calls over WebSocket, if they are taken. */
+  readonly socket?: number;
 }
 
 /** A running one. Whoever starts it stops it. */
@@ -70,12 +71,14 @@ function recipeFor(behind: readonly BalancedPorts[], port: number, pemFile: stri
     if (found === undefined) throw new Error(`${RECIPE} has no section ${start}`);
     return found;
   };
-  const backend = (name: string, portOf: (ports: BalancedPorts) => number): string => {
+  const backend = (name: string, portOf: (ports: BalancedPorts) => number | undefined): string => {
     const shippedOne = named(`backend ${name}`);
     const [one] = /^ *server .*$/mu.exec(shippedOne) ?? [];
     if (one === undefined) throw new Error(`${RECIPE} has no server in the backend ${name}`);
     const servers = behind.map((ports, index) => {
-      const server = one.replace(/server \S+ \S+/u, `server s${String(index)} 127.0.0.1:${String(portOf(ports))}`);
+      const port = portOf(ports);
+      if (port === undefined) return '';
+      const server = one.replace(/server \S+ \S+/u, `server s${String(index)} 127.0.0.1:${String(port)}`);
       return `${server.replace(/ port \d+/u, ` port ${String(ports.ops)}`)}\n`;
     });
     return `${shippedOne.replaceAll(/^ *server .*\n/gmu, '')}${servers.join('')}\n`;

@@ -137,20 +137,26 @@ export class Fleet {
           : administration.flags),
         ...flags,
       ];
-      const free = await freePorts(4 * count);
-      const places = Array.from({ length: count }, (_, index) => {
-        const [grpc = 0, ops = 0, peer = 0, socket = 0] = free.slice(4 * index);
-        return { grpc, ops, peer, socket };
+      const ports = await freePorts(4 * count);
+      const replicas = Array.from({ length: count }, (_, index) => {
+        const [grpc = 0, ops = 0, peer = 0, socket = 0] = ports.slice(4 * index);
+        return new Replica({
+          program,
+          ports: { grpc, ops, peer, socket },
+          flags: shared,
+          logFile: path.join(folder, `replica-${String(index)}.log`),
+        });
       });
-      const replicas = places.map(
-        (ports, index) => new Replica({ program, ports, flags: shared, logFile: path.join(folder, `replica-${String(index)}.log`) }),
-      );
       opened(replicas, () => Promise.all(replicas.map((replica) => replica.kill())));
       await Promise.all(replicas.map(async (replica, index) => replica.start(await startOf?.(index, { ports: replica.ports, redis }))));
       const { certificateFile, keyFile, certificatePem } = await writeThrowAwayCertificate(folder, Date.now());
       const pem = certificatePem + (await readFile(keyFile, 'utf8'));
       if (certificateFile === keyFile) throw new TypeError('certificate and key lie in one file');
-      const balancer = await Balancer.start(folder, places, pem);
+      const balancer = await Balancer.start(
+        folder,
+        replicas.map((replica) => replica.ports),
+        pem,
+      );
       opened(balancer, () => balancer.stop());
       const access = {
         target: `grpcs://localhost:${String(balancer.port)}`,

@@ -6,18 +6,15 @@ import { packageRoot } from '../../src/base/package-root.ts';
 import { compiledFlags, compiledMain } from '../support/compiled-program.ts';
 import { SHORT_LIFE } from '../../scripts/node-flags.mjs';
 import { Child, type ChildExit } from './child.ts';
+import type { BalancedPorts } from './balancer.ts';
 
 /** The program that is started: what was built, or the source as it is now. */
 export type Program = 'built' | 'source';
 
 /** Where it listens. */
-export interface ReplicaPorts {
-  readonly grpc: number;
-  readonly ops: number;
+export interface ReplicaPorts extends BalancedPorts {
   /** For the others of its fleet: whoever starts there again is another process at the same address. */
   readonly peer: number;
-  /** For calls over WebSocket, if they are taken. */
-  readonly socket?: number;
 }
 
 /** How it is started. */
