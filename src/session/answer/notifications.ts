@@ -30,7 +30,8 @@ async function run(parts: EngineParts, conversation: Conversation, event: Notify
     const work = runNote(bot, snapshot.state, event, botContext(parts, conversation, turn, limit.signal), parts.settings.maxStateBytes);
     const waited = await waitAtMost(work, NOTIFY_LIMIT_MS, parts.clock);
     if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
-    conversation.snapshot = { ...snapshot, state: waited.value };
+    // A reply that was lost on its way is undone only where nothing has changed since.
+    if (waited.value !== found.state) conversation.snapshot = { ...snapshot, state: waited.value };
   } finally {
     limit.abort('deadline');
   }

@@ -79,6 +79,31 @@ describe('a forwarded turn that comes again because its home has died', () => {
     ]);
   });
 
+  it('is answered as if for the first time also by a bot that was notified of the end of the lost turn', async () => {
+    const noting = bot<number>({
+      id: 'noting',
+      name: 'Noting',
+      version: 1,
+      session_start: () => go(0, say('Welcome.').listen({ digits: 1 })),
+      otherwise: (inputs) => go(inputs + 1, say(`Input ${String(inputs + 1)}.`).listen({ digits: 1 })),
+      turn_ended: () => undefined,
+    });
+    const all = await homes({}, [1, 1], noting);
+    await begun(all);
+    const lost = Object.assign(new MemorySink(), {
+      forwardedId: 'turn-1',
+      delivered: async () => {
+        await flushMicrotasks();
+        return false;
+      },
+    });
+    (await all.a.sessions.acquire(OPENING)).beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
+    await lost.ended();
+    await flushMicrotasks();
+    await flushMicrotasks();
+    expect((await forwarded(all.a.sessions, 'turn-2', '1')).texts).toEqual(['Input 1.']);
+  });
+
   it('leaves nothing of a lost reply behind: neither what it asked for, nor what was played, nor what is saved', async () => {
     const choosy = bot<null>({
       id: 'choosy',
