@@ -1,13 +1,13 @@
 // Whether the replies to forwarded turns reached the platform. The forwarding process reports each one; if it is
-// killed, it may lose replies that its connection had accepted up to 80 ms before.
+// killed, it may lose replies that its connection had accepted up to 80 ms before, or half a second on a busy machine.
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 
 /**
  * Without a report after this long on an open connection, ms, the reply counts as delivered: the peer may be an older
- * version.
+ * version. Longer than a busy process takes to see that a connection is gone.
  */
-const ANSWER_LIMIT_MS = 1000;
+const ANSWER_LIMIT_MS = 5000;
 
 interface Waiting {
   readonly socket: TLSSocket;

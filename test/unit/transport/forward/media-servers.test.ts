@@ -189,7 +189,7 @@ describe('a forwarded reply', () => {
     const there = await home.turn();
     there.stream.write(FINAL);
     there.stream.end();
-    // Without a word of its forwarder this takes a second of the clock, which stands still.
+    // Without a word of its forwarder this takes seconds of the clock, which stands still.
     expect(await within('its home hears it', there.delivered())).toBe(true);
     expect(turn.ending?.code).toBe(status.OK);
   });
