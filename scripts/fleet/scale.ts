@@ -4,6 +4,7 @@
 import { seededNumbers } from '../../src/base/seeded-numbers.ts';
 import { Callers, heardTable, type PlacedCall } from '../../test/fleet/callers.ts';
 import type { Fleet } from '../../test/fleet/fleet.ts';
+import { verdictOf } from '../../test/fleet/heard-call.ts';
 import { recordedPhrases } from '../../test/fleet/phrases.ts';
 import type { Replica } from '../../test/fleet/replica.ts';
 import { runTrial, waited } from '../../test/fleet/trial.ts';
@@ -17,6 +18,8 @@ const SOCKET_INPUTS = 3;
 const SPREAD_MS = 4000;
 /** What a kill breaks, its caller has noticed by then, ms: on a machine that does other things beside. */
 const NOTICED_MS = 2000;
+/** A turn that was cut and is said again has its answer by then, ms. */
+const ANSWERED_MS = 6000;
 
 /** How it is run. */
 export interface ScalePlan {
@@ -55,13 +58,15 @@ export async function scaled(plan: ScalePlan) {
     });
     const socketSum = await sockets.end();
     const isByKill = (ms: number): boolean => happened.killsMs.some((killedMs) => ms >= killedMs && ms < killedMs + NOTICED_MS);
-    const cutTurns = calls.flatMap(cutsOf);
+    const cutTurns = calls.flatMap((call) => cutsOf(call).map((atMs) => call.beganAtMs + atMs));
+    const lost = calls.filter((call) => verdictOf(call) === 'lost_between_turns');
+    const lostInTurn = lost.filter(isLostInTurn).length;
     const cutSockets = sockets.calls.filter(({ outcome }) => outcome !== 'ended');
     const socketsCutByKills = cutSockets.filter(({ beganAtMs, durationMs }) => isByKill(beganAtMs + durationMs)).length;
     const { starts, drains, killsMs, uncleanStops } = happened;
     const found = {
-      cutBetweenTurns: sum.verdicts.lost_between_turns + sum.oddities.apology,
-      callsLostInTurn: sum.verdicts.lost_in_turn,
+      cutBetweenTurns: lost.length - lostInTurn + sum.oddities.apology,
+      callsLostInTurn: lostInTurn + sum.verdicts.lost_in_turn,
       turnsCutWithoutKill: cutTurns.filter((ms) => !isByKill(ms)).length,
       socketCallsCutWithoutKill: cutSockets.length - socketsCutByKills + socketSum.oddities.apology,
       brokenOff: sum.verdicts.broken_off,
@@ -132,7 +137,13 @@ async function scale({ fleet: { replicas }, ...plan }: ScalePlan, happened: Happ
   if (failure !== undefined) throw failure instanceof Error ? failure : new Error('a server did not start or end');
 }
 
-/** When turns of a call were cut, ms since the epoch. */
-function cutsOf({ beganAtMs, troubles }: PlacedCall): readonly number[] {
-  return troubles.flatMap(({ what, fromMs }) => (what === 'repeats_turn' || what === 'reopens_turn' ? [beganAtMs + fromMs] : []));
+/** When turns of a call were cut, ms since it began. */
+function cutsOf({ troubles }: PlacedCall): readonly number[] {
+  return troubles.flatMap(({ what, fromMs }) => (what === 'repeats_turn' || what === 'reopens_turn' ? [fromMs] : []));
+}
+
+/** Whether what a caller should not have heard was the answer to a turn that was cut. */
+function isLostInTurn(call: PlacedCall): boolean {
+  const heard = call.troubles.filter(({ what }) => call.oddities.some((oddity) => oddity === what));
+  return cutsOf(call).some((cutMs) => heard.some(({ fromMs }) => fromMs > cutMs && fromMs - cutMs < ANSWERED_MS));
 }
