@@ -189,6 +189,14 @@ describe('a process that drains', () => {
     expect(await world.turn('one', CALL)).toEqual({ at: 'other', turns: 3 });
   });
 
+  it('gives a call that it has released to a peer that remembers it as the home', async () => {
+    await world.turn('one', CALL, 'start');
+    expect(await world.turn('other', CALL)).toEqual({ at: 'one', turns: 2 });
+    one.homes.drain();
+    await one.release(CALL);
+    expect(await other.homes.locate(CALL, { opensWith: 'input', forwarded: { isTaking: true } })).toMatchObject({ kind: 'here' });
+  });
+
   it('takes calls all the same when nobody else does', async () => {
     one.homes.drain();
     other.kill();
