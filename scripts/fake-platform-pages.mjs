@@ -25,7 +25,7 @@ export function scenarioSchema(root) {
  * @param {string} root - of the project
  */
 export function conformancePage(root) {
-  return `# Rules and the checks that prove them\n\n${printed(root, 'conformance/rules.ts', 'module.rulesTable()')}`;
+  return `# Rules and the checks that prove them\n\n${printed(root, 'conformance/registry.ts', 'module.rulesTable()')}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Places one planned call and says what was wrong with it, in the same words for callers of both kinds.
 import { loadProfile } from '../src/contract/profile.ts';
 import { placeCall } from '../src/fake-platform/caller/caller.ts';
-import { timelineText } from '../src/fake-platform/caller/timeline-text.ts';
+import { timelineText } from '../src/fake-platform/caller/result-text.ts';
 import type { FairPlan, RoughPlan } from './soak-plans.ts';
 import { placeRoughCall } from './soak-rough-call.ts';
 

@@ -3,7 +3,7 @@ import type { Message, ToolMessage } from '../../src/ai/index.ts';
 import type { CallResult } from '../../src/cli/platform.ts';
 import type { FakeItem } from '../../src/fake-platform/models/fake-item.ts';
 import type { Step } from '../../src/fake-platform/caller/script.ts';
-import { timelineText } from '../../src/fake-platform/caller/timeline-text.ts';
+import { timelineText } from '../../src/fake-platform/caller/result-text.ts';
 import { progress } from '../command-line.ts';
 import type { Ledger } from './ledger.ts';
 import { Recording } from './recording.ts';

@@ -4,7 +4,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { EXIT } from '../base/terminal/failure.ts';
 import { processSurroundings } from '../base/terminal/surroundings.ts';
-import type { CallSurroundings } from '../fake-platform/cli/call-surroundings.ts';
+import type { CallSurroundings } from '../fake-platform/cli/call-access.ts';
 import type { WriteScenario } from '../fake-platform/cli/test.ts';
 
 /** `leaveSoon` ends the process, although a loaded bot may keep it busy. */

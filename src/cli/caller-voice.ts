@@ -4,7 +4,7 @@ import { loadSignalEngines } from '../app/signal-engines.ts';
 import { AppError } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
-import type { CallerVoice } from '../fake-platform/cli/call-surroundings.ts';
+import type { CallerVoice } from '../fake-platform/cli/call-access.ts';
 import { resampleAll } from '../speech/resample.ts';
 import { findSynthesizer } from '../voice/synthesizers/find-synthesizer.ts';
 

@@ -12,10 +12,10 @@ import { placeCall, type CallResult } from '../fake-platform/caller/caller.ts';
 import { announceWords } from '../fake-platform/models/announce.ts';
 import { loadProfile } from '../fake-platform/platform/profile.ts';
 import type { Transport } from '../fake-platform/lines/target.ts';
-import { callRecording } from '../fake-platform/caller/recording.ts';
-import { timelineText } from '../fake-platform/caller/timeline-text.ts';
+import { callRecording } from '../fake-platform/caller/recorded-sound.ts';
+import { timelineText } from '../fake-platform/caller/result-text.ts';
 import { callerVoice } from './caller-voice.ts';
-import type { CallerVoice } from '../fake-platform/cli/call-surroundings.ts';
+import type { CallerVoice } from '../fake-platform/cli/call-access.ts';
 import { demoCalls, type DemoCall } from './demo-calls.ts';
 import {
   authorize,

@@ -2,7 +2,7 @@
 // sees what happens. On this machine alone, until Ctrl-C.
 import { Command } from 'commander';
 import { wholeNumberFrom } from '../base/terminal/option-values.ts';
-import type { CallSurroundings } from '../fake-platform/cli/call-surroundings.ts';
+import type { CallSurroundings } from '../fake-platform/cli/call-access.ts';
 import { modelScriptIn } from '../fake-platform/cli/models.ts';
 import type { ModelScript } from '../fake-platform/models/script.ts';
 import { startDev } from './dev/start-dev.ts';

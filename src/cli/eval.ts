@@ -10,8 +10,15 @@ import { misuseOf } from '../base/terminal/misuse.ts';
 import { paceOf, wholeNumber, wholeNumberFrom } from '../base/terminal/option-values.ts';
 import { progressView } from '../base/terminal/progress-view.ts';
 import { isFileError } from '../base/terminal/surroundings.ts';
-import { readAccess, TARGET_FORMS, withAccessOptions, type Access, type AccessFlags } from '../fake-platform/cli/call-access.ts';
-import type { CallerVoice, CallSurroundings } from '../fake-platform/cli/call-surroundings.ts';
+import {
+  readAccess,
+  TARGET_FORMS,
+  withAccessOptions,
+  type Access,
+  type AccessFlags,
+  type CallerVoice,
+  type CallSurroundings,
+} from '../fake-platform/cli/call-access.ts';
 import { readFiles, type FoundFiles } from '../fake-platform/cli/scenarios/scenario-files.ts';
 import { checkModelScript, type ModelScript } from '../fake-platform/models/script.ts';
 import { loadProfile } from '../fake-platform/platform/profile.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { WrittenSettings } from '../app/config/given-settings.ts';
 import { readBounded } from '../base/terminal/surroundings.ts';
 import { placeCall, type CallOptions, type CallResult } from '../fake-platform/caller/caller.ts';
-import type { CallerVoice } from '../fake-platform/cli/call-surroundings.ts';
+import type { CallerVoice } from '../fake-platform/cli/call-access.ts';
 import { startPlatform as startBoth } from '../fake-platform/cli/platform/start-platform.ts';
 import { readyTests } from '../fake-platform/cli/scenarios/scenario-files.ts';
 import { parseTarget, type Transport } from '../fake-platform/lines/target.ts';

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { callerVoice } from '../../src/cli/caller-voice.ts';
 import { startDev, type Dev } from '../../src/cli/dev/start-dev.ts';
 import type { CallView } from '../../src/dialog/call-view.ts';
-import type { CallerVoice } from '../../src/fake-platform/cli/call-surroundings.ts';
+import type { CallerVoice } from '../../src/fake-platform/cli/call-access.ts';
 import type { FromPage, ToPage, WantedCall } from '../../src/fake-platform/softphone/softphone-api.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 

@@ -4,7 +4,7 @@ import { loadSections } from '../../src/app/config/load-settings.ts';
 import { EN } from '../../src/dialog/languages/en.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { placeCall } from '../../src/fake-platform/caller/caller.ts';
-import { DEFAULT_LIMITS } from '../../src/fake-platform/caller/call-limits.ts';
+import { DEFAULT_LIMITS } from '../../src/fake-platform/caller/call-clock.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { recorded } from '../support/line-signals.ts';
 import { RunningServer } from '../support/running-server.ts';

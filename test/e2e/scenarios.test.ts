@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { scaledClock } from '../../src/base/scaled-clock.ts';
 import { callerVoice } from '../../src/cli/caller-voice.ts';
-import type { CallSurroundings } from '../../src/fake-platform/cli/call-surroundings.ts';
+import type { CallSurroundings } from '../../src/fake-platform/cli/call-access.ts';
 import { testCommand } from '../../src/fake-platform/cli/test.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { RunningServer } from '../support/running-server.ts';

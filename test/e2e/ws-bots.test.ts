@@ -8,7 +8,7 @@ import { packageRoot } from '../../src/base/package-root.ts';
 import { scaledClock } from '../../src/base/scaled-clock.ts';
 import { callCommand } from '../../src/fake-platform/cli/call.ts';
 import { callerVoice } from '../../src/cli/caller-voice.ts';
-import type { CallSurroundings } from '../../src/fake-platform/cli/call-surroundings.ts';
+import type { CallSurroundings } from '../../src/fake-platform/cli/call-access.ts';
 import { testCommand } from '../../src/fake-platform/cli/test.ts';
 import { makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { dataSource, RunningServer } from '../support/running-server.ts';

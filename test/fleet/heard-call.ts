@@ -2,7 +2,7 @@
 // input twice, or answered something else. Pure; see test/fixtures/fleet-bots/counter.mjs.
 import type { CallResult } from '../../src/fake-platform/caller/caller.ts';
 import type { Step } from '../../src/fake-platform/caller/script.ts';
-import { timelineText } from '../../src/fake-platform/caller/timeline-text.ts';
+import { timelineText } from '../../src/fake-platform/caller/result-text.ts';
 
 /** Kinds of what a caller should not hear, the worst first. */
 export const ODDITIES = [

@@ -5,7 +5,7 @@ import { holdCall, type CallResult } from '../../src/fake-platform/caller/caller
 import { keysOf } from '../../src/fake-platform/caller/key.ts';
 import type { Step } from '../../src/fake-platform/caller/script.ts';
 import type { TimelineEvent } from '../../src/fake-platform/caller/timeline.ts';
-import { timelineText } from '../../src/fake-platform/caller/timeline-text.ts';
+import { timelineText } from '../../src/fake-platform/caller/result-text.ts';
 import { until } from '../support/until.ts';
 import type { Routes } from './routed-line.ts';
 

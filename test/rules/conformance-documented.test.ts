@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CONFORMANCE_PAGE } from '../../scripts/fake-platform-pages.mjs';
 import { protocolRules } from '../../scripts/protocol-table.mjs';
-import { ruleEntries, rulesTable, UNSEEN } from '../../src/fake-platform/conformance/rules.ts';
+import { ruleEntries, rulesTable, UNSEEN } from '../../src/fake-platform/conformance/registry.ts';
 import { filesUnder, ROOT } from '../support/source-tree.ts';
 
 const entries = new Map(ruleEntries().map((entry) => [entry.rule, entry]));

@@ -1,14 +1,11 @@
 // Conformance runs for tests: the reference server, whole or broken, and the checks on it, fast.
 import { systemClock } from '../../src/base/clock.ts';
-import type { Check } from '../../src/fake-platform/conformance/check.ts';
-import type { Lab } from '../../src/fake-platform/conformance/lab.ts';
+import type { Check } from '../../src/fake-platform/conformance/catalog.ts';
 import { RPC_SUITE, SOCKET_SUITE } from '../../src/fake-platform/conformance/registry.ts';
-import type { RpcLab } from '../../src/fake-platform/conformance/rpc-probe.ts';
 import { runConformance, type Conformance, type RunOptions } from '../../src/fake-platform/conformance/run.ts';
-import type { Suite } from '../../src/fake-platform/conformance/suite.ts';
+import type { Suite } from '../../src/fake-platform/conformance/registry.ts';
 import type { GivenSuspect } from '../../src/fake-platform/conformance/suspect.ts';
 import { issuerSigner } from '../../src/fake-platform/conformance/tokens.ts';
-import type { SocketLab } from '../../src/fake-platform/conformance/websocket/socket-probe.ts';
 import type { Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { loadProfile } from '../../src/fake-platform/platform/profile.ts';
 import { parseTarget } from '../../src/fake-platform/lines/target.ts';
@@ -22,11 +19,8 @@ import { recorded, signal } from './line-signals.ts';
 const profile = loadProfile('fake');
 
 /** What a run on a server of this process needs to know. */
-export interface ExamineOptions<Surroundings extends Lab = RpcLab> extends Pick<
-  RunOptions<Surroundings>,
-  'checkMs' | 'onResult' | 'isOurs'
-> {
-  readonly checks?: readonly Check<Surroundings>[];
+export interface ExamineOptions extends Pick<RunOptions, 'checkMs' | 'onResult' | 'isOurs'> {
+  readonly checks?: readonly Check[];
   readonly issuer?: Issuer;
   readonly jobs?: number;
   readonly signal?: AbortSignal;
@@ -39,14 +33,14 @@ export function examine(target: string, options: ExamineOptions = {}): Promise<C
 }
 
 /** Runs checks on a server of sockets, with the keys of the reference server. */
-export function examineSocket(target: string, options: ExamineOptions<SocketLab> = {}): Promise<Conformance> {
+export function examineSocket(target: string, options: ExamineOptions = {}): Promise<Conformance> {
   return examineBy(SOCKET_SUITE, target, options);
 }
 
-async function examineBy<Surroundings extends Lab>(
-  suite: Suite<Surroundings>,
+async function examineBy(
+  suite: Suite,
   target: string,
-  { checks = suite.checks, issuer, isOurs = true, jobs = 8, signal, suspect = {}, ...more }: ExamineOptions<Surroundings>,
+  { checks = suite.checks, issuer, isOurs = true, jobs = 8, signal, suspect = {}, ...more }: ExamineOptions,
 ): Promise<Conformance> {
   return runConformance({
     ...more,
@@ -106,10 +100,7 @@ export function examineBroken(breach: Breach, issuer: Issuer, options: ExamineOp
 }
 
 /** Starts a reference server of sockets, runs checks on it, and closes it. Breaches of the token check need an issuer. */
-export async function examineSocketReference(
-  breach?: SocketBreach | SocketFreedom,
-  options: ExamineOptions<SocketLab> = {},
-): Promise<Conformance> {
+export async function examineSocketReference(breach?: SocketBreach | SocketFreedom, options: ExamineOptions = {}): Promise<Conformance> {
   const { issuer } = options;
   const reference = await startSocketReference({
     ...(breach === undefined ? {} : { breach }),
@@ -123,7 +114,7 @@ export async function examineSocketReference(
 }
 
 /** Runs checks on the server of sockets with one breach; tokens are what the breach needs. */
-export function examineBrokenSocket(breach: SocketBreach, issuer: Issuer, options: ExamineOptions<SocketLab> = {}): Promise<Conformance> {
+export function examineBrokenSocket(breach: SocketBreach, issuer: Issuer, options: ExamineOptions = {}): Promise<Conformance> {
   const { tokens, speech }: Needed = SOCKET_BREACHES[breach];
   return examineSocketReference(breach, { ...options, ...(tokens === true ? { issuer } : {}), ...speaking(speech) });
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { loadSettings } from '../../src/app/config/load-settings.ts';
 import { callCommand } from '../../src/fake-platform/cli/call.ts';
-import type { CallSurroundings } from '../../src/fake-platform/cli/call-surroundings.ts';
+import type { CallSurroundings } from '../../src/fake-platform/cli/call-access.ts';
 import { platformCommand } from '../../src/fake-platform/cli/platform.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { agreeInBrowser } from '../../src/fake-platform/platform/browser.ts';

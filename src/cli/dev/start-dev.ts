@@ -2,7 +2,7 @@
 import { AppError } from '../../base/errors.ts';
 import { consoleFile } from '../../base/console-files.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { CallerVoice } from '../../fake-platform/cli/call-surroundings.ts';
+import type { CallerVoice } from '../../fake-platform/cli/call-access.ts';
 import { loadProfile } from '../../fake-platform/platform/profile.ts';
 import { startSoftphone, type PageFile } from '../../fake-platform/softphone/softphone.ts';
 import { startDevServer, type DevServer, type DevServerOptions } from './dev-server.ts';

@@ -5,7 +5,7 @@ import { chatModel } from '../../ai/chat-model.ts';
 import { demandModel, type LanguageModel } from '../../ai/model.ts';
 import { environmentValue } from '../../app/config/sources.ts';
 import { enableTypeScript } from '../../bot/typescript.ts';
-import { textPattern } from '../../fake-platform/caller/text-pattern.ts';
+import { textPattern } from '../../fake-platform/caller/expectation.ts';
 import { fieldName, readTests, type PlaceOf, type ReadFile } from '../../fake-platform/scenario/read.ts';
 import { openedRecording, type Complain } from '../opened-recording.ts';
 import { recordingKeys } from '../replay/recording-keys.ts';

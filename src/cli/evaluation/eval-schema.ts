@@ -1,8 +1,7 @@
 // The file format of evaluations by voice: fields, and rules between them. The only source of the parser and the types.
 import { z } from 'zod';
 import { checkModelScript } from '../../fake-platform/models/script.ts';
-import { checkPattern, COUNT, PATTERN } from '../../fake-platform/scenario/expectation-fields.ts';
-import { fields, milliseconds, oneOf, words } from '../../fake-platform/scenario/fields.ts';
+import { checkPattern, COUNT, PATTERN, fields, milliseconds, oneOf, words } from '../../fake-platform/scenario/expectation-fields.ts';
 import { FLITE_VOICES } from '../../voice/synthesizers/flite.ts';
 
 const number = (least: number, most: number) => {

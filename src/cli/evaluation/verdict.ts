@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { LanguageModel } from '../../ai/model.ts';
 import type { UsedTool } from '../../bot/test-tools.ts';
-import { isExpectedValue } from '../../fake-platform/caller/text-pattern.ts';
+import { isExpectedValue } from '../../fake-platform/caller/expectation.ts';
 import { wordsOf, type OnTokens, type SpokenLine } from './persona.ts';
 
 /** What must be true of every run. */

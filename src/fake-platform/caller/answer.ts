@@ -20,7 +20,6 @@ export type ServerEventKind =
   | 'no_input'
   | 'other';
 
-/** One event of a server, with its data. */
 export interface ServerEvent {
   readonly kind: ServerEventKind;
   readonly name: string;
@@ -44,7 +43,6 @@ export interface InputConfig {
   readonly noInputMs: number;
 }
 
-/** One response message. */
 export interface Answer {
   readonly type: AnswerType;
   readonly prompts: readonly AnswerPrompt[];

@@ -1,6 +1,26 @@
 // The time axis of one call: ms since it began, with timers. Every event of the call has its time on this axis.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 
+/** The longest a call and its parts may take, ms. */
+export interface CallLimits {
+  /** The whole call. Default 120 000. */
+  readonly callMs: number;
+  /** Until the connection is established. Default 5 000. */
+  readonly connectMs: number;
+  /** Until the first sign of a reply, and from the last sign to the completion of an RPC. Default 10 000 (G-95 asks for 6 s). */
+  readonly answerMs: number;
+  /** Until SESSION_END is answered; never longer than the limit for any answer. Default 5 000. */
+  readonly hangUpMs: number;
+}
+
+/** The limits of a call that sets none. */
+export const DEFAULT_LIMITS: CallLimits = { callMs: 120_000, connectMs: 5000, answerMs: 10_000, hangUpMs: 5000 };
+
+/** The same limits for a call at `pace` times real time: a server takes its own time, however fast the call is. */
+export function stretched({ callMs, connectMs, answerMs, hangUpMs }: CallLimits, pace: number): CallLimits {
+  return { callMs: callMs * pace, connectMs: connectMs * pace, answerMs: answerMs * pace, hangUpMs: hangUpMs * pace };
+}
+
 /** Time since a call began. */
 export class CallClock {
   readonly #clock: Clock;

@@ -14,7 +14,6 @@ interface Part {
   readonly hangUpMs?: number;
 }
 
-/** What a caller did on a call. */
 export type CallerScript = readonly Part[];
 
 type OldCall = Pick<CallResult, 'said' | 'replies' | 'timeline' | 'durationMs'>;
@@ -61,17 +60,9 @@ export class CallerAgain {
     this.stop();
     const phone = this.#phone;
     if (part.mulaw.length > 0) phone.say(part.mulaw, 'as before');
-    this.#timers = part.keys.map(({ atMs, key }) =>
-      this.#clock.after(atMs, () => {
-        phone.press(key);
-      }),
-    );
+    this.#timers = part.keys.map(({ atMs, key }) => this.#clock.after(atMs, () => phone.press(key)));
     if (part.hangUpMs === undefined) return;
-    this.#timers.push(
-      this.#clock.after(part.hangUpMs, () => {
-        phone.hangUp();
-      }),
-    );
+    this.#timers.push(this.#clock.after(part.hangUpMs, () => phone.hangUp()));
   }
 
   stop(): void {

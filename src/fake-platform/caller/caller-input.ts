@@ -131,7 +131,6 @@ export class CallerInput {
     this.#ignoreSilence();
   }
 
-  /** Ends everything. */
   stop(): void {
     this.#ignoreSilence();
     this.#entry.cancel();

@@ -5,14 +5,12 @@ import { systemClock, type CancelTimer, type Clock } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { scaledClock } from '../../base/scaled-clock.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
-import { CallClock } from './call-clock.ts';
-import { DEFAULT_LIMITS, stretched, type CallLimits } from './call-limits.ts';
+import { CallClock, DEFAULT_LIMITS, stretched, type CallLimits } from './call-clock.ts';
 import { addedWaitMs, checkConditions, underConditions, type LineConditions } from '../lines/conditions/line-conditions.ts';
 import { apologies, unmetExpectations, type Unmet } from './expectation-check.ts';
 import type { Expectation } from './expectation.ts';
-import { Findings, type Finding } from './finding.ts';
+import { Findings, type Finding, type CallOutcome, type Ending } from './finding.ts';
 import type { PlatformHabits } from './key-entry.ts';
-import type { CallOutcome, Ending } from './outcome.ts';
 import type { Line } from '../lines/line.ts';
 import { openConnection } from '../lines/open-connection.ts';
 import { Person } from './person.ts';
@@ -27,7 +25,6 @@ import type { DueReply, LostTurns } from './turn-book.ts';
 import { TurnGrammar } from './turn-grammar.ts';
 import type { Reply, Turn } from './turn.ts';
 
-/** A custom event that the flow sends. */
 export interface FlowEvent {
   /** ms since the call began. */
   readonly atMs: number;
@@ -92,7 +89,6 @@ export interface HeldCallOptions {
   readonly replySound?: ReplySoundWish;
 }
 
-/** One call to be placed. */
 export interface CallOptions extends HeldCallOptions {
   /** gRPC: `host:port` (TLS), `grpcs://host:port` or `grpc://host:port` (plaintext); WebSocket: `wss://host:port` or `ws://host:port`. */
   readonly target: string;
@@ -115,7 +111,6 @@ export interface CallOptions extends HeldCallOptions {
   readonly noInputMs?: number;
 }
 
-/** How a call went. */
 export interface CallResult extends LostTurns {
   /** The call reached its end, and every expectation was met. Breaches of the contract alone do not make it false. */
   readonly ok: boolean;
@@ -223,23 +218,13 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
       keepsSound,
       ...{ changeRate: options.changeRate, replySound: options.replySound },
       ...{ onReply: options.onReply, onSound: options.onSound, onGivenUp: options.onGivenUp },
-      onChanged: () => {
-        person.goOn();
-      },
-      onReplied: (turn) => {
-        person.replied(turn);
-      },
-      onOver: (outcome) => {
-        over(outcome);
-      },
+      onChanged: () => person.goOn(),
+      onReplied: (turn) => person.replied(turn),
+      onOver: (outcome) => over(outcome),
     });
-    line.watch?.((breach) => {
-      grammar.take(breach);
-    });
+    line.watch?.((breach) => grammar.take(breach));
     // A prompt may play while nothing else is under way; nobody hears the rest of it (W-2A).
-    line.watchEnd?.(({ code, message }) => {
-      grammar.fail(code, message, false);
-    });
+    line.watchEnd?.(({ code, message }) => grammar.fail(code, message, false));
     grammar.listening.microphone.noise = options.noise;
     const { script = [], onPhone, onHeard } = options;
     // Beside a real person, the one of the script never makes up its mind.
@@ -250,9 +235,7 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
       timeline.add(outcome === 'hung_up' ? 'caller' : 'platform', outcome === 'hung_up' ? 'hangs_up' : 'breaks_off');
       grammar.hangUp(outcome);
     };
-    const onAbort = (): void => {
-      leave('interrupted');
-    };
+    const onAbort = (): void => leave('interrupted');
     const cancelLimit = clock.after(limits.callMs, () => {
       grammar.fail('call_limit', `the call was not over after ${String(limits.callMs)} ms`, true);
     });
@@ -262,9 +245,7 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
       line.break?.();
       grammar.lose();
     };
-    const onHangUp = (): void => {
-      leave('hung_up');
-    };
+    const onHangUp = (): void => leave('hung_up');
     const phone = new LivePhone({ clock, timeline, grammar, onHeard, onHangUp });
     const cancelPlanned = plan(clock, options, { leave, lose, sendEvent: grammar.sendEvent.bind(grammar) });
     const over = (outcome: CallOutcome): void => {
@@ -311,14 +292,8 @@ function plan(
   { hangUpAtMs, flowEvents = [], conditions = {} }: HeldCallOptions,
   acts: { readonly leave: (outcome: CallOutcome) => void; readonly lose: () => void; readonly sendEvent: TurnGrammar['sendEvent'] },
 ): CancelTimer {
-  const timers = flowEvents.map(({ atMs, name, parameters }) =>
-    clock.after(atMs, () => {
-      acts.sendEvent(name, parameters);
-    }),
-  );
-  const leaveAt = (): void => {
-    acts.leave('hung_up');
-  };
+  const timers = flowEvents.map(({ atMs, name, parameters }) => clock.after(atMs, () => acts.sendEvent(name, parameters)));
+  const leaveAt = (): void => acts.leave('hung_up');
   if (hangUpAtMs !== undefined) timers.push(clock.after(hangUpAtMs, leaveAt));
   if (conditions.loseAfterMs !== undefined) timers.push(clock.after(conditions.loseAfterMs, acts.lose));
   return () => {

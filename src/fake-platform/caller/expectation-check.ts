@@ -1,11 +1,9 @@
 // Whether a call, or the part of it that one step caused, meets the expectations. Knows results, no calls.
 import type { TerminalEvent } from './answer.ts';
-import type { ExpectedOutcome, Expectation } from './expectation.ts';
-import type { Finding } from './finding.ts';
+import { type ExpectedOutcome, type Expectation, isExpectedValue } from './expectation.ts';
+import type { Finding, CallOutcome } from './finding.ts';
 import { soundFault } from './known-sound.ts';
-import type { CallOutcome } from './outcome.ts';
 import type { StepMark } from './script.ts';
-import { isExpectedValue } from './text-pattern.ts';
 import type { Reply } from './turn.ts';
 
 /** An expectation that was not met, and what happened instead. */
@@ -128,7 +126,6 @@ export function apologies(expectations: readonly Expectation[], replies: readonl
     }));
 }
 
-/** What a reply is called in a message. */
 function replyName({ kind, turn }: Pick<Reply, 'kind' | 'turn'>): string {
   return `the reply to ${kind} (#${String(turn)})`;
 }

@@ -1,5 +1,14 @@
 // What was wrong with a call: breaches of the contract by rule, and the failures that ended it.
+import type { TerminalEvent } from './answer.ts';
 
+/**
+ * `ended` and `transferred`: by the server; `hung_up`: by the caller; `lost`: the connection was broken on purpose;
+ * `failed`: by a fatal finding; `interrupted`: from outside.
+ */
+export type CallOutcome = 'transferred' | 'ended' | 'hung_up' | 'lost' | 'failed' | 'interrupted';
+
+/** The event with which the server ended a call, and its RPC, counted from 1. */
+export type Ending = TerminalEvent & { readonly turn: number };
 /** Every name a finding can have. */
 export const FINDING_CODES = [
   // Failures of the connection or of an RPC. All of them end the call.
@@ -54,7 +63,6 @@ export const FINDING_CODES = [
   'close_code_wrong',
 ] as const;
 
-/** The name of a finding. */
 export type FindingCode = (typeof FINDING_CODES)[number];
 
 /** One thing that was wrong. */

@@ -2,12 +2,74 @@
 // Knows no audio beyond what is heard now.
 import type { InputConfig } from './answer.ts';
 import type { CallClock } from './call-clock.ts';
-import { DigitCollector } from './digit-collector.ts';
 import type { Key } from './key.ts';
 import type { Playing } from './playback.ts';
 import type { Timeline } from './timeline.ts';
 import type { DueReply, TurnBook } from './turn-book.ts';
 import type { Turn } from './turn.ts';
+import type { CancelTimer } from '../../base/clock.ts';
+
+/** The pause between keys when the server set none, ms; the platform's own value is not known (G-84). */
+const DEFAULT_INTER_DIGIT_MS = 3000;
+/** Most keys of one entry when the server set no length: the collection must end even when keys never stop. */
+const MAX_KEYS = 64;
+
+export interface DigitRules {
+  /** Longest pause after a key, ms; 0 takes 3000. */
+  readonly interDigitMs: number;
+  readonly terminator: Key | undefined;
+  /** Number of keys; 0 for any. */
+  readonly digits: number;
+  /** Whether the terminator is sent as the last key; not known of the platform (G-67), default false. */
+  readonly terminatorIncluded?: boolean;
+}
+
+/** Collects one entry, beginning with its first key; of no use after `onCollected`. */
+export class DigitCollector {
+  readonly #clock: CallClock;
+  readonly #rules: DigitRules;
+  readonly #onCollected: (keys: readonly Key[]) => void;
+  readonly #keys: Key[] = [];
+  #cancelPause: CancelTimer = () => undefined;
+  #done = false;
+
+  constructor(clock: CallClock, rules: DigitRules, onCollected: (keys: readonly Key[]) => void) {
+    this.#clock = clock;
+    this.#rules = rules;
+    this.#onCollected = onCollected;
+  }
+
+  /** True until the entry is complete or cancelled. */
+  get isCollecting(): boolean {
+    return !this.#done;
+  }
+
+  /** Takes one key; ignored when the entry is complete. */
+  press(key: Key): void {
+    if (this.#done) return;
+    this.#cancelPause();
+    const ends = key === this.#rules.terminator;
+    if (!ends || this.#rules.terminatorIncluded === true) this.#keys.push(key);
+    const full = this.#keys.length >= (this.#rules.digits > 0 ? this.#rules.digits : MAX_KEYS);
+    if (ends || full) {
+      this.#finish();
+      return;
+    }
+    const pauseMs = this.#rules.interDigitMs > 0 ? this.#rules.interDigitMs : DEFAULT_INTER_DIGIT_MS;
+    this.#cancelPause = this.#clock.after(pauseMs, () => this.#finish());
+  }
+
+  /** Drops the entry; `onCollected` will not be called. */
+  cancel(): void {
+    this.#done = true;
+    this.#cancelPause();
+  }
+
+  #finish(): void {
+    this.cancel();
+    this.#onCollected(this.#keys);
+  }
+}
 
 /** What the platform does where the contract leaves it open. */
 export interface PlatformHabits {
@@ -45,11 +107,7 @@ export class KeyEntry {
     return this.#collected === undefined ? [] : [{ kind: 'dtmf', waitedMs: this.#clock.nowMs() - this.#collected.atMs }];
   }
 
-  /**
-   * Takes a key into the open entry.
-   *
-   * @returns false when the entry already has all its keys.
-   */
+  /** Takes a key into the open entry. @returns false when the entry already has all its keys. */
   add(key: Key): boolean {
     if (this.#collector?.isCollecting !== true) return false;
     this.#collector.press(key);
@@ -96,7 +154,6 @@ export class KeyEntry {
     this.#sendWhenReady();
   }
 
-  /** Drops the entry. */
   cancel(): void {
     this.#collector?.cancel();
     this.#collector = undefined;

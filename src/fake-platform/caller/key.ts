@@ -3,7 +3,6 @@
 /** Every key, in the order of a phone with the fourth column. */
 export const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0', '*', '#', 'A', 'B', 'C', 'D'] as const;
 
-/** One key of a phone. */
 export type Key = (typeof KEYS)[number];
 
 /** The key of a character, or undefined; lower case counts as upper case. */

@@ -27,9 +27,7 @@ export class Listening {
     this.#clock = clock;
     this.#book = book;
     this.#mayHear = mayHear;
-    this.microphone = new Microphone(clock, (frame) => {
-      this.#send(frame);
-    });
+    this.microphone = new Microphone(clock, (frame) => this.#send(frame));
   }
 
   /** The RPC that listens now. */

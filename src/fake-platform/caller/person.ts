@@ -8,12 +8,10 @@ import type { Playing } from './playback.ts';
 import { KEY_INTERVAL_MS, type Improvise, type Step, type StepMark } from './script.ts';
 import type { Timeline } from './timeline.ts';
 import type { TurnGrammar } from './turn-grammar.ts';
-import { wordMoment } from './word-moment.ts';
 
 /** How long people take to notice that it is their turn, ms; the server meanwhile gets silence (G-35). */
 const REACTION_MS = 200;
 
-/** What a person needs from a call. */
 export interface PersonOptions {
   readonly script: readonly Step[];
   /** Chooses the steps after the script; undefined: the caller hangs up. */
@@ -79,14 +77,10 @@ export class Person {
       if (leftMs <= 0) {
         this.#begin(step, number);
       } else {
-        this.#cancelTimer = clock.after(leftMs, () => {
-          this.goOn();
-        });
+        this.#cancelTimer = clock.after(leftMs, () => this.goOn());
       }
     } else if (grammar.isCallersTurn) {
-      this.#cancelTimer = clock.after(REACTION_MS, () => {
-        this.#begin(step ?? { kind: 'hang_up' }, number);
-      });
+      this.#cancelTimer = clock.after(REACTION_MS, () => this.#begin(step ?? { kind: 'hang_up' }, number));
     }
   }
 
@@ -221,9 +215,7 @@ export class Person {
       this.#done();
       return;
     }
-    this.#cancelTimer = this.#options.clock.after(KEY_INTERVAL_MS, () => {
-      this.#press(rest, firstTurn);
-    });
+    this.#cancelTimer = this.#options.clock.after(KEY_INTERVAL_MS, () => this.#press(rest, firstTurn));
   }
 
   #noteDropped(): void {
@@ -235,4 +227,27 @@ export class Person {
     this.#isBusy = false;
     this.goOn();
   }
+}
+
+/** What is known of a reply so far. */
+interface SpokenReply {
+  readonly texts: readonly string[];
+  /** Length of all its audio, ms. */
+  readonly audioMs: number;
+  /** Whether nothing more will come. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * When the word begins: as far into the sound as its first letter is into the text. Sound without text, such as a chime,
+ * and long pauses make the estimate worse.
+ *
+ * @param word - one word or several, in any case.
+ * @returns ms; `unknown` while the reply is incomplete, `never` when its text does not contain the word.
+ */
+export function wordMoment({ texts, audioMs, isWhole }: SpokenReply, word: string): number | 'unknown' | 'never' {
+  if (!isWhole) return 'unknown';
+  const text = texts.join(' ');
+  const at = text.toLowerCase().indexOf(word.toLowerCase());
+  return at === -1 ? 'never' : (at / text.length) * audioMs;
 }

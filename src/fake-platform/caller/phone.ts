@@ -4,7 +4,7 @@ import { FRAME_MS, FRAME_SAMPLES } from '../../speech/audio-format.ts';
 import { encodeMulaw } from '../../speech/g711.ts';
 import type { CallClock } from './call-clock.ts';
 import { FramePace } from './frame-pace.ts';
-import { JitterBuffer } from './jitter-buffer.ts';
+import { JitterBuffer } from './microphone.ts';
 import type { Key } from './key.ts';
 import type { Timeline } from './timeline.ts';
 import type { TurnGrammar } from './turn-grammar.ts';
@@ -44,7 +44,6 @@ export class LivePhone implements Phone {
     });
   }
 
-  /** The call begins. */
   start(): void {
     this.#options.grammar.listening.microphone.live = this.#frames;
     if (this.#options.onHeard !== undefined) this.#ear.start();
@@ -58,9 +57,7 @@ export class LivePhone implements Phone {
     if (this.#isOver) return;
     const { grammar, timeline } = this.#options;
     timeline.add('caller', 'speaks', { detail: label });
-    grammar.listening.microphone.speak(mulaw, () => {
-      timeline.add('caller', 'falls_silent');
-    });
+    grammar.listening.microphone.speak(mulaw, () => timeline.add('caller', 'falls_silent'));
   }
 
   press(key: Key): void {

@@ -4,7 +4,6 @@ import type { CancelTimer } from '../../base/clock.ts';
 import type { CallClock } from './call-clock.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 
-/** Sound to be played. */
 export interface Sound {
   /** The RPC it came on. */
   readonly turn: number;
@@ -21,7 +20,6 @@ interface Placed extends Sound {
   endSample: number;
 }
 
-/** What is heard now. */
 export interface Playing {
   readonly turn: number;
   readonly bargeIn: boolean;
@@ -99,9 +97,7 @@ export class Playback {
     return this.#cut((sound) => sound.turn < turn);
   }
 
-  /**
-   * Drops what has not been heard of this turn, which starts again: its next sound follows no other. As {@link cutBefore}.
-   */
+  /** Drops what has not been heard of this turn, which starts again: its next sound follows no other. As {@link cutBefore}. */
   cutAnew(turn: number): number {
     const droppedMs = this.#cut((sound) => sound.turn === turn);
     if (this.#turnStart?.turn === turn) this.#turnStart = undefined;

@@ -10,7 +10,6 @@ import type { Turn } from './turn.ts';
 /** What to keep of the sound of replies: nothing, facts about it ({@link SoundFacts}), or facts and all samples. */
 export type ReplySoundWish = 'none' | 'facts' | 'samples';
 
-/** Takes prompts of one call. */
 export class PromptTaker {
   readonly #playback: Playback;
   readonly #timeline: Timeline;

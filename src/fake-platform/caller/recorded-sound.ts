@@ -5,8 +5,8 @@ import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { encodeMulaw } from '../../speech/g711.ts';
 import { hasVoice } from './microphone.ts';
 import { wavSound, type ChangeRate } from './prompt-sound.ts';
+import { pcmWav } from '../../speech/wav.ts';
 
-/** What reading a recording needs. */
 export interface RecordingTools {
   readonly readFile: (file: string) => Promise<Uint8Array>;
   readonly changeRate: ChangeRate;
@@ -49,4 +49,9 @@ export function recordingReader({ readFile, changeRate }: RecordingTools): ReadR
       throw new RangeError(`${place}: ${cause.message}`, { cause });
     }
   };
+}
+
+/** The bytes of a WAV file, 8 kHz, 16 bit: left heard, right said, both from the beginning of the call. */
+export function callRecording(call: { readonly heard: Int16Array; readonly said: Int16Array }): Uint8Array {
+  return pcmWav([call.heard, call.said], LINE_RATE_HZ);
 }

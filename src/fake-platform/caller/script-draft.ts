@@ -1,25 +1,23 @@
 // The caller's script as a command line gives it, option by option, and its conversion to ready steps. Knows the
 // options; reads no file and speaks no text itself.
 import { parseJson, type JsonObject } from '../../base/json.ts';
-import { unsendable } from './sendable.ts';
 import { keysOf } from './key.ts';
 import { recordingReader, type RecordingTools } from './recorded-sound.ts';
 import type { Step } from './script.ts';
+import { AppError } from '../../base/errors.ts';
+import { structFromJson } from '../../contract/struct.ts';
 
 /** The options that make steps, as on the command line. */
 export const SCRIPT_OPTIONS = ['say', 'wav', 'press', 'wait', 'event', 'hangup', 'interrupt'] as const;
 
-/** One such option. */
 export type ScriptOption = (typeof SCRIPT_OPTIONS)[number];
 
-/** One option as given, in its place. */
 export interface GivenOption {
   readonly option: ScriptOption;
   /** Empty for an option without a value. */
   readonly value: string;
 }
 
-/** What a script is made with. */
 export interface ScriptTools extends RecordingTools {
   /** µ-law, 8 kHz. */
   readonly speak: (text: string) => Promise<Uint8Array>;
@@ -128,4 +126,15 @@ export async function prepareScript(
     else steps.push(draft);
   }
   return steps;
+}
+
+/** What is wrong with data to be sent, as a sentence for the user; undefined when it can be sent. */
+export function unsendable(data: JsonObject): string | undefined {
+  try {
+    structFromJson(data);
+    return undefined;
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
 }

@@ -46,7 +46,6 @@ export class SoundMeter {
     }
   }
 
-  /** The facts so far. */
   get facts(): SoundFacts {
     return {
       lengthMs: this.#samples / SAMPLES_PER_MS,

@@ -1,7 +1,6 @@
 // Who said or did what, at which millisecond of a call. Collects lines and passes them on; others display them.
 import type { CallClock } from './call-clock.ts';
 
-/** One line of the timeline. */
 export interface TimelineEvent {
   /** ms since the call began. */
   readonly atMs: number;
@@ -25,7 +24,6 @@ const MAX_EVENTS = 10_000;
 /** Longest detail kept, characters. */
 const MAX_DETAIL = 2000;
 
-/** The timeline of one call. */
 export class Timeline {
   readonly #events: TimelineEvent[] = [];
   readonly #clock: CallClock;

@@ -30,14 +30,12 @@ export interface LostTurns {
   readonly turnsLost: number;
 }
 
-/** A reply that the caller waits for. */
 export interface DueReply {
   readonly kind: TurnKind;
   /** Since the caller's input was complete, ms. */
   readonly waitedMs: number;
 }
 
-/** What the book needs. */
 export interface TurnBookOptions {
   readonly line: Line;
   readonly clock: CallClock;
@@ -46,7 +44,6 @@ export interface TurnBookOptions {
   readonly allowPartial: boolean;
   /** Longest wait for a sign of a reply or for the completion of an RPC, ms. */
   readonly answerLimitMs: number;
-  /** Called when a reply begins. */
   readonly onReply?: ((reply: Reply) => void) | undefined;
 }
 
@@ -68,7 +65,6 @@ export class TurnBook {
     return this.#turns;
   }
 
-  /** The id of the next RPC. */
   get nextId(): number {
     return this.#turns.length + 1;
   }
@@ -100,7 +96,6 @@ export class TurnBook {
     return this.#turns.flatMap((turn) => turn.reply ?? []);
   }
 
-  /** Number of lost turns, by outcome. */
   get lostTurns(): LostTurns {
     const count = (kind: TurnCut['kind']): number => this.#turns.filter(({ cuts }) => cuts.has(kind)).length;
     return { turnsRepeated: count('repeated'), turnsReopened: count('reopened'), turnsLost: this.#lost };
@@ -114,12 +109,8 @@ export class TurnBook {
     this.#turns.push(turn);
     turn.attach(
       line.open({
-        answered: (answer) => {
-          this.#answered(turn, answer);
-        },
-        ended: (end) => {
-          this.#ended(turn, end);
-        },
+        answered: (answer) => this.#answered(turn, answer),
+        ended: (end) => this.#ended(turn, end),
         cut: (cut) => this.#cut(turn, cut),
       }),
     );
@@ -222,9 +213,7 @@ export class TurnBook {
   }
 
   #checkOf(id: number): TurnCheck {
-    const report = (code: FindingCode, rule: string, message: string): void => {
-      this.find(code, message, id, rule);
-    };
+    const report = (code: FindingCode, rule: string, message: string): void => this.find(code, message, id, rule);
     return new TurnCheck(this.#memory, report, this.#options.line.rules);
   }
 

@@ -24,7 +24,6 @@ export interface CallMemory {
 /** Reports a breach: its name, its rule, and a sentence. */
 export type Report = (code: FindingCode, rule: string, message: string) => void;
 
-/** The checks of one RPC. */
 export class TurnCheck {
   readonly #call: CallMemory;
   readonly #report: Report;

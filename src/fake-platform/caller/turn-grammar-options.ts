@@ -1,11 +1,10 @@
 // What the turn grammar needs: its surroundings, its options, and callbacks.
 import type { PlatformHabits } from './key-entry.ts';
-import type { CallOutcome } from './outcome.ts';
+import type { CallOutcome } from './finding.ts';
 import type { ChangeRate } from './prompt-sound.ts';
 import type { ReplySoundWish } from './prompt-taker.ts';
 import type { DueReply, TurnBookOptions } from './turn-book.ts';
 
-/** What the turn grammar needs. */
 export interface TurnGrammarOptions extends TurnBookOptions {
   readonly habits: PlatformHabits;
   /** Longest wait for the answer to SESSION_END, ms. */
@@ -15,7 +14,6 @@ export interface TurnGrammarOptions extends TurnBookOptions {
   readonly keepsSound: boolean;
   /** What to keep of the sound of replies. Default nothing. */
   readonly replySound?: ReplySoundWish | undefined;
-  /** A sound begins to be heard. */
   readonly onSound?: (() => void) | undefined;
   /** The caller leaves, or the call fails: the replies still waited for. Not called when the server ended the call. */
   readonly onGivenUp?: ((due: readonly DueReply[]) => void) | undefined;

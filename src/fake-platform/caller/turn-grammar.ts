@@ -4,11 +4,10 @@
 import type { JsonObject } from '../../base/json.ts';
 import { isClosing, isTerminalEvent, type Answer } from './answer.ts';
 import { CallerInput, MAX_TURNS } from './caller-input.ts';
-import type { FindingCode } from './finding.ts';
+import type { FindingCode, CallOutcome, Ending } from './finding.ts';
 import type { Key } from './key.ts';
 import type { LineEnd, PlatformInput, TurnCut } from '../lines/line.ts';
 import type { Listening } from './listening.ts';
-import type { CallOutcome, Ending } from './outcome.ts';
 import { Playback, type Playing } from './playback.ts';
 import { PromptTaker } from './prompt-taker.ts';
 import type { Timeline } from './timeline.ts';
@@ -21,7 +20,6 @@ import { GRPC_RULES, type Breach } from '../lines/wire-rules.ts';
 /** After this many listening RPCs in a row that the server ends without a prompt, the call fails. */
 const MAX_UNASKED_COMPLETIONS = 3;
 
-/** The turns of one call. */
 export class TurnGrammar {
   readonly playback: Playback;
   readonly book: TurnBook;
@@ -50,9 +48,7 @@ export class TurnGrammar {
         this.book.all[turn - 1]?.noteSounding(gapMs);
         options.onSound?.();
       }),
-      idle: this.#acting(() => {
-        timeline.add('platform', 'prompts_over');
-      }),
+      idle: this.#acting(() => timeline.add('platform', 'prompts_over')),
     };
     this.playback = new Playback(clock, heard, options.keepsSound);
     this.#prompts = new PromptTaker(this.playback, timeline, options.changeRate, options.replySound);
@@ -69,7 +65,6 @@ export class TurnGrammar {
     this.book.ask('session_start', input);
   }
 
-  /** The turn that listens. */
   get listening(): Listening {
     return this.#input.listening;
   }
@@ -89,7 +84,6 @@ export class TurnGrammar {
     return [...this.book.due, ...this.#input.due];
   }
 
-  /** What is heard now. */
   get playing(): Playing | undefined {
     return this.playback.playing;
   }
@@ -99,11 +93,7 @@ export class TurnGrammar {
     return this.listening.turn?.id ?? this.book.nextId;
   }
 
-  /**
-   * The caller presses a key.
-   *
-   * @returns whether the platform took it (G-51).
-   */
+  /** The caller presses a key. @returns whether the platform took it (G-51). */
   press(key: Key): boolean {
     if (!this.#mayGoOn) return false;
     let isTaken = false;
@@ -134,9 +124,7 @@ export class TurnGrammar {
     // The listening turn is half-closed and may still be completed; prompts not yet heard are cancelled.
     for (const turn of this.book.all) if (turn.kind !== 'speech' || turn.phase !== 'set_aside') this.book.giveUp(turn);
     const end = this.book.ask('session_end', { kind: 'session_end' });
-    end.watch(this.#options.hangUpLimitMs, () => {
-      this.#late(end);
-    });
+    end.watch(this.#options.hangUpLimitMs, () => this.#late(end));
   }
 
   /**

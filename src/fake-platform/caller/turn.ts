@@ -12,7 +12,6 @@ import type { TurnCheck, TurnKind } from './turn-check.ts';
  */
 export type TurnPhase = 'listening' | 'awaiting' | 'set_aside' | 'over';
 
-/** The reply on one RPC. */
 export interface Reply {
   /** The RPC, counted from 1. */
   readonly turn: number;
@@ -31,7 +30,6 @@ export interface Reply {
   readonly maxGapAtMs?: number;
   /** Its texts, where the server sends them. */
   readonly texts: readonly string[];
-  /** Whether the caller interrupted it. */
   readonly isInterrupted: boolean;
   /** How long it had been heard when it was interrupted, ms; undefined when it was not, or had not begun. */
   readonly heardMs?: number;
@@ -43,7 +41,6 @@ export interface Reply {
   readonly sound?: ReplySound;
 }
 
-/** The sound of a reply. */
 export interface ReplySound {
   readonly facts: SoundFacts;
   /** 8 kHz, piece by piece; empty unless the call keeps its sound. */
@@ -55,7 +52,6 @@ const MAX_TEXTS = 500;
 /** Longest text kept, characters; nobody says more in one prompt. */
 const MAX_TEXT = 10_000;
 
-/** One RPC. */
 export class Turn {
   readonly id: number;
   check: TurnCheck;
@@ -69,7 +65,6 @@ export class Turn {
   isInterrupted = false;
   /** As {@link Reply.heardMs}. */
   heardMs: number | undefined;
-  /** Whether any of its sound was heard. */
   hasSounded = false;
   /** How its RPCs were lost, each way once. */
   readonly cuts = new Set<TurnCut['kind']>();

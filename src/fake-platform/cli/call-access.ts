@@ -5,9 +5,23 @@ import type { Command } from 'commander';
 import type { CallOptions } from '../caller/caller.ts';
 import { loadProfile } from '../platform/profile.ts';
 import { parseTarget, targetText } from '../lines/target.ts';
-import { readBounded } from '../../base/terminal/surroundings.ts';
+import { readBounded, type CommandSurroundings } from '../../base/terminal/surroundings.ts';
+import type { ChangeRate } from '../caller/prompt-sound.ts';
 
-/** The options as given. */
+/** The voice of the caller, and its resampling. Whoever opened it closes it. */
+export interface CallerVoice {
+  /** µ-law, 8 kHz, in the usual voice or another one. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
+  speak(text: string, voice?: string): Promise<Uint8Array>;
+  readonly changeRate: ChangeRate;
+  close(): Promise<void>;
+}
+
+/** Tests bring their own. */
+export interface CallSurroundings extends CommandSurroundings {
+  /** The command closes the voice. */
+  readonly openVoice: () => Promise<CallerVoice>;
+}
+
 export interface AccessFlags {
   readonly org: string;
   readonly profile: string;
@@ -46,11 +60,7 @@ export function withAccessOptions(command: Command, organizationId?: string): Co
     .option('--plaintext', 'no TLS');
 }
 
-/**
- * Reads what the options name.
- *
- * @throws RangeError with a sentence for the user; always as a rejection.
- */
+/** Reads what the options name. @throws RangeError with a sentence for the user; always as a rejection. */
 export async function readAccess(target: string, flags: AccessFlags): Promise<Access> {
   const { token, tokenFile, ca, serverName } = flags;
   if (token !== undefined && tokenFile !== undefined) throw new RangeError('--token and --token-file: give one of them');

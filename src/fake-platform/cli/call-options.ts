@@ -5,16 +5,13 @@ import { checkConditions, type LineConditions } from '../lines/conditions/line-c
 import type { SlowReader } from '../lines/conditions/slow-reading.ts';
 import { PLATFORM_NO_INPUT_MS } from '../lines/wire-rules.ts';
 
-/** What callers do, as given. */
 export interface CallerFlags {
   /** ms; 0 never. */
   readonly silenceAfter: number;
   readonly repeatLostTurns?: true;
-  /** Address of fake models. */
   readonly models?: string;
 }
 
-/** The quality of the line, as given. */
 export interface LineFlags {
   readonly jitter?: number;
   readonly burst?: number;
@@ -57,11 +54,7 @@ export function withLineOptions(command: Command): Command {
     .option('--seed <n>', 'the same number makes the same line again', wholeNumber, 1);
 }
 
-/**
- * The conditions that were asked for; undefined for a good line.
- *
- * @throws RangeError with a sentence for the user.
- */
+/** The conditions that were asked for; undefined for a good line. @throws RangeError with a sentence for the user. */
 export function lineConditionsOf({ jitter, burst, loseAfter, slowReader: reader, seed }: LineFlags): LineConditions | undefined {
   if (jitter === undefined && burst === undefined && loseAfter === undefined && reader === undefined) return undefined;
   const conditions: LineConditions = { seed, jitterMs: jitter, burstMs: burst, loseAfterMs: loseAfter, slowReader: reader };

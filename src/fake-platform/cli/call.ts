@@ -3,22 +3,27 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { oneLine } from '../../base/one-line.ts';
-import { DEFAULT_LIMITS } from '../caller/call-limits.ts';
+import { DEFAULT_LIMITS } from '../caller/call-clock.ts';
 import { placeCall, type CallOptions } from '../caller/caller.ts';
 import type { LineConditions } from '../lines/conditions/line-conditions.ts';
 import { EXPECTATION_FORMS, parseExpectation, type Expectation } from '../caller/expectation.ts';
 import { openConnection } from '../lines/open-connection.ts';
-import { recordingReader, type ReadRecording } from '../caller/recorded-sound.ts';
-import { callRecording } from '../caller/recording.ts';
-import { resultData, resultLines } from '../caller/result-text.ts';
+import { recordingReader, type ReadRecording, callRecording } from '../caller/recorded-sound.ts';
+import { resultData, resultLines, timelineText } from '../caller/result-text.ts';
 import { SCRIPT_OPTIONS, draftScript, prepareScript, type GivenOption } from '../caller/script-draft.ts';
 import { parseTarget } from '../lines/target.ts';
-import { timelineText } from '../caller/timeline-text.ts';
 import { announceWords } from '../models/announce.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
-import { TARGET_FORMS, demandHeaderText, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
+import {
+  TARGET_FORMS,
+  demandHeaderText,
+  readAccess,
+  withAccessOptions,
+  type Access,
+  type AccessFlags,
+  type CallSurroundings,
+} from './call-access.ts';
 import { isFileError, readBounded } from '../../base/terminal/surroundings.ts';
-import type { CallSurroundings } from './call-surroundings.ts';
 import { EXIT } from '../../base/terminal/failure.ts';
 import { misuseOf } from '../../base/terminal/misuse.ts';
 import { lineConditionsOf, withCallerOptions, withLineOptions, type CallerFlags, type LineFlags } from './call-options.ts';
@@ -92,11 +97,7 @@ export function callCommand(surroundings: CallSurroundings): Command {
     .addHelpText('after', EXAMPLES)
     // Events come in the order of the command line across several options, which the values alone do not show.
     .action((target: string, flags: Flags) => runCommand(command, target, flags, given, surroundings));
-  for (const option of SCRIPT_OPTIONS) {
-    command.on(`option:${option}`, (value: string | null) => {
-      given.push({ option, value: value ?? '' });
-    });
-  }
+  for (const option of SCRIPT_OPTIONS) command.on(`option:${option}`, (value: string | null) => given.push({ option, value: value ?? '' }));
   return command;
 }
 
@@ -174,17 +175,13 @@ async function holdCall(
 ): Promise<void> {
   const { print, complain, isColoured } = surroundings;
   const stop = new AbortController();
-  const forget = surroundings.onInterrupt(() => {
-    stop.abort();
-  });
+  const forget = surroundings.onInterrupt(() => stop.abort());
   const line = timelineText(isColoured);
   try {
     const result = await placeCall({
       ...options,
       signal: stop.signal,
-      onEvent: (event) => {
-        print(json === true ? JSON.stringify(event) : line(event));
-      },
+      onEvent: (event) => print(json === true ? JSON.stringify(event) : line(event)),
     });
     if (json === true) print(JSON.stringify({ result: resultData(result), ...(pace === 1 ? {} : { pace }) }));
     else print(['', ...resultLines(result, isColoured), ...paceLines(pace)].join('\n'));

@@ -5,18 +5,15 @@ import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
 import { AppError } from '../../base/errors.ts';
 import { chooseChecks, runConformance, unknownChoices, type CheckResult } from '../conformance/run.ts';
-import { ALL_CHECKS, RPC_SUITE, SOCKET_SUITE } from '../conformance/registry.ts';
-import type { Lab } from '../conformance/lab.ts';
-import type { Suite } from '../conformance/suite.ts';
-import { UNSEEN } from '../conformance/rules.ts';
+import { ALL_CHECKS, RPC_SUITE, SOCKET_SUITE, UNSEEN } from '../conformance/registry.ts';
+import type { Suite } from '../conformance/registry.ts';
 import type { GivenSuspect } from '../conformance/suspect.ts';
 import { keysOf, type Key } from '../caller/key.ts';
 import { parseTarget } from '../lines/target.ts';
 import { encodeMulaw } from '../../speech/g711.ts';
 import { readWav } from '../../speech/wav.ts';
-import { readAccess, TARGET_FORMS, withAccessOptions, type AccessFlags } from './call-access.ts';
+import { readAccess, TARGET_FORMS, withAccessOptions, type AccessFlags, type CallSurroundings } from './call-access.ts';
 import { isFileError, readBounded } from '../../base/terminal/surroundings.ts';
-import type { CallSurroundings } from './call-surroundings.ts';
 import { platformPort, platformTokens } from './conformance/platform-signer.ts';
 import { conformancePage } from './conformance/report-page.ts';
 import { checkList, conformanceData, conformanceText } from './conformance/report-text.ts';
@@ -110,11 +107,9 @@ async function runCommand(command: Command, target: string | undefined, flags: F
     throw thrown;
   });
   const work = { target, suspect, flags, surroundings, misused };
-  if (suspect.target.transport === 'websocket') await examine(SOCKET_SUITE, work);
-  else await examine(RPC_SUITE, work);
+  await examine(suspect.target.transport === 'websocket' ? SOCKET_SUITE : RPC_SUITE, work);
 }
 
-/** What to check, and how. */
 interface Work {
   readonly target: string;
   readonly suspect: GivenSuspect;
@@ -124,10 +119,7 @@ interface Work {
   readonly misused: (message: string) => never;
 }
 
-async function examine<Surroundings extends Lab>(
-  suite: Suite<Surroundings>,
-  { target, suspect, flags, surroundings, misused }: Work,
-): Promise<void> {
+async function examine(suite: Suite, { target, suspect, flags, surroundings, misused }: Work): Promise<void> {
   const { jobs, json, html, rule, check, ours: isOurs = false } = flags;
   const checks = chooseChecks(suite.checks, rule, check);
   const [foreign] = unknownChoices(suite.checks, rule, check);
@@ -135,9 +127,7 @@ async function examine<Surroundings extends Lab>(
   const { print, complain, setExitCode, onInterrupt, isColoured } = surroundings;
   const view = progressView(surroundings);
   const stop = new AbortController();
-  const forget = onInterrupt(() => {
-    stop.abort();
-  });
+  const forget = onInterrupt(() => stop.abort());
   try {
     view.show(0, checks.length, 'checks');
     const found = await runConformance({ suite, suspect, checks, isOurs, jobs, signal: stop.signal, onResult: progressOf(view) });

@@ -9,13 +9,11 @@ import { isFileError } from '../../base/terminal/surroundings.ts';
 import { TARGET_FORMS } from './call-access.ts';
 import { EXIT } from '../../base/terminal/failure.ts';
 import { compareLoads, differenceRow, worseThan } from './load/compare.ts';
-import { understand, withLoadOptions, type LoadFlags, type LoadWish } from './load/load-options.ts';
-import type { LoadSurroundings } from './load/load-surroundings.ts';
+import { understand, withLoadOptions, type LoadFlags, type LoadWish, type LoadSurroundings } from './load/load-options.ts';
 import { measure, type Measured } from './load/measure.ts';
 import { MIX_HELP } from './load/mix.ts';
-import { clockText, progressText } from './load/progress.ts';
 import { reportPage } from './load/report-page.ts';
-import { checkedLine, resultText } from './load/result-table.ts';
+import { checkedLine, resultText, clockText, progressText } from './load/result-table.ts';
 import { progressView } from '../../base/terminal/progress-view.ts';
 import { alignedRows } from '../../base/terminal/table.ts';
 
@@ -58,9 +56,7 @@ async function runCommand(command: Command, target: string, flags: LoadFlags, su
   // A result that takes an hour to measure must be writable: checked first.
   await checkFiles(flags, surroundings).catch(misused);
   const stop = new AbortController();
-  const forget = surroundings.onInterrupt(() => {
-    stop.abort();
-  });
+  const forget = surroundings.onInterrupt(() => stop.abort());
   const view = progressView(surroundings, clockText);
   const progress = (now: LoadProgress): void => {
     view.show(Math.min(now.lengthMs, Math.max(0, now.elapsedMs)), now.lengthMs, progressText(now));

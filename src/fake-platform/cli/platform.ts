@@ -39,7 +39,6 @@ Examples:
   $ parley platform authorize ${ORGANIZATION}
   $ parley platform break 429 --retry-after 3`;
 
-/** The command with all its sub-commands. */
 export function platformCommand(): Command {
   const command = new Command('platform')
     .description('run a fake platform on this machine until Ctrl-C: login, tokens, data sources, webhooks')
@@ -79,9 +78,7 @@ async function runPlatform(flags: Flags): Promise<void> {
 /** Runs the platform until Ctrl-C. @throws AppError when it cannot start. */
 async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (line: string) => void, isColoured: boolean): Promise<void> {
   const line = eventLine(flags.json === true, isColoured);
-  const report = (event: PlatformEvent): void => {
-    print(line(event, systemClock.nowMs()));
-  };
+  const report = (event: PlatformEvent): void => print(line(event, systemClock.nowMs()));
   const controlKey = newControlKey();
   const platform = await startPlatform({
     ...{ port: flags.port ?? PLATFORM_PORT, redirectUri: flags.redirectUri, controlKey },
@@ -89,13 +86,9 @@ async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (l
       requested: (entry) => {
         if (!isOwnRequest(entry)) report(requestEvent(entry));
       },
-      delivered: (delivery) => {
-        report(deliveryEvent(delivery));
-      },
+      delivered: (delivery) => report(deliveryEvent(delivery)),
     },
-    onKeysAsked: (request) => {
-      report(keysEvent(request));
-    },
+    onKeysAsked: (request) => report(keysEvent(request)),
   });
   try {
     const port = Number(new URL(platform.api.origin).port);

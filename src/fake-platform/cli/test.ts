@@ -4,16 +4,14 @@ import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { placeCall } from '../caller/caller.ts';
 import { junitReport } from '../scenario/junit.ts';
-import { summaryData, testData } from '../scenario/report-json.ts';
-import { failureLines, resultLine, summaryLines } from '../scenario/report-text.ts';
+import { failureLines, resultLine, summaryLines, summaryData, testData } from '../scenario/report-text.ts';
 import { callOptionsOf, runTests, type PlacedCall, type ReadyTest, type TestResult } from '../scenario/run.ts';
 import type { ChangeRate } from '../caller/prompt-sound.ts';
-import { textPattern } from '../caller/text-pattern.ts';
+import { textPattern } from '../caller/expectation.ts';
 import { announceWords } from '../models/announce.ts';
-import { TARGET_FORMS, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
+import { TARGET_FORMS, readAccess, withAccessOptions, type Access, type AccessFlags, type CallSurroundings } from './call-access.ts';
 import { isFileError, readBounded } from '../../base/terminal/surroundings.ts';
 import { withCallerOptions, type CallerFlags } from './call-options.ts';
-import type { CallSurroundings } from './call-surroundings.ts';
 import { EXIT } from '../../base/terminal/failure.ts';
 import { misuseOf } from '../../base/terminal/misuse.ts';
 import { paceOf, wholeNumberFrom } from '../../base/terminal/option-values.ts';
@@ -60,7 +58,6 @@ export type WriteScenario = (
 
 const NO_RECORDINGS: WriteScenario = () => Promise.reject(new RangeError('recordings cannot be read here'));
 
-/** The command. */
 export function testCommand(surroundings: CallSurroundings, writeScenario = NO_RECORDINGS): Command {
   const command = new Command('test')
     .description('run scenarios against a server and say whether it does what they expect')
@@ -133,9 +130,7 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
   const { print, complain, isColoured, clock, progress: terminal } = surroundings;
   const { jobs, repeat, bail = false, json = false } = flags;
   const stop = new AbortController();
-  const forget = surroundings.onInterrupt(() => {
-    stop.abort();
-  });
+  const forget = surroundings.onInterrupt(() => stop.abort());
   const recordings = new Recordings({ failures: flags.recordFailures, all: flags.recordAll }, tests);
   const view = progressView(surroundings);
   const startMs = clock.monotonicMs();

@@ -1,10 +1,10 @@
 // Waits for the other side, checking the condition whenever something happened. Knows no wire.
 import type { Clock } from '../../base/clock.ts';
+import { pause } from '../../base/abort.ts';
 
 /** A timer later than this was delayed by this process, and says nothing about the server, ms. */
 const MAX_LATE_MS = 250;
 
-/** The waits of one line. */
 export class Awaited {
   readonly #clock: Clock;
   readonly #isGivenUp: () => boolean;
@@ -16,7 +16,6 @@ export class Awaited {
     this.#isGivenUp = isGivenUp;
   }
 
-  /** Something happened. */
   check(): void {
     for (const check of [...this.#waiting]) check();
   }
@@ -46,5 +45,18 @@ export class Awaited {
       this.#waiting.add(check);
       check();
     });
+  }
+}
+
+/**
+ * Does one step for each `tickMs` that has begun, those that this process missed all at once, until a step returns `false`.
+ * Other work runs at least once per round.
+ */
+export async function atPace(clock: Clock, tickMs: number, step: () => boolean): Promise<void> {
+  const startMs = clock.monotonicMs();
+  for (let done = 0; ;) {
+    const due = Math.floor((clock.monotonicMs() - startMs) / tickMs) + 1;
+    for (; done < due; done += 1) if (!step()) return;
+    await pause(Math.max(0, startMs + due * tickMs - clock.monotonicMs()), clock);
   }
 }

@@ -6,7 +6,6 @@ import type { Key } from '../caller/key.ts';
 import type { TurnKind } from '../caller/turn-check.ts';
 import { isHeard, playLeftMs } from './heard.ts';
 
-/** Times of a call. */
 export interface Timing {
   /** Longest wait for a sign of the server, ms. */
   readonly answerMs: number;
@@ -16,7 +15,6 @@ export interface Timing {
   readonly newKeyMs: number;
 }
 
-/** The ids of a call. */
 export interface ProbeIds {
   readonly conversationId: string;
   readonly organizationId: string;
@@ -33,10 +31,8 @@ export interface TimedAnswer {
   readonly atMs: number;
 }
 
-/** The kind of a turn. */
 export type ProbeTurnKind = TurnKind | 'custom_event';
 
-/** One turn, on any transport. */
 export abstract class ProbeTurn {
   readonly kind: ProbeTurnKind;
 
@@ -88,12 +84,19 @@ export abstract class ProbeTurn {
   }
 }
 
-/** What the caller does in a turn. */
 export interface CallerActs {
   readonly press: readonly Key[];
   /** µ-law. The turn of speech needs it. */
   readonly speech?: Uint8Array | undefined;
 }
+
+/** The events of the platform that are all of a turn, by its kind. */
+export const PLAIN_EVENTS = {
+  session_start: 'SESSION_START',
+  dtmf_start: 'START_OF_DTMF',
+  no_input: 'NO_INPUT',
+  session_end: 'SESSION_END',
+} as const;
 
 /** One conversation. Whoever opens it cancels it, or the connection that carries it. */
 export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
@@ -113,7 +116,6 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
 
   /** Whether nothing more can be sent or received. */
   abstract readonly isOver: boolean;
-  /** A whole turn of this kind. */
   abstract take(kind: Exclude<ProbeTurnKind, 'speech'>, keys?: readonly Key[]): Promise<Turn>;
   /** Says this, µ-law, with the silence that the platform sends before and after it: a whole turn. */
   abstract say(mulaw: Uint8Array): Promise<Turn>;
@@ -152,21 +154,6 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
     return this.take('dtmf', keys);
   }
 
-  /** Reports the first key, which needs no answer (G-61, W-26). */
-  firstKey(): Promise<Turn> {
-    return this.take('dtmf_start');
-  }
-
-  /** Reports silence. */
-  silence(): Promise<Turn> {
-    return this.take('no_input');
-  }
-
-  /** Sends an event of the flow, which may come at any time (G-72). */
-  flow(): Promise<Turn> {
-    return this.take('custom_event');
-  }
-
   /**
    * Whether a platform would send this now, given the settings of the last FINAL: no keys in voice mode, no voice in
    * DTMF mode, and no report of silence where its time is 0 (G-35, G-81, G-82).
@@ -180,8 +167,8 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
 
   /** A turn that the bot asked for: silence, else keys, else an event of the flow. */
   goOn(keys: readonly Key[]): Promise<Turn> {
-    if (this.isAskedFor('silence')) return this.silence();
-    return this.isAskedFor('keys') ? this.press(keys) : this.flow();
+    if (this.isAskedFor('silence')) return this.take('no_input');
+    return this.isAskedFor('keys') ? this.press(keys) : this.take('custom_event');
   }
 
   /** Waits until the prompts of a turn have been heard, within a limit, or the call is over. */

@@ -1,18 +1,19 @@
-// A connection to a server for any request: RPCs of the media method, the list of agents, and unknown paths.
+// Connections to a server for any request: RPCs of the media method, the list of agents, and unknown paths.
 // Knows messages, and no turn and no rule.
-import { connectivityState, Metadata, status, type Client, type ClientUnaryCall, type StatusObject } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { loadContract, type Contract, type ListAgentsResponse, type MediaRequest } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
-import { openClient, type ChannelOptions } from '../lines/grpc-client.ts';
-import { statusName } from '../lines/status-name.ts';
+import type { DialOptions } from '../lines/dial.ts';
+import { statusName } from '../lines/failure.ts';
+import { framed } from '../lines/grpc-framing.ts';
+import { RpcConnection, rpcHeaders, type Rpc, type RpcListener } from '../lines/rpc-connection.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
-import { redactor, type Redactor } from './redaction.ts';
+import { redactor, type Redactor } from './tokens.ts';
 import { CheckGivenUp } from './verdict.ts';
-import { WireRpc, type Ending, type SizedResponse } from './wire.ts';
+import { WireRpc, type Ending } from './wire.ts';
 
-/** How to reach a server. */
-export interface WireOptions extends ChannelOptions {
+export interface WireOptions extends DialOptions {
   readonly profile: PlatformProfile;
   readonly clock: Clock;
   /** Value of the authorization entry as sent; undefined sends none. */
@@ -21,36 +22,26 @@ export interface WireOptions extends ChannelOptions {
   readonly token?: string | undefined;
 }
 
-/** How an RPC with a single answer ended. */
 export type OneAnswer = { readonly kind: 'answer'; readonly bytes: Buffer } | { readonly kind: 'status'; readonly ending: Ending };
 
-/** The request and its time limit. */
-interface Asked {
-  readonly request: Uint8Array;
-  readonly limitMs: number;
-  /** What to say about an answer that does not come in time. */
-  readonly late: string;
-  readonly log: ExchangeLog;
-}
-
+/** Longest wait for a connection, ms: longer than any check waits for a sign of the server. */
+const CONNECT_LIMIT_MS = 60_000;
 /** Most agents whose ids a line of an exchange names. */
 const SHOWN_AGENTS = 8;
 
-/** One connection. Whoever opens it closes it. */
+/** One connection, made at its first use, and again when an RPC finds it gone. Whoever opens it closes it. */
 export class WireConnection {
   readonly #options: WireOptions;
-  readonly #client: Client;
   readonly #contract: Contract;
   readonly #redact: Redactor;
-  /** Ends what is open, by what is open. */
-  readonly #open = new Map<object, () => void>();
+  readonly #dialled: RpcConnection[] = [];
+  readonly #rpcs: WireRpc[] = [];
   #isClosed = false;
   #isOverloaded = false;
 
   constructor(options: WireOptions) {
     this.#options = options;
     this.#redact = redactor(options.authorization, options.token);
-    this.#client = openClient(options);
     this.#contract = loadContract(options.profile);
   }
 
@@ -59,28 +50,19 @@ export class WireConnection {
     return this.#isOverloaded;
   }
 
-  /** Whether there is a connection now. */
   get isConnected(): boolean {
-    return this.#client.getChannel().getConnectivityState(false) === connectivityState.READY;
+    return this.#dialled.at(-1)?.isConnected === true;
   }
 
   /** Opens an RPC of the media method. @throws CheckGivenUp. */
   open(name: string, log: ExchangeLog): WireRpc {
-    this.#demandOpen();
     const { path, requestSerialize, responseDeserialize } = this.#contract.media.definition.ProcessCallerInput;
-    const stream = this.#client.makeBidiStreamRequest<MediaRequest | Uint8Array, SizedResponse>(
-      path,
-      (message) => (message instanceof Uint8Array ? Buffer.from(message) : requestSerialize(message)),
-      (bytes) => ({ message: responseDeserialize(bytes), bytes: bytes.length }),
-      this.#metadata(),
-    );
-    const rpc = new WireRpc(name, stream, this.#options.clock, log, this.#redact);
-    this.#open.set(stream, () => {
-      rpc.cancel();
-    });
-    stream.on('status', ({ code }: StatusObject) => {
-      this.#isOver(stream, code);
-    });
+    const codec = {
+      open: (listener: RpcListener) => this.#open(path, listener),
+      ...{ encode: requestSerialize, decode: responseDeserialize },
+    };
+    const rpc = new WireRpc(name, codec, this.#options.clock, log, this.#redact);
+    this.#rpcs.push(rpc);
     return rpc;
   }
 
@@ -103,103 +85,57 @@ export class WireConnection {
     }
   }
 
-  /** Any RPC with a single answer. @throws CheckGivenUp. */
+  /** Any RPC: waits for its first answer or its end, and cancels it. @throws CheckGivenUp. */
   async ask(path: string, request: Uint8Array, limitMs: number, log: ExchangeLog): Promise<OneAnswer> {
-    const late = `no answer within ${String(limitMs)} ms`;
-    return this.#answered(path, { request, limitMs, late, log }, (settle) => {
-      const call = this.#client.makeUnaryRequest<Uint8Array, Buffer>(
-        path,
-        (bytes) => Buffer.from(bytes),
-        (bytes) => bytes,
-        request,
-        this.#metadata(),
-        (error, bytes) => {
-          this.#isOver(call, error?.code);
-          if (error === null) settle({ kind: 'answer', bytes: bytes ?? Buffer.alloc(0) });
-          else settle({ kind: 'status', ending: { code: error.code, details: this.#redact(error.details) } });
+    const answer = await new Promise<OneAnswer>((resolve) => {
+      const rpc = this.#open(path, {
+        message: (bytes) => settle({ kind: 'answer', bytes: Buffer.from(bytes) }),
+        ended: (end) => {
+          const { code, details }: Ending = end.kind === 'completed' ? { code: status.OK, details: '' } : end.status;
+          settle({ kind: 'status', ending: { code, details: this.#redact(details) } });
         },
-      );
-      return call;
-    });
-  }
-
-  /** Any RPC that answers with a stream: waits for the first answer or status, then cancels. @throws CheckGivenUp. */
-  async first(path: string, request: Uint8Array, limitMs: number, log: ExchangeLog): Promise<OneAnswer> {
-    return this.#answered(path, { request, limitMs, late: 'no answer', log }, (settle) => {
-      const call = this.#client.makeServerStreamRequest<Uint8Array, Buffer>(
-        path,
-        (bytes) => Buffer.from(bytes),
-        (bytes) => bytes,
-        request,
-        this.#metadata(),
-      );
-      call.on('error', () => undefined);
-      call.on('data', (bytes: Buffer) => {
-        settle({ kind: 'answer', bytes });
-        call.cancel();
       });
-      call.on('status', ({ code, details }: StatusObject) => {
-        this.#isOver(call, code);
-        settle({ kind: 'status', ending: { code, details: this.#redact(details) } });
-      });
-      return call;
-    });
-  }
-
-  /** Cancels what is open and closes the connection: it takes no more requests. */
-  drop(): void {
-    this.#isClosed = true;
-    for (const end of [...this.#open.values()]) end();
-    this.#client.close();
-  }
-
-  /** Places an RPC and waits for the first answer that `place` settles; a late one is cancelled. */
-  async #answered(
-    path: string,
-    { request, limitMs, late, log }: Asked,
-    place: (settle: (answer: OneAnswer) => void) => Pick<ClientUnaryCall, 'cancel'>,
-  ): Promise<OneAnswer> {
-    this.#demandOpen();
-    log.add('platform', path, `${String(request.length)} bytes`);
-    return new Promise((resolve) => {
-      let isOver = false;
-      const settle = (answer: OneAnswer): void => {
-        if (isOver) return;
-        isOver = true;
+      const settle = (found: OneAnswer): void => {
         cancelTimer();
-        this.#record(path, answer, log);
-        resolve(answer);
+        resolve(found);
+        rpc.cancel();
       };
-      const call = place(settle);
-      this.#open.set(call, () => {
-        call.cancel();
-      });
-      const cancelTimer = this.#options.clock.after(limitMs, () => {
-        settle({ kind: 'status', ending: { code: status.DEADLINE_EXCEEDED, details: late } });
-        call.cancel();
-      });
+      log.add('platform', path, `${String(request.length)} bytes`);
+      const late = { code: status.DEADLINE_EXCEEDED, details: `no answer within ${String(limitMs)} ms` };
+      const cancelTimer = this.#options.clock.after(limitMs, () => settle({ kind: 'status', ending: late }));
+      rpc.send(framed(request));
+      rpc.halfClose();
     });
-  }
-
-  #demandOpen(): void {
-    if (this.#isClosed) throw new CheckGivenUp();
-  }
-
-  #isOver(call: object, code: number | undefined): void {
-    this.#open.delete(call);
-    if (code === status.RESOURCE_EXHAUSTED) this.#isOverloaded = true;
-  }
-
-  #record(path: string, answer: OneAnswer, log: ExchangeLog): void {
     if (answer.kind === 'answer') log.add('server', path, `${String(answer.bytes.length)} bytes`);
     else log.add('server', path, `${statusName(answer.ending.code)} ${quoted(answer.ending.details)}`);
+    return answer;
   }
 
-  #metadata(): Metadata {
+  /** Ends what is open, and takes no more requests. */
+  drop(): void {
+    this.#isClosed = true;
+    for (const rpc of this.#rpcs) rpc.cancel();
+    for (const connection of this.#dialled.splice(0)) connection.close();
+  }
+
+  /** @throws CheckGivenUp. */
+  #open(path: string, listener: RpcListener): Rpc {
+    if (this.#isClosed) throw new CheckGivenUp();
     const { authorization, profile } = this.#options;
-    const metadata = new Metadata();
-    if (authorization !== undefined) metadata.set(profile.metadata.authorization, authorization);
-    return metadata;
+    const headers = rpcHeaders(path, authorization === undefined ? {} : { [profile.metadata.authorization]: authorization });
+    let connection = this.#dialled.at(-1);
+    if (connection?.isUsable !== true) {
+      connection = new RpcConnection({ ...this.#options, connectLimitMs: CONNECT_LIMIT_MS });
+      this.#dialled.push(connection);
+    }
+    return connection.open(headers, {
+      ...listener,
+      ended: (end) => {
+        const code: status = end.kind === 'broken' ? end.status.code : status.OK;
+        if (code === status.RESOURCE_EXHAUSTED) this.#isOverloaded = true;
+        listener.ended(end);
+      },
+    });
   }
 }
 

@@ -1,10 +1,41 @@
-// Which replies of recorded calls a check speaks into: the welcome, and others that may be interrupted. Knows no wire and no rule.
-import type { ProbeTurn, TimedAnswer } from './call.ts';
-import { isHeard } from './heard.ts';
-import { BUSY, cuttablePlayMs } from './interrupting.ts';
+// Replies into which a check speaks: the welcome, and others that may be interrupted; how a call comes to them again, and
+// whether this machine was fast enough to judge times. Knows no wire and no rule.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
+import { LEAD_MS, type ProbeCall, type ProbeTurn, type TimedAnswer } from './call.ts';
+import { isHeard, playMs } from './heard.ts';
 import type { Lab } from './lab.ts';
 import type { RecordedCall } from './survey.ts';
 import { CheckOutcome } from './verdict.ts';
+import type { Probe } from './probe.ts';
+import { silenceOf } from './quiet-line.ts';
+
+/** How much of a reply must be left after somebody has spoken into it, ms. */
+export const SPARE_MS = 1000;
+/** How long the rest of an interrupted reply may still come, ms: it was already sent (G-53). */
+export const STOP_MS = 500;
+/** When this process itself stalled for longer, or its rounds took longer on average, it cannot judge times, ms. */
+const [MAX_STALL_MS, MAX_MEAN_ROUND_MS] = [200, 40];
+/** Why this machine cannot judge times. */
+export const BUSY = 'this machine was too busy to tell moments apart';
+/** Why an uninterrupted reply proves nothing: a bot need not repeat itself. */
+export const CAME_OTHERWISE = 'may not be cut this time, or ends the call';
+
+/** How long it takes to speak into a reply, with a margin, ms of real time. */
+export function interruptionMs({ speech, suspect }: Pick<Lab, 'speech' | 'suspect'>): number {
+  return (LEAD_MS + speech.length / MULAW_BYTES_PER_MS) / suspect.timing.pace + SPARE_MS;
+}
+
+/** Runs `work`, and measures meanwhile how long this process stalls. */
+export async function watchingStalls(work: (isBusy: () => boolean) => Promise<void>): Promise<void> {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  try {
+    await work(() => delay.max / 1e6 > MAX_STALL_MS || delay.mean / 1e6 > MAX_MEAN_ROUND_MS);
+  } finally {
+    delay.disable();
+  }
+}
 
 /** Replies after the welcome that are spoken into: each takes its own call. */
 const MAX_LATER = 2;
@@ -32,13 +63,15 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** When the first sound or text of a turn came, monotonic, ms; 0 where none did. */
-export function heardFromMs({ answers }: { readonly answers: readonly TimedAnswer[] }): number {
+function heardFromMs({ answers }: { readonly answers: readonly TimedAnswer[] }): number {
   return answers.find(({ answer }) => answer.prompts.some(isHeard))?.atMs ?? 0;
 }
 
 /** How long a reply plays if all of it may be interrupted, ms; otherwise, and where it ends the call, 0. */
 export function cuttableMs({ answers, terminal }: ProbeTurn): number {
-  return terminal === undefined ? cuttablePlayMs(answers.flatMap(({ answer }) => answer.prompts)) : 0;
+  const heard = answers.flatMap(({ answer }) => answer.prompts).filter(isHeard);
+  if (terminal !== undefined || heard.some(({ bargeIn }) => !bargeIn)) return 0;
+  return heard.reduce((ms, prompt) => ms + playMs(prompt), 0);
 }
 
 /** How long the server went on sending an interruptible reply while it played, ms. */
@@ -113,4 +146,53 @@ async function outcomeOf(work: () => Promise<void>): Promise<CheckOutcome | unde
     if (thrown instanceof CheckOutcome && thrown.verdict !== 'undecided') return thrown;
     throw thrown;
   }
+}
+
+/** A call whose reply has begun: `older` carries it. */
+interface Replayed<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
+  readonly call: Call;
+  readonly older: Turn;
+}
+
+/** A call in which somebody speaks into a reply, on `newer`. */
+interface SpokenInto<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> extends Replayed<Turn, Call> {
+  readonly newer: Turn;
+  /** When the listening turn was opened, monotonic, ms. */
+  readonly fromMs: number;
+}
+
+/** Repeats the call until the reply has begun; the check does not apply when it does not come. */
+export async function replayed<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
+  lab: Lab<Turn, Call, Probe<Turn, Call>>,
+  { agentId, before, turn, name }: CuttableReply<Turn>,
+): Promise<Replayed<Turn, Call>> {
+  const { press } = lab.suspect;
+  lab.note(`a call as far as ${name}`);
+  const call = lab.probe.call({ agentId });
+  for (const { kind } of before) {
+    const again = await (kind === 'speech' ? call.say(lab.speech) : call.take(kind, press));
+    if (call.isOver || again.isBroken || again.terminal !== undefined) lab.skip(`the call did not come as far as ${name} again`);
+    await call.heardOut(again);
+  }
+  const older = await call.untilReplied(turn.kind, lab.suspect);
+  if (!older.hasPrompt) lab.skip(`${name} did not come again`);
+  return { call, older };
+}
+
+/** Speaks into a reply until the server reports speech or the reply is over. */
+export async function speakInto<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
+  lab: Lab<Turn, Call, Probe<Turn, Call>>,
+  reply: CuttableReply<Turn>,
+): Promise<SpokenInto<Turn, Call>> {
+  const { clock, timing } = lab.suspect;
+  const { call, older } = await replayed(lab, reply);
+  const untilMs = heardFromMs(older) + cuttableMs(reply.turn);
+  const fromMs = clock.monotonicMs();
+  const leftMs = Math.max(0, untilMs - fromMs) * timing.pace;
+  const newer = call.listen();
+  // The platform sends silence before a voice (G-50), from which a detector learns the line.
+  const line = Buffer.concat([silenceOf(LEAD_MS), lab.speech, silenceOf(leftMs)]);
+  await call.stream(newer, line, () => newer.hasStart || newer.isOver || clock.monotonicMs() > untilMs);
+  if (newer.isBroken) lab.skip('the second RPC was refused');
+  return { call, older, newer, fromMs };
 }

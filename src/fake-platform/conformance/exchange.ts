@@ -6,7 +6,6 @@ import { EVENT_INPUT, type MediaRequest, type MediaResponse } from '../../contra
 import { startsAsWav } from '../../speech/wav.ts';
 import type { Answer, AnswerPrompt, InputConfig, ServerEvent } from '../caller/answer.ts';
 
-/** One line of an exchange. */
 export interface ExchangeLine {
   /** ms since the exchange began. */
   readonly atMs: number;
@@ -28,7 +27,6 @@ interface Line extends ExchangeLine {
   times: number;
 }
 
-/** Collects the lines of one exchange. */
 export class ExchangeLog {
   readonly #clock: Clock;
   readonly #zeroMs: number;
@@ -36,7 +34,6 @@ export class ExchangeLog {
   readonly #tail: Line[] = [];
   #leftOut = 0;
 
-  /** The exchange begins now. */
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#zeroMs = clock.monotonicMs();
@@ -70,7 +67,6 @@ export function quoted(text: string): string {
   return `"${oneLine(text, MAX_QUOTED)}"`;
 }
 
-/** A line as text: time, direction, RPC and what. */
 export function exchangeText({ atMs, who, rpc, what, times }: ExchangeLine): string {
   const direction = who === 'platform' ? '>' : who === 'server' ? '<' : '#';
   const repeated = times === 1 ? '' : ` ×${String(times)}`;

@@ -5,16 +5,11 @@ import type { ListedAgent } from '../lines/line.ts';
 import type { ProbeCall, ProbeTurn } from './call.ts';
 import type { ExchangeLog, Proof } from './exchange.ts';
 import type { Probe } from './probe.ts';
-import type { Slots } from './slots.ts';
-import type { Acts, RecordedCall, Recordings } from './survey.ts';
+import type { Acts, RecordedCall, Slots, Survey } from './survey.ts';
 import type { Suspect } from './suspect.ts';
 import { CheckOutcome } from './verdict.ts';
 
-/** A call that has begun. */
-export interface Begun<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
-  readonly call: Call;
-  readonly welcome: Turn;
-}
+type Recordings<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> = Pick<Survey<Turn, Call>, 'calls' | 'welcomes' | 'placed'>;
 
 /** The surroundings of one check. `close` must be called. */
 export class Lab<
@@ -51,7 +46,7 @@ export class Lab<
   }
 
   /** A call that has begun; without one the check does not apply. */
-  async begun(call: Call = this.probe.call()): Promise<Begun<Turn, Call>> {
+  async begun(call: Call = this.probe.call()): Promise<{ readonly call: Call; readonly welcome: Turn }> {
     const welcome = await call.begin();
     if (welcome.final === undefined) this.skip('the call did not begin with a welcome and its FINAL');
     return { call, welcome };
@@ -120,7 +115,6 @@ export class Lab<
     throw new CheckOutcome('undecided', reason);
   }
 
-  /** A remark in the exchange. */
   note(text: string): void {
     this.log.add('suite', '', text);
   }

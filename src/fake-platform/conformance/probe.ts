@@ -37,7 +37,6 @@ export interface PresentedCall extends Presented {
   readonly failure: Failure;
 }
 
-/** What is opened on the wire. */
 export interface Connection {
   /** Whether the server said that it has no room. */
   readonly isOverloaded: boolean;
@@ -66,7 +65,6 @@ export abstract class Probe<
   abstract readonly otherSchemaId: string;
   /** Whether a server may accept a call's welcome and then none of its turns: each turn has its own RPC (G-12). */
   abstract readonly mayEndWithWelcome: boolean;
-  /** The header that presents a token. */
   abstract authorization(token: string): string;
   /** A call on its own connection, or on this one. */
   abstract call(ids?: Partial<ProbeIds>, connection?: Wire): Call;

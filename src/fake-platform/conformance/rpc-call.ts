@@ -8,18 +8,17 @@ import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format
 import type { ServerEventKind } from '../caller/answer.ts';
 import type { Key } from '../caller/key.ts';
 import { SILENT_FRAME } from '../caller/microphone.ts';
-import { LEAD_MS, ProbeCall, ProbeTurn, type CallerActs, type ProbeTurnKind } from './call.ts';
+import { LEAD_MS, PLAIN_EVENTS, ProbeCall, ProbeTurn, type CallerActs, type ProbeTurnKind } from './call.ts';
 import type { WireConnection } from './connection.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
 import { isHeard, MAX_PLAYBACK_MS, playMs } from './heard.ts';
-import { atPace } from './pacing.ts';
-import { statusName } from '../lines/status-name.ts';
+import { atPace } from './awaited.ts';
+import { statusName } from '../lines/failure.ts';
 import type { Ending, Received, WireRpc } from './wire.ts';
 
 /** What one message carries beside the ids of its call. */
 export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
 
-/** One turn: its own RPC. */
 export class RpcTurn extends ProbeTurn {
   readonly rpc: WireRpc;
 
@@ -84,7 +83,6 @@ const [MAX_TAIL_MS, TAIL_MARGIN_MS] = [30_000, 3000];
 /** Between two batches of frames, ms of real time. */
 const TICK_MS = 20;
 
-/** An event of the platform. */
 export function eventInput(name: keyof typeof EVENT_INPUT, more: Partial<NonNullable<MediaRequest['event_input']>> = {}): Input {
   return { event_input: { event_type: EVENT_INPUT[name], ...more } };
 }
@@ -99,20 +97,8 @@ function keysInput(keys: readonly Key[]): Input {
 
 /** What is sent in a turn of a kind; speech is not a single message. */
 function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): Input {
-  switch (kind) {
-    case 'session_start':
-      return eventInput('SESSION_START');
-    case 'dtmf_start':
-      return eventInput('START_OF_DTMF');
-    case 'dtmf':
-      return keysInput(keys);
-    case 'no_input':
-      return eventInput('NO_INPUT');
-    case 'custom_event':
-      return FLOW_EVENT;
-    case 'session_end':
-      return eventInput('SESSION_END');
-  }
+  if (kind === 'dtmf') return keysInput(keys);
+  return kind === 'custom_event' ? FLOW_EVENT : eventInput(PLAIN_EVENTS[kind]);
 }
 
 /** µ-law in frames of 20 ms that name no format (G-32). */
@@ -122,7 +108,6 @@ function frameInputs(mulaw: Uint8Array): readonly Input[] {
   }));
 }
 
-/** A frame of silence. */
 export const SILENCE: Input = { audio_input: { caller_audio: SILENT_FRAME } };
 
 /** Names the format of the frames that follow. */
@@ -154,7 +139,6 @@ export function isPlaytimeUnknown({ rpc }: RpcTurn): boolean {
   return uncuttable.some(({ audio }) => audio.length === 0) || uncuttable.reduce((ms, prompt) => ms + playMs(prompt), 0) > MAX_PLAYBACK_MS;
 }
 
-/** One conversation. */
 export class RpcCall extends ProbeCall<RpcTurn> {
   /** An RPC is closed with its turn, and a call has nothing else. */
   readonly isOver = false;
@@ -173,7 +157,6 @@ export class RpcCall extends ProbeCall<RpcTurn> {
     this.#log = log;
   }
 
-  /** A message of this conversation. */
   message(input: Input): MediaRequest {
     const { conversationId, organizationId, agentId } = this.ids;
     return {
@@ -213,7 +196,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
   }
 
   repeatBehindEnd({ kind }: RpcTurn, keys: readonly Key[]): Promise<RpcTurn> {
-    return kind === 'no_input' ? this.silence() : this.press(keys);
+    return kind === 'no_input' ? this.take('no_input') : this.press(keys);
   }
 
   async close(): Promise<void> {

@@ -1,15 +1,13 @@
 // Calls over RPCs, as checks use them. Knows no rule.
 import { status } from '@grpc/grpc-js';
-import { failureOf, type Failure } from '../lines/failure.ts';
+import { failureOf, statusName, type Failure } from '../lines/failure.ts';
 import type { ListedAgent } from '../lines/line.ts';
-import { statusName } from '../lines/status-name.ts';
 import type { ProbeIds } from './call.ts';
 import { WireConnection } from './connection.ts';
 import { quoted } from './exchange.ts';
 import type { Lab } from './lab.ts';
 import { Probe, type Presented, type PresentedCall } from './probe.ts';
 import { endingText, RpcCall, type RpcTurn } from './rpc-call.ts';
-import { shapeCheck } from './shape-check.ts';
 import type { RecordedCall } from './survey.ts';
 import type { Ending } from './wire.ts';
 
@@ -17,9 +15,6 @@ import type { Ending } from './wire.ts';
 export type RpcLab = Lab<RpcTurn, RpcCall, RpcProbe>;
 /** A recorded call over RPCs that several checks share. */
 export type RpcRecord = RecordedCall<RpcTurn, RpcCall>;
-
-/** Makes a check that only examines recorded calls over RPCs. */
-export const rpcShape = shapeCheck<RpcTurn, RpcCall, RpcProbe>;
 
 /** How a server may reject a token that is good for another organization. */
 const FORBIDDEN: readonly number[] = [status.UNAUTHENTICATED, status.PERMISSION_DENIED];
@@ -31,7 +26,6 @@ const [DUMB, UNCONNECTED]: readonly [readonly string[], readonly string[]] = [
   ['refused', 'host_unknown', 'connect_timeout', 'tls_failed', 'closed_early'],
 ];
 
-/** Calls over RPCs. */
 export class RpcProbe extends Probe<RpcTurn, RpcCall, WireConnection> {
   readonly refusal = 'UNAUTHENTICATED';
   readonly mayEndWithWelcome = true;

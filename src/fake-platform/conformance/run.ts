@@ -1,17 +1,16 @@
 // Runs checks on a server, several in parallel, and adds up the results. Knows no single check.
 import { waitAtMost, type Waited } from '../../base/abort.ts';
 import type { Failure } from '../lines/failure.ts';
-import type { Check, Need } from './check.ts';
-import type { ExchangeLine } from './exchange.ts';
+import type { Check, Need } from './catalog.ts';
+import type { ExchangeLine, ExchangeLog } from './exchange.ts';
+import type { StartedSuite, Suite } from './registry.ts';
 import type { Lab } from './lab.ts';
-import { missed, reach } from './reach.ts';
-import { redactor, type Redactor } from './redaction.ts';
-import { Slots } from './slots.ts';
-import type { StartedSuite, Suite } from './suite.ts';
+import { redactor, type Redactor } from './tokens.ts';
+import { Slots } from './survey.ts';
 import { speakingMs, type GivenSuspect, type Reached, type Suspect } from './suspect.ts';
-import { CheckOutcome, type Level, type Verdict } from './verdict.ts';
+import { CheckOutcome, type Level, type Verdict, CheckGivenUp } from './verdict.ts';
+import type { Probe } from './probe.ts';
 
-/** The result of one check. */
 export interface CheckResult {
   readonly id: string;
   readonly rules: readonly string[];
@@ -20,12 +19,10 @@ export interface CheckResult {
   readonly verdict: Verdict;
   /** Why it did not pass; empty for a pass. */
   readonly reason: string;
-  /** The exchanges that are the evidence. */
   readonly exchanges: readonly (readonly ExchangeLine[])[];
   readonly durationMs: number;
 }
 
-/** The results of all checks. */
 export interface Conformance {
   /** No rule that counts was broken: nothing failed, nothing stayed undecided, the server answered to the end, and the run was not stopped. */
   readonly ok: boolean;
@@ -46,13 +43,12 @@ export interface Conformance {
   readonly results: readonly CheckResult[];
 }
 
-/** How to run checks. */
-export interface RunOptions<Surroundings extends Lab> {
+export interface RunOptions {
   /** How to check servers of this transport. */
-  readonly suite: Suite<Surroundings>;
+  readonly suite: Suite;
   readonly suspect: GivenSuspect;
   /** The checks to run: all of the suite, or a selection. */
-  readonly checks: readonly Check<Surroundings>[];
+  readonly checks: readonly Check[];
   /** The server is ours: rules that only this project has made apply, too. Default false. */
   readonly isOurs?: boolean;
   /** Number of parallel checks, and of parallel recorded calls. */
@@ -92,7 +88,7 @@ function unmet(need: Need, suspect: Suspect, { whyNot }: Reached): string | unde
 }
 
 /** Runs the checks. Never throws for what a server does. */
-export async function runConformance<Surroundings extends Lab>(options: RunOptions<Surroundings>): Promise<Conformance> {
+export async function runConformance(options: RunOptions): Promise<Conformance> {
   const { signal, checks, suite } = options;
   const redact = redactor(options.suspect.token);
   const isInterrupted = (): boolean => signal?.aborted === true;
@@ -103,13 +99,16 @@ export async function runConformance<Surroundings extends Lab>(options: RunOptio
   const slots = new Slots(options.jobs);
   const started = suite.start(suspect, slots);
   const results: CheckResult[] = [];
-  const perform = async (check: Check<Surroundings>): Promise<void> => {
+  const perform = async (check: Check): Promise<void> => {
     if (isInterrupted()) return;
     const missing =
       check.level === 'ours' && options.isOurs !== true
         ? NOT_ASKED
         : check.needs.map((need) => unmet(need, suspect, reached)).find((why) => why !== undefined);
-    const result = missing === undefined ? await runCheck(check, { suspect, started, slots }, options) : notApplicable(check, missing);
+    const result =
+      missing === undefined
+        ? await runCheck(check, { suspect, started, slots }, options)
+        : resultOf(check, 'not_applicable', missing, { proof: [], durationMs: 0 });
     if (result === undefined) return;
     const shown = redacted(result, redact);
     results.push(shown);
@@ -136,30 +135,21 @@ export async function runConformance<Surroundings extends Lab>(options: RunOptio
   }
 }
 
-/** What all checks of a run share. */
-interface Shared<Surroundings extends Lab> {
+interface Shared {
   readonly suspect: Suspect;
-  readonly started: StartedSuite<Surroundings>;
+  readonly started: StartedSuite;
   readonly slots: Slots;
 }
 
 /** @returns undefined when the run was interrupted. */
-async function runCheck<Surroundings extends Lab>(
-  check: Check<Surroundings>,
-  shared: Shared<Surroundings>,
-  options: RunOptions<Surroundings>,
-): Promise<CheckResult | undefined> {
+async function runCheck(check: Check, shared: Shared, options: RunOptions): Promise<CheckResult | undefined> {
   const { suspect, started, slots } = shared;
   const { clock } = suspect;
   await slots.take();
   const lab = started.lab();
   const startMs = clock.monotonicMs();
-  const said = (verdict: Verdict, reason: string): CheckResult => ({
-    ...named(check),
-    ...{ verdict, reason },
-    exchanges: lab.proof.map(({ lines }) => [...lines]),
-    durationMs: Math.round(clock.monotonicMs() - startMs),
-  });
+  const said = (verdict: Verdict, reason: string): CheckResult =>
+    resultOf(check, verdict, reason, { proof: lab.proof, durationMs: clock.monotonicMs() - startMs });
   try {
     const { kind } = await bounded(check.run(lab), lab, options);
     if (kind === 'aborted') return undefined;
@@ -179,12 +169,12 @@ async function runCheck<Surroundings extends Lab>(
 }
 
 /** Longest time of one check, ms. */
-function limitOf<Surroundings extends Lab>({ checkMs, suspect }: RunOptions<Surroundings>): number {
+function limitOf({ checkMs, suspect }: RunOptions): number {
   return checkMs ?? CHECK_MS + SPOKEN_TIMES * speakingMs(suspect);
 }
 
 /** Waits for a check. The time of recorded calls does not count as its own. */
-async function bounded<Surroundings extends Lab>(work: Promise<void>, lab: Lab, options: RunOptions<Surroundings>): Promise<Waited<void>> {
+async function bounded(work: Promise<void>, lab: Lab, options: RunOptions): Promise<Waited<void>> {
   const { signal } = options;
   const checkMs = limitOf(options);
   let [waited, lentMs] = [await waitAtMost(work, checkMs, lab.suspect.clock, signal), 0];
@@ -205,16 +195,13 @@ function redactedFailure(finding: Failure | undefined, redact: Redactor): Failur
   return finding && { ...finding, message: redact(finding.message) };
 }
 
-/** A check as named in its result. */
-function named({ id, rules, title, level = 'must' }: Pick<Check, 'id' | 'rules' | 'title' | 'level'>): Omit<CheckResult, keyof Said> {
-  return { id, rules, title, level };
-}
-
-/** A result, without the name of its check. */
-type Said = Pick<CheckResult, 'verdict' | 'reason' | 'exchanges' | 'durationMs'>;
-
-function notApplicable(check: Pick<Check, 'id' | 'rules' | 'title' | 'level'>, reason: string): CheckResult {
-  return { ...named(check), reason, verdict: 'not_applicable', exchanges: [], durationMs: 0 };
+function resultOf(
+  { id, rules, title, level }: Check,
+  verdict: Verdict,
+  reason: string,
+  { proof, durationMs }: { readonly proof: readonly ExchangeLog[]; readonly durationMs: number },
+): CheckResult {
+  return { id, rules, title, level, verdict, reason, exchanges: proof.map(({ lines }) => [...lines]), durationMs: Math.round(durationMs) };
 }
 
 function summary(results: readonly CheckResult[], finding: Failure | undefined, isInterrupted: boolean): Conformance {
@@ -233,7 +220,6 @@ function summary(results: readonly CheckResult[], finding: Failure | undefined, 
   };
 }
 
-/** The name of a check and what it covers. */
 type Named = Pick<Check, 'id' | 'rules'>;
 
 /** Selects checks by rule and by id; empty lists select all. */
@@ -246,10 +232,55 @@ export function chooseChecks<Kind extends Named>(
   return checks.filter((check) => ids.includes(check.id) || check.rules.some((rule) => rules.includes(rule)));
 }
 
-/** Rules and ids without a check. */
 export function unknownChoices(checks: readonly Named[], rules: readonly string[], ids: readonly string[]): readonly string[] {
   return [
     ...rules.filter((rule) => !checks.some((check) => check.rules.includes(rule))),
     ...ids.filter((id) => !checks.some((check) => check.id === id)),
   ];
+}
+
+/**
+ * Begins a call and lists the agents, with the given token and without one.
+ *
+ * @param probe - is closed.
+ * @param signal - ends it at once; undefined is returned then.
+ */
+async function reach(probe: Probe, signal: AbortSignal | undefined): Promise<Reached | Failure | undefined> {
+  const stop = (): void => probe.close();
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted === true) stop();
+  try {
+    const authorization = probe.goodAuthorization ?? null;
+    const call = await probe.present(authorization);
+    const list = await probe.presentToList(authorization);
+    const bareCall = authorization === null ? call : await probe.present(null);
+    const bareList = authorization === null ? list : await probe.presentToList(null);
+    if (signal?.aborted === true) return undefined;
+    // The error of one method may be the server's own: only when neither answers is nobody there.
+    if (call.isNobody && list.isNobody && !bareCall.isTaken) return call.failure;
+    return {
+      // The code of a rejection has its own rule (G-02, W-06).
+      wantsToken: !bareCall.isTaken && (bareCall.isDenied || call.hasFinal),
+      listWantsToken: !bareList.isTaken && (bareList.isDenied || list.isTaken),
+      canCall: call.hasFinal,
+      whyNot: call.hasFinal ? '' : call.whyNot,
+    };
+  } catch (thrown) {
+    if (thrown instanceof CheckGivenUp) return undefined;
+    throw thrown;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+/** Begins one more call. @param probe - is closed. @returns why it is not answered any more. */
+async function missed(probe: Probe): Promise<Failure | undefined> {
+  try {
+    const { hasFinal, failure } = await probe.present(probe.goodAuthorization ?? null);
+    // No room is not silence.
+    return hasFinal || probe.isOverloaded ? undefined : failure;
+  } finally {
+    probe.close();
+  }
 }

@@ -4,8 +4,42 @@ import { waitAtMost } from '../../base/abort.ts';
 import type { ProbeCall, ProbeTurn } from './call.ts';
 import type { Proof } from './exchange.ts';
 import type { Probe } from './probe.ts';
-import type { Slots } from './slots.ts';
 import { speakingMs, type Suspect } from './suspect.ts';
+
+/** Slots, granted in the order of the requests. */
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = Math.max(1, count);
+  }
+
+  /** Waits for a slot. Whoever takes it gives it back. */
+  async take(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return;
+    }
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  give(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+
+  /** Runs `work` while it holds a slot. */
+  async with<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.take();
+    try {
+      return await work();
+    } finally {
+      this.give();
+    }
+  }
+}
 
 /** A call that was placed for several checks. */
 export interface RecordedCall<Turn extends ProbeTurn = ProbeTurn, Call extends ProbeCall<Turn> = ProbeCall<Turn>> extends Proof {
@@ -15,18 +49,7 @@ export interface RecordedCall<Turn extends ProbeTurn = ProbeTurn, Call extends P
   readonly turns: readonly Turn[];
 }
 
-/** What is done in calls, by name. */
 export type Acts<Call extends ProbeCall> = Readonly<Record<string, (call: Call, suspect: Suspect) => Promise<unknown>>>;
-
-/** Calls that were placed for several checks. */
-export interface Recordings<Turn extends ProbeTurn = ProbeTurn, Call extends ProbeCall<Turn> = ProbeCall<Turn>> {
-  /** One call of each kind of input, with all their turns. */
-  calls(): Promise<readonly RecordedCall<Turn, Call>[]>;
-  /** A call to each agent on the list, up to its welcome. */
-  welcomes(): Promise<readonly RecordedCall<Turn, Call>[]>;
-  /** A call for each of these acts; the same calls for the same acts. */
-  placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]>;
-}
 
 /** After this many reports of silence, a bot that still asks again is left alone. */
 const MAX_SILENCES = 4;
@@ -36,7 +59,7 @@ export const MAX_AGENTS = 6;
 const MAX_CALL_MS = 300_000;
 
 /** The calls of one run, placed at the first request. */
-export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implements Recordings<Turn, Call> {
+export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
   readonly #suspect: Suspect;
   readonly #slots: Slots;
   readonly #openProbe: () => Probe<Turn, Call>;
@@ -63,7 +86,7 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implem
     for (const probe of this.#open) probe.close();
   }
 
-  /** Leaves out turns after the welcome if the server accepted none of them: that is one breach, not one of every rule (G-12). */
+  /** One call of each kind of input. Leaves out turns after the welcome if the server accepted none of them: that is one breach, not one of every rule (G-12). */
   async calls(): Promise<readonly RecordedCall<Turn, Call>[]> {
     const calls = await this.placed(this.#acts);
     return calls.flatMap(({ turns }) => turns.slice(1)).some(({ isBroken }) => !isBroken)
@@ -71,11 +94,13 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> implem
       : calls.map((call) => ({ ...call, turns: call.turns.slice(0, 1) }));
   }
 
+  /** A call to each agent on the list, up to its welcome. */
   welcomes(): Promise<readonly RecordedCall<Turn, Call>[]> {
     this.#welcomes ??= this.#listen();
     return this.#welcomes;
   }
 
+  /** A call for each of these acts; the same calls for the same acts. */
   placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]> {
     const { agentId } = this.#suspect;
     const placed = this.#placed.get(acts) ?? Promise.all(Object.entries(acts).map(([name, act]) => this.#place(name, agentId, act)));
@@ -121,8 +146,8 @@ function ordinaryActs<Turn extends ProbeTurn>({ speech, press, endPress, transfe
   const twice = (turn: () => Promise<Turn>) => [turn, turn] as const;
   return {
     silence: (call) => keepSilent(call, press),
-    keys: (call) => goOn(call, 'keys', () => call.firstKey(), ...twice(() => call.press(press))),
-    flow: (call) => goOn(call, undefined, () => call.flow()),
+    keys: (call) => goOn(call, 'keys', () => call.take('dtmf_start'), ...twice(() => call.press(press))),
+    flow: (call) => goOn(call, undefined, () => call.take('custom_event')),
     ...(speech === undefined ? {} : { speech: (call) => goOn(call, 'speech', ...twice(() => call.say(speech))) }),
     ...(endPress.length === 0 ? {} : { end: (call) => pressUntilOver(call, endPress) }),
     ...(transferPress.length === 0 ? {} : { transfer: (call) => pressUntilOver(call, transferPress) }),
@@ -156,7 +181,7 @@ async function keepSilent<Turn extends ProbeTurn>(call: ProbeCall<Turn>, keys: S
   for (let round = 0; round < MAX_SILENCES && last.terminal === undefined && !call.isOver; round += 1) {
     await call.heardOut(last);
     if (!call.isAskedFor('silence')) break;
-    last = await call.silence();
+    last = await call.take('no_input');
   }
   if (last.terminal === undefined) await call.hangUp();
   else await call.repeatBehindEnd(last, keys);

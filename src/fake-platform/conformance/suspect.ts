@@ -2,7 +2,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
-import type { ChannelOptions } from '../lines/grpc-client.ts';
+import type { DialOptions } from '../lines/dial.ts';
+import type { Target } from '../lines/target.ts';
 import type { Key } from '../caller/key.ts';
 import type { Timing } from './call.ts';
 import type { TokenSigner } from './tokens.ts';
@@ -11,7 +12,8 @@ import type { TokenSigner } from './tokens.ts';
 export const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 
 /** The server under test, and what its user knows of its bot. */
-export interface GivenSuspect extends ChannelOptions {
+export interface GivenSuspect extends DialOptions {
+  readonly target: Target;
   readonly profile: PlatformProfile;
   readonly clock: Clock;
   readonly organizationId: string;

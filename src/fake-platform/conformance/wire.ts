@@ -1,17 +1,18 @@
 // One RPC of the media method: sends any message in any order, including what no honest platform sends, and keeps
 // what comes back, within limits. Knows messages, and no turn and no rule.
-import { status, type ClientDuplexStream, type StatusObject } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import type { MediaRequest, MediaResponse } from '../../contract/grpc.ts';
 import { isClosing, type Answer } from '../caller/answer.ts';
 import { answerFromWire } from '../lines/from-wire.ts';
-import { statusName } from '../lines/status-name.ts';
+import { statusName } from '../lines/failure.ts';
+import { framed } from '../lines/grpc-framing.ts';
+import type { Rpc, RpcEnd, RpcListener } from '../lines/rpc-connection.ts';
 import { Awaited } from './awaited.ts';
 import { answerText, quoted, requestText, type ExchangeLog } from './exchange.ts';
 import { playLeftMs } from './heard.ts';
-import type { Redactor } from './redaction.ts';
+import type { Redactor } from './tokens.ts';
 
-/** One response as it came. */
 export interface Received {
   readonly answer: Answer;
   readonly message: MediaResponse;
@@ -25,14 +26,12 @@ export interface Ending {
   readonly details: string;
 }
 
-/** A response with its size on the wire, bytes. */
-export interface SizedResponse {
-  readonly message: MediaResponse;
-  readonly bytes: number;
+/** How the messages of an RPC go over a connection. */
+export interface WireCodec {
+  open(listener: RpcListener): Rpc;
+  encode(message: MediaRequest): Uint8Array;
+  decode(bytes: Buffer): MediaResponse;
 }
-
-/** The stream of an RPC. */
-export type MediaStream = ClientDuplexStream<MediaRequest | Uint8Array, SizedResponse>;
 
 /** How long an RPC may stay open after its FINAL before it counts as left open, ms (G-13). */
 const COMPLETION_MS = 5000;
@@ -51,43 +50,36 @@ export class WireRpc {
   ending: Ending | undefined;
   /** A response that could not be read, as a sentence. */
   unreadable: string | undefined;
-  readonly #stream: MediaStream;
+  readonly #codec: WireCodec;
+  readonly #rpc: Rpc;
   readonly #clock: Clock;
   readonly #log: ExchangeLog;
   readonly #awaited: Awaited;
   #bytes = 0;
   #isHalfClosed = false;
+  #isSent = false;
   #isCancelled = false;
   #isFlooded = false;
   /** We cancelled it, so its end says nothing about the server. */
   #isGivenUp = false;
 
-  /** @param redact - removes secrets from the server's text. */
-  constructor(name: string, stream: MediaStream, clock: Clock, log: ExchangeLog, redact: Redactor) {
+  /** Opens it. @param redact - removes secrets from the server's text. */
+  constructor(name: string, codec: WireCodec, clock: Clock, log: ExchangeLog, redact: Redactor) {
     this.name = name;
-    this.#stream = stream;
+    this.#codec = codec;
     this.#clock = clock;
     this.#log = log;
     this.#awaited = new Awaited(clock, () => this.#isGivenUp);
-    stream.on('data', (response: SizedResponse) => {
-      this.#take(response);
-    });
-    // The status says the same.
-    stream.on('error', () => undefined);
-    stream.on('finish', () => {
-      this.#awaited.check();
-    });
-    stream.on('status', ({ code, details }: StatusObject) => {
-      if (this.#isGivenUp) return;
-      this.ending = { code, details: redact(details) };
-      const said = code === status.OK ? 'complete' : `${statusName(code)} ${quoted(this.ending.details)}`;
-      // The server did not end what we have cancelled.
-      if (!this.#isCancelled || code !== status.CANCELLED) log.add('server', name, said);
-      this.#awaited.check();
+    this.#rpc = codec.open({
+      message: (bytes) => this.#take(codec.decode(bytes), bytes.length),
+      sent: () => {
+        this.#isSent = true;
+        this.#awaited.check();
+      },
+      ended: (end) => this.#ended(end, redact),
     });
   }
 
-  /** The answers alone. */
   get answers(): readonly Answer[] {
     return this.received.map(({ answer }) => answer);
   }
@@ -97,7 +89,6 @@ export class WireRpc {
     return this.received.find(({ answer }) => isClosing(answer));
   }
 
-  /** Whether the server completed it with OK. */
   get isCompleted(): boolean {
     return this.ending?.code === status.OK;
   }
@@ -111,7 +102,7 @@ export class WireRpc {
     for (const message of messages) {
       if (this.ending !== undefined || this.#isHalfClosed || this.#isGivenUp) break;
       this.#log.add('platform', this.name, requestText(message));
-      this.#stream.write(message);
+      this.#rpc.send(framed(message instanceof Uint8Array ? message : this.#codec.encode(message)));
     }
     return this;
   }
@@ -120,7 +111,7 @@ export class WireRpc {
     if (this.#isHalfClosed || this.#isGivenUp || this.ending !== undefined) return this;
     this.#isHalfClosed = true;
     this.#log.add('platform', this.name, 'half-close');
-    this.#stream.end();
+    this.#rpc.halfClose();
     return this;
   }
 
@@ -128,7 +119,7 @@ export class WireRpc {
     if (this.ending !== undefined || this.#isCancelled || this.#isGivenUp) return;
     this.#isCancelled = true;
     this.#log.add('platform', this.name, 'cancel');
-    this.#stream.cancel();
+    this.#rpc.cancel();
   }
 
   /**
@@ -145,7 +136,7 @@ export class WireRpc {
    */
   async settled(limitMs: number): Promise<void> {
     // Nobody can answer what we have not sent yet: many small messages take their time on a busy machine.
-    if (this.#isHalfClosed) await this.until(() => this.ending !== undefined || this.#stream.writableFinished, MAX_ANSWERING_MS);
+    if (this.#isHalfClosed) await this.until(() => this.ending !== undefined || this.#isSent, MAX_ANSWERING_MS);
     const untilMs = this.#clock.monotonicMs() + Math.max(MAX_ANSWERING_MS, limitMs);
     const leftMs = (): number => untilMs - this.#clock.monotonicMs();
     let known = -1;
@@ -165,7 +156,18 @@ export class WireRpc {
     return Math.max(0, playLeftMs(this.received, this.#clock.monotonicMs()));
   }
 
-  #take({ message, bytes }: SizedResponse): void {
+  #ended(end: RpcEnd, redact: Redactor): void {
+    if (this.#isGivenUp) return;
+    const { code, details }: Ending = end.kind === 'completed' ? { code: status.OK, details: '' } : end.status;
+    // The server did not end what we have cancelled.
+    const isOurs = this.#isCancelled && code !== status.OK;
+    this.ending = { code: isOurs ? status.CANCELLED : code, details: redact(details) };
+    const said = code === status.OK ? 'complete' : `${statusName(code)} ${quoted(this.ending.details)}`;
+    if (!isOurs) this.#log.add('server', this.name, said);
+    this.#awaited.check();
+  }
+
+  #take(message: MediaResponse, bytes: number): void {
     if (this.#isGivenUp) return;
     this.#bytes += bytes;
     try {
@@ -191,6 +193,6 @@ export class WireRpc {
     if (this.#isGivenUp) return;
     this.#isGivenUp = true;
     this.#log.add('suite', this.name, remark);
-    this.#stream.cancel();
+    this.#rpc.cancel();
   }
 }

@@ -3,7 +3,6 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls } from 'node:tls';
 import type { Target } from './target.ts';
 
-/** Whom to dial. */
 export interface DialOptions {
   readonly target: Pick<Target, 'host' | 'port' | 'isSecure'>;
   /** PEM of the only authorities trusted; default those of Node. Checking cannot be switched off. */
@@ -32,8 +31,6 @@ export function dial({ target, certificateAuthority, serverName }: DialOptions, 
     checkServerIdentity: (_, certificate) => checkServerIdentity(checked, certificate),
     ALPNProtocols: [protocol],
   });
-  tcp.on('error', (error) => {
-    secure.destroy(error);
-  });
+  tcp.on('error', (error) => secure.destroy(error));
   return { tcp, stream: secure };
 }

@@ -4,7 +4,6 @@ import { constants } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { oneLine } from '../../base/one-line.ts';
 import type { FindingCode } from '../caller/finding.ts';
-import { statusName } from './status-name.ts';
 
 /**
  * How an RPC was lost: `cut` in the middle, so that nobody knows what the server had processed; `refused` by the server's
@@ -21,10 +20,10 @@ export interface Failure {
   readonly loss?: Loss;
 }
 
-/** What the library reports. Both are missing where a message itself failed, although its types say otherwise. */
+/** The status of an RPC. */
 export interface GrpcStatus {
-  readonly code: number | undefined;
-  readonly details: string | undefined;
+  readonly code: number;
+  readonly details: string;
 }
 
 // Statuses with one meaning, whoever sends them.
@@ -48,12 +47,15 @@ const BY_HTTP: ReadonlyMap<number, number> = new Map([
   [504, status.UNAVAILABLE],
 ]);
 
-const EXHAUSTED: number = status.RESOURCE_EXHAUSTED;
 const UNAVAILABLE: number = status.UNAVAILABLE;
+const BY_RESET: ReadonlyMap<number, number> = new Map([
+  [constants.NGHTTP2_REFUSED_STREAM, status.RESOURCE_EXHAUSTED],
+  [constants.NGHTTP2_ENHANCE_YOUR_CALM, status.RESOURCE_EXHAUSTED],
+  [constants.NGHTTP2_INTERNAL_ERROR, status.UNAVAILABLE],
+]);
+
 /** The answer of a proxy whose server is gone. */
 const GATEWAY = /HTTP status (?:code )?50[234]\b/u;
-/** The library's messages about its own limits, which are not the server's. */
-const TOO_LARGE = /^Received message (?:larger than max|that decompresses to a size larger)/u;
 
 const OTHER: readonly [FindingCode, string] = ['rpc_failed', 'the server ended the turn with an error'];
 
@@ -85,11 +87,7 @@ const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
 ];
 
 /** Names the failure of a gRPC status that is not OK. */
-export function failureOf({ code, details = '' }: GrpcStatus): Failure {
-  if (code === undefined) return { code: 'garbage', message: 'a message of the server cannot be read' };
-  if (code === EXHAUSTED && TOO_LARGE.test(details)) {
-    return { code: 'garbage', message: sentence('a message of the server is larger than any that is taken', code, details) };
-  }
+export function failureOf({ code, details }: GrpcStatus): Failure {
   // A server's own UNAVAILABLE or INTERNAL may use any words; only the library's statuses are examined further.
   const [name, words] = BY_STATUS.get(code) ?? (LIBRARY_STATUSES.has(code) ? failureOfWords(details) : undefined) ?? OTHER;
   const loss = lossOf(code, name, details);
@@ -112,24 +110,15 @@ export function failureOfWords(words: string): readonly [FindingCode, string] | 
   return match === undefined ? undefined : [match[1], match[2]];
 }
 
-/** Names the failure of an RPC with an HTTP status other than 200, sent by something in front of the server or by no gRPC server. */
-export function failureOfHttp(httpStatus: number): Failure {
-  return failureOf({ code: BY_HTTP.get(httpStatus) ?? status.UNKNOWN, details: `HTTP status ${String(httpStatus)}` });
+/** The status of an RPC with an HTTP status other than 200, sent by something in front of the server or by no gRPC server. */
+export function statusOfHttp(httpStatus: number): GrpcStatus {
+  return { code: BY_HTTP.get(httpStatus) ?? status.UNKNOWN, details: `HTTP status ${String(httpStatus)}` };
 }
 
-/** Names the failure of an RPC that the server reset with an HTTP/2 error code; undefined where the code alone says nothing. */
-export function failureOfReset(errorCode: number): Failure | undefined {
-  const details = `RST_STREAM ${String(errorCode)}`;
-  switch (errorCode) {
-    case constants.NGHTTP2_REFUSED_STREAM:
-      return { ...failureOf({ code: status.RESOURCE_EXHAUSTED, details }), loss: 'refused' };
-    case constants.NGHTTP2_ENHANCE_YOUR_CALM:
-      return failureOf({ code: status.RESOURCE_EXHAUSTED, details });
-    case constants.NGHTTP2_INTERNAL_ERROR:
-      return failureOf({ code: status.UNAVAILABLE, details });
-    default:
-      return undefined;
-  }
+/** The status of an RPC that the server reset with an HTTP/2 error code; undefined where the code alone says nothing. */
+export function statusOfReset(errorCode: number): GrpcStatus | undefined {
+  const code = BY_RESET.get(errorCode);
+  return code === undefined ? undefined : { code, details: `RST_STREAM ${String(errorCode)}` };
 }
 
 function sentence(text: string, code: number, details: string): string {
@@ -139,3 +128,7 @@ function sentence(text: string, code: number, details: string): string {
 
 /** The text that the library writes around the reason of a failed connection. */
 const WRAPPING = /^No connection established\. Last error: (?:Error: )?|(?: \([\d-]{10}T[\d:.]+Z\))?\. Resolution note:.*$/gu;
+
+export function statusName(code: number): string {
+  return status[code] ?? String(code);
+}

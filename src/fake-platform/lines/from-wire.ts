@@ -21,11 +21,7 @@ const KEY_OF: ReadonlyMap<number, Key> = new Map(KEYS.map((key) => [DTMF_KEY[key
 
 const NO_AUDIO = new Uint8Array(0);
 
-/**
- * Reads one response.
- *
- * @throws AppError `bad_message` when its free data nests too deep.
- */
+/** Reads one response. @throws AppError `bad_message` when its free data nests too deep. */
 export function answerFromWire(response: MediaResponse): Answer {
   // Only the first event counts (one is supported).
   const event = response.output_events?.[0];

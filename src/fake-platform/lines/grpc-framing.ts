@@ -5,7 +5,6 @@ const PREFIX_BYTES = 5;
 /** Largest message accepted: what the official gateway allows. */
 const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
 
-/** A message with its prefix. */
 export function framed(message: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
   bytes[0] = 0;

@@ -2,10 +2,10 @@
 // into a named failure. Knows no turn grammar: the caller decides what to send when.
 import { waitAtMost } from '../../base/abort.ts';
 import { loadContract, SERVING_STATUS, type Contract, type HealthResponse, type ListAgentsResponse } from '../../contract/grpc.ts';
-import type { Connection } from './connection.ts';
 import type { Failure } from './failure.ts';
 import { framed } from './grpc-framing.ts';
 import { accessHeaders, turnsOf, type GrpcAccess } from './grpc-turns.ts';
+import type { Connection } from './connection.ts';
 import type { Line, ListedAgent } from './line.ts';
 import { limitedWait } from './limited-wait.ts';
 import { RpcConnection, type RpcConnectionOptions } from './rpc-connection.ts';
@@ -20,7 +20,6 @@ export interface GrpcLineOptions extends GrpcAccess, RpcConnectionOptions {
 /** A server's health status. */
 export type HealthWord = 'serving' | 'not_serving' | 'unknown';
 
-/** A method with a single answer. */
 interface OneAnswer<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;
@@ -53,12 +52,8 @@ export class GrpcConnection implements Connection {
         const { pauseReading, resumeReading, ...turn } = open(this.#connection, listener);
         return this.#options.readsSlowly === true ? { ...turn, pauseReading, resumeReading } : turn;
       },
-      close: () => {
-        this.#closeAll();
-      },
-      break: () => {
-        this.#dialled.at(-1)?.cut();
-      },
+      close: () => this.#closeAll(),
+      break: () => this.#dialled.at(-1)?.cut(),
     };
   }
 
@@ -94,9 +89,7 @@ export class GrpcConnection implements Connection {
         message: (bytes) => {
           response = responseDeserialize(bytes);
         },
-        ended: (end) => {
-          settle(end.kind === 'completed' ? { response } : end.failure);
-        },
+        ended: (end) => settle(end.kind === 'completed' ? { response } : end.failure),
       });
       asking.cancel = rpc.cancel;
       rpc.send(framed(requestSerialize(request)));

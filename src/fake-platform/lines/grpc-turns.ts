@@ -1,12 +1,30 @@
 // The turns of calls over gRPC: one RPC each, on any connection. Knows no turn grammar.
 import { loadContract, type Contract } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
-import { APOLOGY_KEY, NO_RECOGNIZER_KEY, PROMPT_TEXT_KEY, readPromptTexts } from '../caller/prompt-texts.ts';
 import { answerFromWire } from './from-wire.ts';
 import { audioMessages, framed } from './grpc-framing.ts';
 import type { LineEnd, LineTurn, PlatformInput, TurnListener } from './line.ts';
 import { rpcHeaders, type RpcConnection, type RpcEnd } from './rpc-connection.ts';
 import { requestMaker, type CallIdentity } from './to-wire.ts';
+
+/** The trailing metadata in which our own server sends the texts, when a test setting allows. */
+const PROMPT_TEXT_KEY = 'parley-prompt-text-bin';
+
+/** The trailing metadata in which it marks, under the same setting, a reply as its apology for a bot that failed. */
+const APOLOGY_KEY = 'parley-apology';
+
+/** The trailing metadata in which it says so, under the same setting, when its bot wants words and it has no recognizer. */
+const NO_RECOGNIZER_KEY = 'parley-no-recognizer';
+
+/** The texts in the value of that key; none when it is something else: a foreign server may use the key as it likes. */
+function readPromptTexts(json: string): readonly string[] {
+  try {
+    const list: unknown = JSON.parse(json);
+    return Array.isArray(list) ? list.filter((text): text is string => typeof text === 'string') : [];
+  } catch {
+    return [];
+  }
+}
 
 /** The caller's identity. */
 export interface GrpcAccess {
@@ -25,10 +43,8 @@ export function accessHeaders({ profile, token, bearer }: GrpcAccess, path: stri
   });
 }
 
-/** Opens a turn of one call on a connection. */
 export type OpenTurn = (connection: RpcConnection, listener: TurnListener) => Required<LineTurn>;
 
-/** Makes the function that opens the turns of one call. */
 export function turnsOf(access: GrpcAccess, identity: CallIdentity): OpenTurn {
   const contract = loadContract(access.profile);
   const read = contract.media.definition.ProcessCallerInput.responseDeserialize;
@@ -36,17 +52,11 @@ export function turnsOf(access: GrpcAccess, identity: CallIdentity): OpenTurn {
   const encode = encoderOf(identity, contract);
   return (connection, listener) => {
     const rpc = connection.open(headers, {
-      message: (bytes) => {
-        listener.answered(answerFromWire(read(bytes)));
-      },
-      ended: (end) => {
-        listener.ended(lineEnd(end));
-      },
+      message: (bytes) => listener.answered(answerFromWire(read(bytes))),
+      ended: (end) => listener.ended(lineEnd(end)),
     });
     return {
-      send: (input) => {
-        rpc.send(encode(input));
-      },
+      send: (input) => rpc.send(encode(input)),
       halfClose: rpc.halfClose,
       cancel: rpc.cancel,
       pauseReading: rpc.pause,
@@ -55,7 +65,6 @@ export function turnsOf(access: GrpcAccess, identity: CallIdentity): OpenTurn {
   };
 }
 
-/** Encodes what one call sends. */
 function encoderOf(identity: CallIdentity, contract: Contract): (input: PlatformInput) => Buffer {
   const { requestSerialize } = contract.media.definition.ProcessCallerInput;
   const request = requestMaker(identity);

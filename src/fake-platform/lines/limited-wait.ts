@@ -2,21 +2,15 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Failure } from './failure.ts';
 
-/** How long to wait for an answer. */
 export interface Wait {
   readonly clock: Clock;
   /** What the server should do, for messages. */
   readonly what: string;
   readonly limitMs: number;
-  /** Ends the wait. */
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Asks, and waits for the answer or for the error that prevents it.
- *
- * @param ask - not called when the wait has already ended.
- */
+/** Asks, and waits for the answer or for the error that prevents it. @param ask - not called when the wait has already ended. */
 export function limitedWait<Answer>(
   { clock, what, limitMs, signal }: Wait,
   ask: (settle: (result: Answer | Failure) => void) => void,
@@ -27,9 +21,7 @@ export function limitedWait<Answer>(
       signal?.removeEventListener('abort', onAbort);
       resolve(result);
     };
-    const onAbort = (): void => {
-      settle({ code: 'no_answer', message: `the server was not waited for to ${what}` });
-    };
+    const onAbort = (): void => settle({ code: 'no_answer', message: `the server was not waited for to ${what}` });
     const cancelTimer = clock.after(limitMs, () => {
       settle({ code: 'no_answer', message: `the server did not ${what} within ${String(limitMs)} ms` });
     });

@@ -6,7 +6,6 @@ import type { Failure } from './failure.ts';
 import type { Key } from '../caller/key.ts';
 import type { Breach, WireRules } from './wire-rules.ts';
 
-/** One input that the platform sends on a turn. */
 export type PlatformInput =
   /** Opens the call; may carry the flow's data (G-20, G-24). */
   | { readonly kind: 'session_start'; readonly name: string; readonly parameters: JsonObject }
@@ -23,7 +22,6 @@ export type PlatformInput =
 
 /** What our own server tells beside a reply, where a test setting allows. */
 export interface Revealed {
-  /** The texts of the prompts. */
   readonly promptTexts: readonly string[];
   /** Its bot failed, and its own apology was said. */
   readonly isApology?: boolean;
@@ -68,7 +66,6 @@ export interface LineTurn {
   resumeReading?(): void;
 }
 
-/** One agent of a server. */
 export interface ListedAgent {
   readonly id: string;
   readonly name: string;
@@ -76,7 +73,6 @@ export interface ListedAgent {
   readonly isDefault: boolean;
 }
 
-/** The line of one call to a server. */
 export interface Line {
   /** The rules for answers on this wire; absent: those of gRPC. */
   readonly rules?: WireRules;

@@ -11,7 +11,6 @@ import { SILENT_FRAME } from '../caller/microphone.ts';
 import { GRPC_RULES } from './wire-rules.ts';
 import { wrappedLine, wrappedListener } from './wrapped-line.ts';
 
-/** What to repeat, and when. */
 export interface Repetition {
   readonly clock: CallClock;
   /** True: any turn that was lost. False: only those that the server refused before it processed anything, as HTTP/2 clients do. */
@@ -105,9 +104,7 @@ class RepeatedTurn implements Required<LineTurn> {
           if (this.#isHalfClosed && this.#nextMs !== undefined && endsInput(answer)) this.#fallSilent();
           this.#listener.answered(answer);
         },
-        ended: (end) => {
-          this.#ended(end);
-        },
+        ended: (end) => this.#ended(end),
       }),
     );
   }
@@ -140,9 +137,7 @@ class RepeatedTurn implements Required<LineTurn> {
     if (this.#isOver) return;
     if (!isWanted) this.#end({ kind: 'broken', failure });
     else {
-      this.#cancelTimer = this.#repetition.clock.after(pauseMs, () => {
-        this.#again(failure);
-      });
+      this.#cancelTimer = this.#repetition.clock.after(pauseMs, () => this.#again(failure));
     }
   }
 
@@ -173,9 +168,7 @@ class RepeatedTurn implements Required<LineTurn> {
       if (this.#nextMs !== undefined && isFrame(input)) {
         const waitMs = this.#nextMs - this.#repetition.clock.nowMs();
         if (waitMs > 0) {
-          this.#cancelTimer = this.#repetition.clock.after(waitMs, () => {
-            this.#pump();
-          });
+          this.#cancelTimer = this.#repetition.clock.after(waitMs, () => this.#pump());
           return;
         }
         this.#nextMs += FRAME_MS;

@@ -4,10 +4,9 @@ import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, ty
 import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { dial, type DialOptions } from './dial.ts';
-import { failureOf, failureOfHttp, failureOfReset, type Failure } from './failure.ts';
+import { failureOf, statusOfHttp, statusOfReset, type Failure, type GrpcStatus } from './failure.ts';
 import { MessageReader } from './grpc-framing.ts';
 
-/** How to reach a server. */
 export interface RpcConnectionOptions extends DialOptions {
   readonly clock: Clock;
   /** Longest wait for a connection, ms. */
@@ -19,12 +18,14 @@ export interface RpcConnectionOptions extends DialOptions {
 /** How an RPC ended: with the status OK, or otherwise. */
 export type RpcEnd =
   | { readonly kind: 'completed'; readonly trailers: IncomingHttpHeaders }
-  | { readonly kind: 'broken'; readonly failure: Failure };
+  | { readonly kind: 'broken'; readonly failure: Failure; readonly status: GrpcStatus };
 
 /** Receives what comes back on one RPC. */
 export interface RpcListener {
   /** One message. An error thrown here breaks the RPC. */
   message(bytes: Buffer): void;
+  /** Everything was sent, and half-closed. */
+  sent?(): void;
   /** Called exactly once, and nothing after it. */
   ended(end: RpcEnd): void;
 }
@@ -44,7 +45,7 @@ export interface Rpc {
 }
 
 /** Numbers of the gRPC statuses made here. */
-const STATUS = { ok: 0, unknown: 2, unavailable: 14 } as const;
+const STATUS = { ok: 0, unknown: 2, internal: 13, unavailable: 14 } as const;
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
 /** Receive window of all RPCs together, bytes. */
 const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
@@ -82,24 +83,16 @@ export class RpcConnection {
     const broke = (why: string): void => {
       this.#whyBroken ??= why;
     };
-    this.#session.on('error', (error: Error) => {
-      broke(error.message);
-    });
-    this.#session.on('goaway', (code) => {
-      broke(`GOAWAY ${String(code)}`);
-    });
-    this.#session.on('connect', () => {
-      this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    });
+    this.#session.on('error', (error: Error) => broke(error.message));
+    this.#session.on('goaway', (code) => broke(`GOAWAY ${String(code)}`));
+    this.#session.on('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
     // Only a server that speaks HTTP/2 sends its settings; a bare TCP connection proves nothing.
     this.#session.once('remoteSettings', () => {
       this.#isReady = true;
       this.#cancelLimit();
     });
     this.#settled = new Promise((resolve) => {
-      this.#session.once('remoteSettings', () => {
-        resolve();
-      });
+      this.#session.once('remoteSettings', () => resolve());
       this.#session.once('close', resolve);
     });
     this.#cancelLimit = options.clock.after(options.connectLimitMs, () => {
@@ -113,9 +106,13 @@ export class RpcConnection {
     return this.#settled;
   }
 
-  /** Number of open RPCs. */
   get openRpcs(): number {
     return this.#openRpcs;
+  }
+
+  /** Whether the server has answered in HTTP/2, and the connection still works. */
+  get isConnected(): boolean {
+    return this.#isReady && this.isUsable;
   }
 
   /** Whether a new RPC may use it: it works, and the server has not asked for another one (GOAWAY). */
@@ -143,7 +140,7 @@ export class RpcConnection {
 
   /** Opens an RPC. A lost connection is reported as its end, never thrown. @param headers - see {@link rpcHeaders}. */
   open(headers: Readonly<Record<string, string>>, listener: RpcListener): Rpc {
-    if (!this.isUsable) return deadRpc(listener, failureOf({ code: STATUS.unavailable, details: this.#whyBroken ?? 'closed' }));
+    if (!this.isUsable) return deadRpc(listener, brokenBy({ code: STATUS.unavailable, details: this.#whyBroken ?? 'closed' }));
     const stream = this.#session.request(headers, { endStream: false });
     this.#openRpcs += 1;
     let isOver = false;
@@ -157,8 +154,8 @@ export class RpcConnection {
       if (!halfClosed && !stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR);
       listener.ended(how);
     };
-    const giveUp = (failure: Failure): void => {
-      end({ kind: 'broken', failure });
+    const giveUp = (broken: RpcEnd): void => {
+      end(broken);
       cancel(stream);
     };
     const reader = new MessageReader((message) => {
@@ -166,7 +163,7 @@ export class RpcConnection {
     });
     stream.on('response', (fields) => {
       if (fields['grpc-status'] !== undefined) trailers = fields;
-      else if (fields[':status'] !== 200) giveUp(failureOfHttp(Number(fields[':status'])));
+      else if (fields[':status'] !== 200) giveUp(brokenBy(statusOfHttp(Number(fields[':status']))));
     });
     stream.on('trailers', (fields: IncomingHttpHeaders) => {
       trailers = fields;
@@ -177,9 +174,11 @@ export class RpcConnection {
         reader.push(bytes);
       } catch (error) {
         const why = error instanceof Error ? error.message : 'no reason given';
-        giveUp({ code: 'garbage', message: `an answer cannot be read: ${why}` });
+        const failure: Failure = { code: 'garbage', message: `an answer cannot be read: ${why}` };
+        giveUp({ kind: 'broken', failure, status: { code: STATUS.internal, details: failure.message } });
       }
     });
+    stream.on('finish', () => listener.sent?.());
     stream.on('end', () => {
       if (trailers !== undefined) end(endOf(trailers));
     });
@@ -189,7 +188,7 @@ export class RpcConnection {
     stream.on('close', () => {
       this.#openRpcs -= 1;
       if (trailers !== undefined) end(endOf(trailers));
-      end({ kind: 'broken', failure: this.#whyClosed(stream.rstCode, whyBroken) });
+      end(this.#whyClosed(stream.rstCode, whyBroken));
     });
     return {
       send: (message) => {
@@ -204,22 +203,20 @@ export class RpcConnection {
       cancel: () => {
         if (!isOver) cancel(stream);
       },
-      pause: () => {
-        stream.pause();
-      },
-      resume: () => {
-        stream.resume();
-      },
+      pause: () => stream.pause(),
+      resume: () => stream.resume(),
     };
   }
 
-  #whyClosed(rstCode: number, whyBroken: string | undefined): Failure {
+  #whyClosed(rstCode: number, whyBroken: string | undefined): RpcEnd {
     // A lost connection resets its streams by itself, but the server never processed those that its GOAWAY excluded.
     const isOfServer = rstCode === constants.NGHTTP2_REFUSED_STREAM || (this.#whyBroken === undefined && !this.#session.destroyed);
     const details = this.#whyBroken ?? whyBroken ?? `closed without status, RST_STREAM ${String(rstCode)}`;
-    const failure = (isOfServer ? failureOfReset(rstCode) : undefined) ?? failureOf({ code: STATUS.unavailable, details });
+    const status = (isOfServer ? statusOfReset(rstCode) : undefined) ?? { code: STATUS.unavailable, details };
+    const refused = isOfServer && rstCode === constants.NGHTTP2_REFUSED_STREAM ? { loss: 'refused' as const } : {};
+    const failure = { ...failureOf(status), ...refused };
     // A client that waits for the server's settings, as gRPC clients do, would have sent nothing.
-    return this.#isReady || failure.loss === undefined ? failure : { ...failure, loss: 'unreached' };
+    return { kind: 'broken', status, failure: this.#isReady || failure.loss === undefined ? failure : { ...failure, loss: 'unreached' } };
   }
 }
 
@@ -234,10 +231,8 @@ function sessionOver(stream: Socket, { target, streamWindowBytes = STREAM_WINDOW
 }
 
 /** An RPC on a lost connection: it ends like any other, after the caller has received it. */
-function deadRpc(listener: RpcListener, failure: Failure): Rpc {
-  queueMicrotask(() => {
-    listener.ended({ kind: 'broken', failure });
-  });
+function deadRpc(listener: RpcListener, end: RpcEnd): Rpc {
+  queueMicrotask(() => listener.ended(end));
   const nothing = (): undefined => undefined;
   return { send: nothing, isHeldBack: () => true, halfClose: nothing, cancel: nothing, pause: nothing, resume: nothing };
 }
@@ -250,7 +245,11 @@ function endOf(trailers: IncomingHttpHeaders): RpcEnd {
   const code = Number(trailers['grpc-status'] ?? STATUS.unknown);
   if (code === STATUS.ok) return { kind: 'completed', trailers };
   const details = trailers['grpc-message'];
-  return { kind: 'broken', failure: failureOf({ code, details: typeof details === 'string' ? decoded(details) : '' }) };
+  return brokenBy({ code, details: typeof details === 'string' ? decoded(details) : '' });
+}
+
+function brokenBy(status: GrpcStatus): RpcEnd {
+  return { kind: 'broken', failure: failureOf(status), status };
 }
 
 function decoded(message: string): string {

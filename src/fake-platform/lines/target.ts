@@ -4,7 +4,6 @@ import { isIP } from 'node:net';
 /** The interface of the platform over which a server is called. */
 export type Transport = 'grpc' | 'websocket';
 
-/** Where to dial, and how. */
 export interface Target {
   readonly transport: Transport;
   /** Host name or IP address, without brackets. */

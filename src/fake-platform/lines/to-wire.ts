@@ -27,7 +27,6 @@ export function identityFields({ conversationId, organizationId, agentId, vendor
   };
 }
 
-/** Makes the mapper of one call. */
 export function requestMaker(identity: CallIdentity): (input: PlatformInput) => MediaRequest {
   const common: MediaRequest = identityFields(identity);
   return (input) => ({ ...common, ...inputToWire(input) });

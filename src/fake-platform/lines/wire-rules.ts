@@ -13,7 +13,6 @@ export interface Breach {
   readonly message: string;
 }
 
-/** The rules for answers on one interface. */
 export interface WireRules {
   /** Whether each turn has its own RPC, which can be opened again; otherwise a turn is lost with its call. */
   readonly hasOwnRpcs: boolean;

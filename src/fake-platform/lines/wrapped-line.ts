@@ -8,9 +8,7 @@ export function wrappedLine(line: Line, changes: Partial<Line>): Line {
   const same: Required<Line> = {
     rules: line.rules ?? GRPC_RULES,
     open: (listener) => line.open(listener),
-    close: () => {
-      line.close();
-    },
+    close: () => line.close(),
     break: () => line.break?.(),
     watch: (found) => line.watch?.(found),
     watchEnd: (onEnd) => line.watchEnd?.(onEnd),
@@ -21,30 +19,19 @@ export function wrappedLine(line: Line, changes: Partial<Line>): Line {
 /** The same turn with `changes`. Members that it lacks do nothing. */
 export function wrappedTurn(turn: LineTurn, changes: Partial<LineTurn>): LineTurn {
   const same: Required<LineTurn> = {
-    send: (input) => {
-      turn.send(input);
-    },
-    halfClose: () => {
-      turn.halfClose();
-    },
-    cancel: () => {
-      turn.cancel();
-    },
+    send: (input) => turn.send(input),
+    halfClose: () => turn.halfClose(),
+    cancel: () => turn.cancel(),
     pauseReading: () => turn.pauseReading?.(),
     resumeReading: () => turn.resumeReading?.(),
   };
   return { ...same, ...changes };
 }
 
-/** The same listener with `changes`. */
 export function wrappedListener(listener: TurnListener, changes: Partial<TurnListener>): TurnListener {
   const same: Required<TurnListener> = {
-    answered: (answer) => {
-      listener.answered(answer);
-    },
-    ended: (end) => {
-      listener.ended(end);
-    },
+    answered: (answer) => listener.answered(answer),
+    ended: (end) => listener.ended(end),
     cut: (cut) => listener.cut?.(cut) ?? false,
   };
   return { ...same, ...changes };

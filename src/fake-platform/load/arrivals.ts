@@ -21,7 +21,6 @@ export interface ArrivalPlan {
   readonly weights: readonly number[];
 }
 
-/** One call that is due. */
 export interface Arrival {
   /** Counted from 0. */
   readonly number: number;
@@ -59,7 +58,6 @@ export function* arrivalsOf({ kind, phases, seed, weights }: ArrivalPlan): Gener
   return undefined;
 }
 
-/** Expected number of calls in a phase. */
 export function expectedCalls({ durationMs, fromPerSecond, toPerSecond }: LoadPhase): number {
   return (((fromPerSecond + toPerSecond) / 2) * durationMs) / 1000;
 }

@@ -9,7 +9,6 @@ import type { SoundCounts } from './prompt-watch.ts';
 /** What a caller waits for: the first sound of the call, or the reply to what was said, pressed or not said. */
 export type WaitKind = 'first_audio' | 'speech_reply' | 'key_reply' | 'silence_reply';
 
-/** Something a caller waited for. */
 export interface WaitFact {
   readonly kind: WaitKind;
   /** When it should have begun, ms since the run began. */
@@ -21,13 +20,11 @@ export interface WaitFact {
 export const LOAD_FAILURES = [...FINDING_CODES, 'unexpected_transfer'] as const;
 type LoadFailure = (typeof LOAD_FAILURES)[number];
 
-/** One finished call. */
 export interface CallFacts extends Pick<CallResult, 'durationMs' | 'outcome' | 'turnsRepeated' | 'turnsReopened' | 'turnsLost'> {
   readonly scenario: number;
   /** When it was due, ms since the run began. */
   readonly dueMs: number;
   readonly replies: number;
-  /** Whether anything was heard on it. */
   readonly isHeard: boolean;
   /** Longest silence within each reply. */
   readonly gapsMs: readonly number[];

@@ -2,7 +2,6 @@
 // interval between success and failure, and repeats near the border, where chance decides a single try. Pure: the caller
 // passes the function that tries a number.
 
-/** The outcome of one try. */
 export interface Trial {
   readonly holds: boolean;
   /** The load could not keep its own pace, so nothing is known about the server. */
@@ -14,7 +13,6 @@ export interface Tried extends Trial {
   readonly calls: number;
 }
 
-/** The result of a search. */
 export interface Capacity {
   /** The largest number that passed, 0 when none did. */
   readonly calls: number;
@@ -41,7 +39,6 @@ const NEAR = 0.25;
 const SATURATED_TRIES = 3;
 /** This many votes of one side are final, whatever came before. */
 const DECISIVE = 2;
-/** Most tries of a search. */
 const MAX_TRIES = 60;
 
 /** How often a number must pass, or fail, without a single opposite result, to be decided; else it is tried up to {@link DECISIVE}. */
@@ -55,11 +52,7 @@ const WIDENING: Votes = { toHold: 1, toFail: DECISIVE };
 const QUICK: Votes = { toHold: 1, toFail: 1 };
 const SURE: Votes = { toHold: DECISIVE, toFail: DECISIVE };
 
-/**
- * Searches.
- *
- * @param attempt - tries this number of calls for a while. Its error ends the search.
- */
+/** Searches. @param attempt - tries this number of calls for a while. Its error ends the search. */
 export async function findCapacity(attempt: (calls: number) => Promise<Trial>, options: CapacityOptions): Promise<Capacity> {
   const search = new Search(attempt, options);
   do {

@@ -31,7 +31,6 @@ export class ConnectionPool {
   /** Connections of finished calls that are still closing: none, because they stay for others. */
   readonly closing = 0;
 
-  /** Number of open connections. */
   get size(): number {
     return this.#all.length;
   }

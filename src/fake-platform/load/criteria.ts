@@ -1,7 +1,6 @@
 // The conditions of a load, as one expression such as `first-audio p99 < 300ms, failed < 0.1%`, and whether a result meets
 // them. Pure: knows results only.
-import { COUNTS, TIMES } from './figures.ts';
-import type { LoadResult } from './load-result.ts';
+import { type LoadResult, COUNTS, TIMES } from './load-result.ts';
 
 const STATISTICS = { p50: 'p50', p90: 'p90', p99: 'p99', 'p99.9': 'p999', max: 'max', mean: 'mean' } as const;
 type Statistic = keyof typeof STATISTICS;
@@ -11,7 +10,6 @@ export const CRITERIA_HELP = `times (p50, p90, p99, p99.9, max, mean): ${namesOf
 counts (a number, or % of all): ${namesOf(COUNTS)}
 of the server, with --metrics: server-cpu (% of a core), server-memory (MB)`;
 
-/** One condition. */
 export type Criterion = { readonly below: number; readonly orEqual: boolean } & (
   | { readonly kind: 'time'; readonly metric: string; readonly statistic: Statistic }
   | { readonly kind: 'count' | 'share'; readonly metric: string }
@@ -26,11 +24,7 @@ export interface Checked {
   readonly holds: boolean;
 }
 
-/**
- * Reads an expression.
- *
- * @throws RangeError with a sentence for the user.
- */
+/** Reads an expression. @throws RangeError with a sentence for the user. */
 export function parseCriteria(text: string): readonly Criterion[] {
   return text.split(/,|\band\b/u).map((part) => criterionOf(part.trim()));
 }
@@ -76,7 +70,6 @@ export function criterionText(criterion: Criterion): string {
   return `${metric}${statistic} ${orEqual ? '<=' : '<'} ${String(below)}${unitOf(criterion)}`;
 }
 
-/** The unit of its value. */
 export function unitOf({ kind, metric }: Criterion): string {
   if (kind === 'server') return metric === 'server-cpu' ? '%' : 'MB';
   return kind === 'time' ? 'ms' : kind === 'share' ? '%' : '';

@@ -14,10 +14,8 @@ export const HEAD_START_MS = 200;
 /** A call that hangs up is over within 5 s (its last RPC may take that long); plus a margin for messages. */
 const HANG_UP_LIMIT_MS = 8000;
 
-/** What a run needs. */
 export interface FleetRun {
   readonly arrivals: ArrivalPlan;
-  /** Expected number of parallel calls. */
   readonly expectedCalls: number;
   /** Longest time of calls after the last one began, ms; then they hang up. */
   readonly drainMs: number;
@@ -28,7 +26,6 @@ export interface FleetRun {
   readonly onSecond: (worker: number, second: WorkerSecond) => void;
 }
 
-/** How a run ended. */
 export interface FleetRunEnd {
   /** Whether the signal ended the run. */
   readonly isInterrupted: boolean;
@@ -130,9 +127,7 @@ export class Fleet {
       // Another worker may have replaced it.
       if (this.#members[index] === member) this.#heard(member, report);
     };
-    member.worker.listen(hear, (why) => {
-      hear({ kind: 'failed', message: why });
-    });
+    member.worker.listen(hear, (why) => hear({ kind: 'failed', message: why }));
     return member;
   }
 

@@ -18,7 +18,6 @@ export interface GeneratorReport {
   readonly startLateness: Histogram;
 }
 
-/** What a generator needs. */
 export interface GeneratorOptions {
   readonly clock: Clock;
   /** When the run begins, monotonic, ms. */
@@ -33,7 +32,6 @@ export interface GeneratorOptions {
   readonly hold: (arrival: Arrival, onWaited: (wait: WaitFact) => void) => Promise<CallFacts>;
 }
 
-/** Starts calls. */
 export class Generator {
   readonly #options: GeneratorOptions;
   readonly #over: Promise<void>;
@@ -102,9 +100,7 @@ export class Generator {
     }
     if (this.#next === undefined) this.#settle();
     else {
-      this.#cancelTimer = clock.after(this.#next.dueMs - nowMs, () => {
-        this.#beginDue();
-      });
+      this.#cancelTimer = clock.after(this.#next.dueMs - nowMs, () => this.#beginDue());
     }
   }
 

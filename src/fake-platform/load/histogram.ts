@@ -58,7 +58,6 @@ export class Histogram {
     this.#recorded.recordValue(Math.round(Math.min(Math.max(ms, 0), this.#longestMs) * MICROSECONDS));
   }
 
-  /** Adds all times of another. */
   add(other: Histogram): void {
     this.#recorded.add(other.#recorded);
   }

@@ -7,7 +7,6 @@ import { Histogram } from './histogram.ts';
 /** Most frames counted for one timer; a suspended machine must not count for hours. */
 const MAX_FRAMES = 500;
 
-/** Wraps another clock. */
 export class LateClock implements Clock {
   readonly #clock: Clock;
   #lateness = Histogram.coarse();

@@ -6,6 +6,7 @@ import type { LoadResult, Times } from './load-result.ts';
 import type { WorkerLoad } from './saturation.ts';
 import { SecondSeries, type ServerSample } from './second-series.ts';
 import type { WorkerSecond } from './worker-messages.ts';
+import type { LevelTime } from './load-shape.ts';
 
 /** What the record of a run begins with. */
 export interface LoadBookOptions {
@@ -19,7 +20,6 @@ const LONG_GAP_MS = 100;
 /** Most kinds of failures that are counted separately. */
 const MAX_FAILURE_LINES = 50;
 
-/** The reports of one worker. */
 class WorkerAccount {
   live = 0;
   readonly timerLateness = Histogram.coarse();
@@ -62,7 +62,6 @@ class WorkerAccount {
   }
 }
 
-/** The record of one run. */
 export class LoadBook {
   readonly #options: LoadBookOptions;
   readonly #workers: readonly WorkerAccount[];
@@ -121,7 +120,6 @@ export class LoadBook {
     return length === undefined ? undefined : length.totalMs / length.calls;
   }
 
-  /** Adds a worker's report. */
   add(worker: number, second: WorkerSecond): void {
     const { countedFromMs, countedToMs } = this.#options;
     const { fromMs, toMs } = second;
@@ -217,4 +215,32 @@ export class LoadBook {
 
 function timesOf(histogram: Histogram): Times {
   return { ...histogram.percentiles, histogram: histogram.encoded };
+}
+
+export class LevelBooks {
+  readonly #levels: readonly { readonly time: LevelTime; readonly book: LoadBook }[];
+
+  constructor(levels: readonly LevelTime[], workers: number) {
+    this.#levels = levels.map((time) => ({ time, book: new LoadBook({ workers, countedFromMs: time.fromMs, countedToMs: time.toMs }) }));
+  }
+
+  add(worker: number, second: WorkerSecond): void {
+    for (const { time, book } of this.#levels) {
+      const isWithin = (atMs: number): boolean => atMs >= time.fromMs && atMs <= time.toMs;
+      book.add(worker, {
+        ...second,
+        waits: second.waits.filter(({ fromMs }) => isWithin(fromMs)),
+        calls: second.calls.filter(({ dueMs }) => isWithin(dueMs)),
+      });
+    }
+  }
+
+  /** The results of the levels that had begun. @param endMs - end of the measurement, ms since the run began. */
+  resultsUntil(endMs: number): LoadResult['levels'] {
+    return this.#levels.flatMap(({ time: { name, fromMs, toMs }, book }) => {
+      if (fromMs >= endMs) return [];
+      const { calls, turns, firstAudio, reply, gapsOver100Ms } = book.account;
+      return [{ name, fromS: fromMs / 1000, toS: Math.min(toMs, endMs) / 1000, calls, turns, firstAudio, reply, gapsOver100Ms }];
+    });
+  }
 }

@@ -17,13 +17,11 @@ export interface LoadScenario extends Pick<CallOptions, CallerOptions> {
   readonly agentId: string;
   /** Silence after which it is reported where the server cannot say when (W-14), ms; 0 never. */
   readonly noInputMs: number;
-  /** Whether lost turns are sent again. */
   readonly repeatsLostTurns: boolean;
   /** The reason of the transfer that the scenario expects; any other transfer is a failure. Default: all are. */
   readonly expectedTransfer?: string;
 }
 
-/** What a call of a load needs. */
 export interface LoadCallOptions {
   readonly arrival: Arrival;
   readonly scenario: LoadScenario;

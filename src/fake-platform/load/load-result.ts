@@ -15,7 +15,6 @@ const times = z.object({
   /** HDR histogram of µs, compressed, base64. */
   histogram: z.string(),
 });
-/** One set of times. */
 export type Times = z.infer<typeof times>;
 
 const percentiles = times.omit({ histogram: true });
@@ -74,7 +73,6 @@ const second = z.object({
 /** An interval of time, for charts. */
 export type LoadSecond = z.infer<typeof second>;
 
-/** The result of a run. */
 export const loadResultSchema = z.object({
   version: z.literal(1),
   /** When the run began, ISO 8601. */
@@ -133,7 +131,6 @@ export const loadResultSchema = z.object({
   stretchS: z.number(),
   seconds: z.array(second),
 });
-/** The result of a run. */
 export type LoadResult = z.infer<typeof loadResultSchema>;
 
 /** Reads a stored result. @throws RangeError with a sentence for the user when it is not valid. */
@@ -148,3 +145,42 @@ export function readLoadResult(text: string, name: string): LoadResult {
     throw error;
   }
 }
+
+/** Times, in display order; an indented label is a part of the one above. `name` is the name in conditions. */
+export const TIMES = [
+  { name: 'first-audio', label: 'first audio', key: 'firstAudio' },
+  { name: 'reply', label: 'reply', key: 'reply' },
+  { name: 'speech-reply', label: '  to speech', key: 'speechReply' },
+  { name: 'key-reply', label: '  to keys', key: 'keyReply' },
+  { name: 'silence-reply', label: '  to silence', key: 'silenceReply' },
+  { name: 'gap', label: 'gap in reply', key: 'gap' },
+] as const;
+
+interface Counted {
+  readonly count: number;
+  readonly of: number;
+}
+
+interface CountFigure {
+  /** As in conditions. */
+  readonly name: string;
+  readonly label: string;
+  readonly of: (result: LoadResult) => Counted;
+}
+
+export const COUNTS: readonly CountFigure[] = [
+  { name: 'failed', label: 'failed calls', of: ({ calls }) => ({ count: calls.failed, of: calls.finished }) },
+  { name: 'refused', label: 'refused calls', of: ({ calls }) => ({ count: calls.refused, of: calls.finished }) },
+  { name: 'unheard', label: 'calls without a sound', of: ({ calls }) => ({ count: calls.unheard, of: calls.finished + calls.brokenOff }) },
+  { name: 'failed-turns', label: 'failed turns', of: ({ turns }) => ({ count: turns.failed, of: turns.replies + turns.failed }) },
+  { name: 'long-gaps', label: 'gaps > 100 ms', of: ({ gapsOver100Ms, gap }) => ({ count: gapsOver100Ms, of: gap.count }) },
+  { name: 'wrong-sound', label: 'wrong or short sound', of: ({ sound }) => ({ count: sound.wrong + sound.short, of: sound.compared }) },
+  {
+    name: 'breaches',
+    label: 'broken rules',
+    of: ({ breaches, turns }) => ({
+      count: Object.values(breaches).reduce((sum, each) => sum + each, 0),
+      of: turns.replies + turns.failed,
+    }),
+  },
+];

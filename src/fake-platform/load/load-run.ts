@@ -6,8 +6,7 @@ import { sendRequest } from '../../base/http-send.ts';
 import { lengthOf, rateAt, type ArrivalKind, type LoadPhase } from './arrivals.ts';
 import { HEAD_START_MS, type Fleet } from './fleet.ts';
 import type { Histogram } from './histogram.ts';
-import { LevelBooks } from './level-books.ts';
-import { LoadBook } from './load-book.ts';
+import { LoadBook, LevelBooks } from './load-book.ts';
 import type { LoadResult } from './load-result.ts';
 import type { LevelTime } from './load-shape.ts';
 import { saturationOf, silenceOf, stallsOf } from './saturation.ts';
@@ -21,7 +20,6 @@ export interface WeightedScenario {
   readonly meanMs: number;
 }
 
-/** The state of a run. */
 export interface LoadProgress {
   readonly elapsedMs: number;
   readonly lengthMs: number;
@@ -34,7 +32,6 @@ export interface LoadProgress {
   readonly reply: Histogram;
 }
 
-/** What a run needs. */
 export interface LoadRunOptions {
   readonly clock: Clock;
   /** Prepared workers. */
@@ -82,9 +79,7 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
   const sample = (): void => {
     if (options.metricsUrl === undefined) return;
     sampleServer(options.metricsUrl, clock, sendRequest, sampling.signal).then(
-      (seen) => {
-        book.addServer(seen, elapsed());
-      },
+      (seen) => book.addServer(seen, elapsed()),
       // A server too busy to answer leaves a gap in the chart.
       () => undefined,
     );

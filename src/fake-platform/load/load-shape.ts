@@ -4,7 +4,6 @@ import type { LoadPhase } from './arrivals.ts';
 /** The amount: calls per second, or parallel calls. */
 export type LoadLevel = { readonly kind: 'rate'; readonly perSecond: number } | { readonly kind: 'calls'; readonly calls: number };
 
-/** A level and its time. */
 export interface LoadStage {
   readonly level: LoadLevel;
   readonly durationMs: number;

@@ -7,7 +7,5 @@ import { fail } from './worker-report.ts';
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 process.once('disconnect', () => process.exit(0));
-process.once('uncaughtException', (error) => {
-  fail(error, () => process.exit(1));
-});
+process.once('uncaughtException', (error) => fail(error, () => process.exit(1)));
 await import('./worker-duty.ts');

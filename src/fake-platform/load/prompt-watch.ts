@@ -25,7 +25,6 @@ interface Sound {
   readonly bytes: number;
 }
 
-/** The sound of a reply with a text. */
 export interface KnownSound extends Sound {
   readonly text: string;
 }
@@ -42,7 +41,6 @@ export class KnownSounds {
     this.#sounds = new Map(known.map(({ text, checksum, bytes }) => [text, { checksum, bytes }]));
   }
 
-  /** All known sounds. */
   get all(): readonly KnownSound[] {
     return [...this.#sounds].map(([text, sound]) => ({ text, ...sound }));
   }
@@ -59,7 +57,6 @@ export class KnownSounds {
   }
 }
 
-/** One observed turn. */
 interface Watched {
   isCut: boolean;
   /** Turns that had been opened when this one was over; undefined while it is not. */
@@ -109,7 +106,6 @@ export class PromptWatch {
     this.#known = known;
   }
 
-  /** The observed line. */
   over(line: Line): Line {
     return wrappedLine(line, { open: (listener) => this.#open(line, listener) });
   }

@@ -16,7 +16,6 @@ export interface ServerSample {
   readonly sampledAtMs: number;
 }
 
-/** What happened in one interval. */
 class Stretch {
   readonly live = new Map<number, number>();
   started = 0;
@@ -36,7 +35,6 @@ const MIN_STRETCH_MS = 1000;
 const MAX_STRETCHES = 1200;
 const MB = 2 ** 20;
 
-/** The course of one run. */
 export class SecondSeries {
   readonly stretchMs: number;
   readonly #stretches: Stretch[] = [];
@@ -90,13 +88,11 @@ export class SecondSeries {
     });
   }
 
-  /** Parallel calls. */
   liveBetween(fromMs: number, toMs: number): { readonly mean: number; readonly max: number } {
     const live = this.#between(fromMs, toMs).map(liveOf);
     return { mean: live.length === 0 ? 0 : sum(live) / live.length, max: Math.max(0, ...live) };
   }
 
-  /** Arrivals per second. */
   startedBetween(fromMs: number, toMs: number): number {
     const stretches = this.#between(fromMs, toMs);
     const lengthS = (stretches.length * this.stretchMs) / 1000;

@@ -10,11 +10,7 @@ const CPU = 'process_cpu_seconds_total';
 const MEMORY = 'process_resident_memory_bytes';
 const SESSIONS = 'parley_sessions_open';
 
-/**
- * Reads it once.
- *
- * @throws RequestFailure when the page does not answer, and RangeError when it is no such page.
- */
+/** Reads it once. @throws RequestFailure when the page does not answer, and RangeError when it is no such page. */
 export async function sampleServer(url: string, clock: Clock, send: SendRequest, signal: AbortSignal): Promise<ServerSample> {
   const page = await readPage({ clock, send, limits: LIMITS }, { method: 'GET', url, headers: {}, body: undefined }, signal);
   if (!isGoodStatus(page.status)) throw refusalOf(page, clock);

@@ -14,7 +14,6 @@ export class SocketPool {
     this.#options = options;
   }
 
-  /** Sockets that are open or connecting. */
   get size(): number {
     return this.#lines.size;
   }
@@ -44,7 +43,6 @@ export class SocketPool {
     });
   }
 
-  /** Drops all open sockets. */
   close(): void {
     for (const line of this.#lines) line.drop();
     this.#lines.clear();

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { every, systemClock, type CancelTimer } from '../../base/clock.ts';
-import { DEFAULT_LIMITS } from '../caller/call-limits.ts';
+import { DEFAULT_LIMITS } from '../caller/call-clock.ts';
 import { loadProfile } from '../platform/profile.ts';
 import { parseTarget } from '../lines/target.ts';
 import { arrivalsOf, lengthOf, type Arrival, type ArrivalPlan } from './arrivals.ts';
@@ -31,7 +31,6 @@ let known = new KnownSounds();
 let prepared: PrepareOrder | undefined;
 let running: { readonly generator: Generator; readonly hangUp: AbortController } | undefined;
 
-/** The arrivals of this worker. */
 function* shareOf(plan: ArrivalPlan, worker: number, workers: number): globalThis.Generator<Arrival, undefined> {
   for (const arrival of arrivalsOf(plan)) if (arrival.number % workers === worker) yield arrival;
   return undefined;

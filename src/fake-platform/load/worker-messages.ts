@@ -36,7 +36,6 @@ export interface RunOrder {
 /** An order to a worker; `stop`: no further call begins, and those under way hang up. */
 export type WorkerOrder = PrepareOrder | RunOrder | { readonly kind: 'stop' };
 
-/** One second of a run. */
 export interface WorkerSecond {
   readonly kind: 'second';
   /** The reported time, ms since the run began. */

@@ -11,7 +11,6 @@ export interface LoadWorker {
   send(order: WorkerOrder): void;
   /** Its reports, and, last of all, its exit. */
   listen(onReport: (report: WorkerReport) => void, onGone: (why: string) => void): void;
-  /** Kills it. */
   kill(): void;
 }
 
@@ -52,9 +51,7 @@ class WorkerProcess implements LoadWorker {
 
   listen(onReport: (report: WorkerReport) => void, onGone: (why: string) => void): void {
     this.#child.on('message', onReport);
-    this.#child.once('error', (error) => {
-      onGone(error.message);
-    });
+    this.#child.once('error', (error) => onGone(error.message));
     // Not `exit`: at `close`, all its output has been read.
     this.#child.once('close', (code, signal) => {
       const said = this.#lastOutput.trim();

@@ -1,7 +1,6 @@
 // How a worker of a load sends reports to its parent process.
 import type { WorkerReport } from './worker-messages.ts';
 
-/** Longest reason in a report, characters. */
 const LONGEST_REASON = 2048;
 
 /** Sends a report. It is lost once the other process is gone. */

@@ -1,6 +1,6 @@
 // The chat completions protocol of the service: reads a request, chooses the rule that answers it, and makes the events of the answer.
 import { z } from 'zod';
-import { textPattern } from '../caller/text-pattern.ts';
+import { textPattern } from '../caller/expectation.ts';
 import type { ModelRule } from './script.ts';
 
 const CONTENT = z

@@ -12,7 +12,6 @@ export interface FakeSocketOptions<Schema extends z.ZodType> {
   readonly completed?: (event: object) => object;
 }
 
-/** One client. */
 export class FakeSocket<Schema extends z.ZodType> {
   readonly #socket: WebSocket;
   readonly #completed: (event: object) => object;
@@ -27,9 +26,7 @@ export class FakeSocket<Schema extends z.ZodType> {
       else this.refuse('invalid_event', parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
     });
     socket.on('error', () => undefined);
-    socket.on('close', () => {
-      this.#gone.abort('hang_up');
-    });
+    socket.on('close', () => this.#gone.abort('hang_up'));
     this.send({ type: 'session.created', session: {} });
   }
 

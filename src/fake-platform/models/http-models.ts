@@ -128,15 +128,12 @@ export class HttpModels {
   }
 }
 
-/** The message of a fault. */
 const ORDERED = 'ordered by the script';
 
 /** Aborts when the client has left. */
 function leftSignal({ raw }: FastifyReply): AbortSignal {
   const left = new AbortController();
-  raw.once('close', () => {
-    left.abort('hang_up');
-  });
+  raw.once('close', () => left.abort('hang_up'));
   return left.signal;
 }
 

@@ -3,9 +3,22 @@ import { abortAfter, pause } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { SaidWords } from './said-words.ts';
 import type { ModelFault, ModelScript } from './script.ts';
-import { serviceTimes } from './service-times.ts';
+import { seededNumbers } from '../../base/seeded-numbers.ts';
 
-/** One request and its answer. */
+/** The 95th percentile of the standard normal distribution. */
+const Z_95 = 1.645;
+
+/** Makes a function that draws delays, ms; it returns 0 for undefined. */
+export function serviceTimes(seed: number): (times: readonly [median: number, p95: number] | undefined) => number {
+  const next = seededNumbers(seed);
+  return (times) => {
+    if (times === undefined) return 0;
+    const [median, p95] = times;
+    const normal = Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+    return median * Math.exp((Math.log(p95 / median) / Z_95) * normal);
+  };
+}
+
 export interface ModelRequestEntry {
   readonly on: ModelFault['on'];
   /** When it came, ms of the clock. */
@@ -57,7 +70,6 @@ export class PlayedScript {
     return isNext ? this.next() : this.#text();
   }
 
-  /** The next text of the script. */
   next(): string {
     this.#heard += 1;
     return this.#text();

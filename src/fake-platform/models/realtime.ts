@@ -37,7 +37,6 @@ type Sent = z.infer<typeof EVENT>;
 /** As much as is listened to of one utterance: two minutes. */
 const MAX_HEARD_BYTES = 960_000;
 
-/** One socket. */
 export class FakeConversation {
   readonly items: FakeItem[] = [];
   readonly #client: FakeSocket<typeof EVENT>;
@@ -55,9 +54,7 @@ export class FakeConversation {
     this.#client = new FakeSocket({
       socket,
       schema: EVENT,
-      onEvent: (event) => {
-        this.#on(event);
-      },
+      onEvent: (event) => this.#on(event),
       completed: (event) => ({ event_id: this.#name('event'), ...event }),
     });
   }
@@ -168,9 +165,7 @@ export class FakeConversation {
       return;
     }
     const cancelled = new AbortController();
-    this.#cancelResponse = () => {
-      cancelled.abort('barge_in');
-    };
+    this.#cancelResponse = () => cancelled.abort('barge_in');
     const id = this.#name('resp');
     const gone = AbortSignal.any([this.#client.gone, cancelled.signal]);
     this.#client.send({ type: 'response.created', response: { id, status: 'in_progress' } });

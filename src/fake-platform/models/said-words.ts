@@ -30,7 +30,6 @@ const MAX_SOUNDS = 1000;
 const PROBE_BYTES = 400;
 const PROBE_EVERY_BYTES = 800;
 
-/** The sounds of all callers. */
 export class SaidWords {
   #known: KnownSound[] = [];
 

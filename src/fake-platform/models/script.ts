@@ -73,7 +73,6 @@ export type ModelScript = z.input<typeof SCRIPT>;
 export type ModelRule = z.output<typeof RULE>;
 export type ModelFault = z.output<typeof FAULT>;
 
-/** A script for the bundled assistant `appointments`. */
 export const APPOINTMENTS_SCRIPT: ModelScript = {
   rules: [
     { when: '/bye/i', use: 'end_call', input: {} },

@@ -44,9 +44,7 @@ export async function fakeModels(script: ModelScript = {}, { port = 0, onRequest
   const played = new PlayedScript(checkModelScript(script), onRequest);
   const models = new HttpModels(played);
   const server = fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, requestTimeout: LIMIT_MS, forceCloseConnections: true });
-  server.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, body, parsed) => {
-    parsed(null, body);
-  });
+  server.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body));
   server.post('/v1/chat/completions', (request, reply) => models.chat(request, reply));
   server.post('/v1/audio/transcriptions', (request, reply) => models.recognize(request, reply));
   server.post('/v1/audio/speech', (request, reply) => models.speak(request, reply));

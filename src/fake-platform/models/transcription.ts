@@ -37,7 +37,6 @@ const MAX_HEARD_BYTES = 120_000 * BYTES_PER_MS;
 /** Marks a pause of the caller in a text of the script. */
 const PAUSE = /\s*…\s*/u;
 
-/** One socket. */
 export class FakeTranscription {
   readonly #client: FakeSocket<typeof EVENT>;
   readonly #played: PlayedScript;
@@ -56,9 +55,7 @@ export class FakeTranscription {
     this.#client = new FakeSocket({
       socket,
       schema: EVENT,
-      onEvent: (event) => {
-        this.#on(event);
-      },
+      onEvent: (event) => this.#on(event),
     });
   }
 

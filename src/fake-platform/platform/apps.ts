@@ -3,14 +3,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { BoundedMap } from './bounded-map.ts';
 
-/** Who registered an app. */
 export interface Developer {
   /** Plain UUIDs. */
   readonly organizationId: string;
   readonly personId: string;
 }
 
-/** An integration. */
 export interface Integration {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -20,7 +18,6 @@ export interface Integration {
   readonly developer: Developer;
 }
 
-/** A service app. */
 export interface ServiceApp {
   /** `C` and hex digits (H-03). */
   readonly clientId: string;
@@ -92,13 +89,11 @@ export class AppBook {
     return this.#serviceApps.get(clientId);
   }
 
-  /** The kind of the app with this client id. */
   kindOf(clientId: string): 'integration' | 'service_app' | undefined {
     if (this.#integrations.get(clientId) !== undefined) return 'integration';
     return this.#serviceApps.get(clientId) === undefined ? undefined : 'service_app';
   }
 
-  /** The secret of an app of either kind. */
   secretOf(clientId: string): string | undefined {
     return (this.#integrations.get(clientId) ?? this.#serviceApps.get(clientId))?.clientSecret;
   }

@@ -5,7 +5,6 @@ import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Switches } from './switches.ts';
 
-/** The content of a consent. */
 export interface Consent {
   readonly clientId: string;
   readonly redirectUri: string;

@@ -48,7 +48,6 @@ export type ShownDataSource = z.output<typeof dataSource>;
 
 /** Every command: its input and its answer. Only `token` and `forge` answer with a secret. */
 export const CONTROL = {
-  /** The state of everything. */
   status: {
     request: z.strictObject({}),
     answer: z.object({

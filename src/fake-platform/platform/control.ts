@@ -15,7 +15,6 @@ export type ForgingIssuer = Partial<Pick<Issuer, 'forge' | 'rotateKey' | 'keySet
 /** Commands by name; the argument is the request body. They throw {@link Refusal}. */
 export type ControlCommands = { readonly [Name in ControlName]: (body: unknown) => ControlAnswer<Name> | Promise<ControlAnswer<Name>> };
 
-/** Makes them. */
 export function controlCommands(platform: Platform, issuer: ForgingIssuer): ControlCommands {
   const organizationOf = (written: string): string => {
     const organizationId = platform.ids.decodeOrganization(written);

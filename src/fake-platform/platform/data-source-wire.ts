@@ -33,7 +33,6 @@ export const wholeUpdate = z.strictObject(updated);
 /** Body of an update with some of them. */
 export const partialUpdate = z.strictObject(updated).partial();
 
-/** The rules for an address. */
 export interface AddressRules {
   /** The protocol in the data source's schema. */
   readonly protocol: SchemaRecord['protocol'];

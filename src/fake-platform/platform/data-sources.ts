@@ -10,7 +10,6 @@ import type { Grant } from './token-book.ts';
 
 type Changes = { readonly [Key in keyof DataSourceWords]?: DataSourceWords[Key] | undefined };
 
-/** All five routes. */
 export function dataSourceRoutes(platform: Platform): readonly GuardedRoute[] {
   const { dataSourceBook: book, switches } = platform;
   const wired = (record: DataSourceRecord, status = 200): Answer => ({ status, json: recordToWire(record, switches.drift) });

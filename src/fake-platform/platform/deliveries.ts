@@ -11,7 +11,6 @@ import type { AdminNames } from './names.ts';
 import type { DeliverySwitches } from './switches.ts';
 import { filteredApp, type Webhook, type WebhookBook } from './webhook-book.ts';
 
-/** One delivery. */
 export interface Delivery {
   readonly webhookId: string;
   readonly event: AppEvent['event'];
@@ -23,7 +22,6 @@ export interface Delivery {
   readonly outcome: { readonly kind: 'held' | 'under_way' | 'failed' | 'dropped' } | { readonly kind: 'answered'; readonly status: number };
 }
 
-/** What deliveries need. */
 export interface DeliveryParts {
   readonly webhooks: WebhookBook;
   readonly ids: PlatformIds;
@@ -154,9 +152,7 @@ function post({ delivery, headers }: Parcel, { signal }: LinkedAbort): Promise<n
       // The answer's body is ignored, but the receiver must be able to send it.
       response.resume();
       response.once('error', reject);
-      response.once('end', () => {
-        resolve(response.statusCode ?? 0);
-      });
+      response.once('end', () => resolve(response.statusCode ?? 0));
     });
     sent.on('error', reject);
     sent.end(delivery.body);

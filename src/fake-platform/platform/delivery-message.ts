@@ -16,7 +16,6 @@ export interface Authorization {
   readonly usableFromMs: number;
 }
 
-/** What happened to an authorization. */
 export interface AppEvent {
   readonly event: 'authorized' | 'deauthorized';
   readonly authorization: Authorization;
@@ -24,11 +23,7 @@ export interface AppEvent {
   readonly date: string;
 }
 
-/**
- * The body as signed and sent.
- *
- * @param appClientId - the app named in the event, which is wrong on purpose in some tests.
- */
+/** The body as signed and sent. @param appClientId - the app named in the event, which is wrong on purpose in some tests. */
 export function deliveryBody(
   webhook: Webhook,
   { event, authorization, date }: AppEvent,

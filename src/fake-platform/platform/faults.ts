@@ -1,7 +1,6 @@
 // Faults that tests order: for one route or any, for a number of requests. The server applies them; this is only the queue.
 import type { RouteName } from './route.ts';
 
-/** What goes wrong. */
 export type Fault =
   /** An answer with this status; nothing is done. */
   | { readonly kind: 'answer'; readonly status: number; readonly message?: string; readonly retryAfterSeconds?: number }
@@ -14,7 +13,6 @@ export type Fault =
   /** The request is carried out, but answered with this status (R-12). */
   | { readonly kind: 'refused_after_all'; readonly status: number };
 
-/** A fault that waits for its requests. */
 export interface PlannedFault {
   readonly route: RouteName | 'any';
   readonly fault: Fault;
@@ -30,11 +28,7 @@ const MAX_PLANNED = 100;
 export class FaultPlan {
   #planned: Planned[] = [];
 
-  /**
-   * Orders a fault for the next `times` requests to a route; Infinity until `clear`.
-   *
-   * @throws RangeError when more than 100 are waiting.
-   */
+  /** Orders a fault for the next `times` requests to a route; Infinity until `clear`. @throws RangeError when more than 100 are waiting. */
   add(route: RouteName | 'any', fault: Fault, times = 1): void {
     if (this.#planned.length >= MAX_PLANNED) throw new RangeError(`at most ${String(MAX_PLANNED)} faults can wait`);
     this.#planned.push({ route, fault, left: times });
@@ -50,7 +44,6 @@ export class FaultPlan {
     this.#planned = [];
   }
 
-  /** The fault for this request. */
   take(route: RouteName): Fault | undefined {
     const found = this.#planned.find((planned) => planned.route === route || planned.route === 'any');
     if (found === undefined) return undefined;

@@ -1,7 +1,6 @@
 // Ids on the wire (H-01 to H-03): base64url of an address `SCHEME://CLUSTER/TYPE/VALUE`. The platform reads and writes
 // them with its own code, so that it shares no mistake with the server.
 
-/** The kinds of ids. */
 export type IdType = 'ORGANIZATION' | 'APPLICATION' | 'WEBHOOK' | 'PEOPLE';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
@@ -16,15 +15,11 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/** Writes and reads the ids of one platform. */
 export class PlatformIds {
   readonly #scheme: string;
   readonly #cluster: string;
 
-  /**
-   * @param scheme - ends in `://`.
-   * @param cluster - the part of the platform that issues ids, such as `us`.
-   */
+  /** @param scheme - ends in `://`. @param cluster - the part of the platform that issues ids, such as `us`. */
   constructor(scheme: string, cluster: string) {
     this.#scheme = scheme;
     this.#cluster = cluster;

@@ -24,7 +24,6 @@ export interface TokenClaims {
   readonly lifetimeMinutes: number;
 }
 
-/** How to start an issuer. */
 export interface IssuerOptions extends Partial<TokenClaims> {
   readonly profile: PlatformProfile;
   /** Default 0: a free port. */
@@ -36,7 +35,6 @@ export interface IssuerOptions extends Partial<TokenClaims> {
   readonly onRequest?: (request: IssuerRequest) => void;
 }
 
-/** A request to the issuer. */
 export interface IssuerRequest {
   readonly path: string;
   readonly status: number;
@@ -56,7 +54,6 @@ export interface Issuer {
   /** The `iss` claim: origin and path. */
   readonly issuer: string;
   readonly origin: string;
-  /** The address of the key set. */
   readonly keySetUrl: string;
   /** The default claims of tokens. */
   readonly claims: TokenClaims;
@@ -94,11 +91,7 @@ type KeyPair = Pick<SigningKey, 'privateKey' | 'publicKey'>;
 /** Keys of closed issuers, which are reused under other ids: making one takes 0.2 s of CPU. */
 const spareKeys: KeyPair[] = [];
 
-/**
- * Starts an issuer on 127.0.0.1.
- *
- * @throws AppError `listen_failed` when the port is taken.
- */
+/** Starts an issuer on 127.0.0.1. @throws AppError `listen_failed` when the port is taken. */
 export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   const { profile, clock = systemClock, port = 0, path = '/idb' } = options;
   const keys: SigningKey[] = [await makeKey()];
@@ -169,9 +162,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
       new Promise((resolve) => {
         // A second `close` must not return the keys again: two issuers would share one key.
         if (server.listening) spareKeys.push(...keys.slice(0, Math.max(0, MAX_KEYS - spareKeys.length)));
-        server.close(() => {
-          resolve();
-        });
+        server.close(() => resolve());
         server.closeAllConnections();
       }),
   };

@@ -9,7 +9,6 @@ export interface Asker {
   readonly organizationId: string | undefined;
 }
 
-/** One request. */
 export interface JournalEntry {
   readonly method: string;
   /** Undefined when no route has the path. */
@@ -30,7 +29,6 @@ export interface JournalEntry {
 const MAX_ENTRIES = 1000;
 const MAX_PATH_CHARS = 200;
 
-/** The latest 1000 requests. */
 export class Journal {
   readonly #entries: JournalEntry[] = [];
   readonly #onEntry: (entry: JournalEntry) => void;

@@ -3,7 +3,6 @@
 import { AppError } from '../../base/errors.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 
-/** The purpose of a scope. */
 export type ScopeUse = keyof typeof SCOPE_ENDINGS;
 
 /** The sections of the administration side, all present. */

@@ -13,12 +13,12 @@ import { PlatformIds } from './ids.ts';
 import type { Issuer } from './issuer.ts';
 import { Journal, type JournalEntry } from './journal.ts';
 import { adminNames, type AdminNames } from './names.ts';
-import { isoTime } from './platform-time.ts';
 import { RateLimit } from './rate-limit.ts';
 import { schemaRecords, type SchemaRecord } from './schemas.ts';
 import { makeSwitches, type InitialSwitches, type Switches } from './switches.ts';
 import { TokenBook, type TokenAccount, type TokenFields } from './token-book.ts';
 import { WebhookBook, type Webhook } from './webhook-book.ts';
+import { isoTime } from './platform-time.ts';
 
 /** Observes what happens; must not throw. Its arguments contain no secret. */
 export interface PlatformObserver {
@@ -28,7 +28,6 @@ export interface PlatformObserver {
   delivered?(delivery: Delivery): void;
 }
 
-/** What a platform is made of. */
 export interface PlatformOptions {
   readonly profile: PlatformProfile;
   /** Signs the tokens of data sources; whoever started it closes it. */
@@ -54,7 +53,6 @@ export class Platform {
    * profile.
    */
   baseUrl: string;
-  /** Ids on the wire. */
   readonly ids: PlatformIds;
   readonly schemas: readonly SchemaRecord[];
   /** May be changed at any time. */

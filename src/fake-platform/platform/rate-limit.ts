@@ -18,11 +18,7 @@ export class RateLimit {
     this.#switches = switches;
   }
 
-  /**
-   * Counts a request. Rejected ones do not count.
-   *
-   * @throws Refusal 429 with the seconds until there is room again.
-   */
+  /** Counts a request. Rejected ones do not count. @throws Refusal 429 with the seconds until there is room again. */
   admit(clientId: string): void {
     const limit = this.#switches.requestsPerMinute;
     if (limit === 0) return;

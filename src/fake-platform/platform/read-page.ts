@@ -2,14 +2,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { exchange, type ExchangeLimits, type HttpRequest, type SendRequest } from '../../base/http-exchange.ts';
 
-/** The request. */
 export interface PageReader {
   readonly clock: Clock;
   readonly send: SendRequest;
   readonly limits: ExchangeLimits;
 }
 
-/** An answer of any status. */
 export interface Page {
   readonly status: number;
   readonly headers: Headers;

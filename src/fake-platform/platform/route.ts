@@ -44,7 +44,6 @@ export interface Permitted extends Asked {
   readonly accessToken: string;
 }
 
-/** The answer of a resource. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -61,7 +60,6 @@ interface RoutePlace {
   readonly takes?: 'json' | 'form';
 }
 
-/** A route without authorization. */
 export interface OpenRoute extends RoutePlace {
   readonly needs: 'nothing';
   answer(asked: Asked): Answer | Promise<Answer>;

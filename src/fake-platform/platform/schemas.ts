@@ -3,7 +3,6 @@ import type { PlatformProfile } from '../../contract/profile.ts';
 import { Refusal } from './refusal.ts';
 import type { GuardedRoute } from './route.ts';
 
-/** A schema on the wire. */
 export interface SchemaRecord {
   readonly id: string;
   readonly appType: 'serviceApp';
@@ -14,7 +13,6 @@ export interface SchemaRecord {
   readonly description: string;
 }
 
-/** The schemas of a profile. */
 export function schemaRecords({ schemas }: PlatformProfile, createdAt: string): readonly SchemaRecord[] {
   const common = { appType: 'serviceApp', createdAt, serviceType: 'webService' } as const;
   return [

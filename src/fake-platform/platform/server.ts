@@ -4,14 +4,15 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
-import { addControl, type Control } from './control-routes.ts';
 import type { Fault } from './faults.ts';
 import type { Asker } from './journal.ts';
 import type { Platform } from './platform.ts';
 import { Refusal } from './refusal.ts';
 import type { Answer, Asked, Permitted, Route, RouteName } from './route.ts';
+import { CONTROL_PREFIX } from './control-wire.ts';
+import type { ControlCommands } from './control.ts';
+import { isSameSecret } from './application-token.ts';
 
-/** What the server serves, and where. */
 export interface ServerOptions {
   readonly routes: readonly Route[];
   /** 0 takes a free one. */
@@ -20,7 +21,6 @@ export interface ServerOptions {
   readonly control: Control | undefined;
 }
 
-/** A listening server. */
 export interface ApiServer {
   readonly port: number;
   /** Stops listening and closes open connections. */
@@ -38,11 +38,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const ORDERED = 'ordered by a test';
 const BEARER = /^Bearer +(?<token>[\w.~+/-]+=*)$/iu;
 
-/**
- * Starts the server on 127.0.0.1.
- *
- * @throws AppError `listen_failed` when the port is taken.
- */
+/** Starts the server on 127.0.0.1. @throws AppError `listen_failed` when the port is taken. */
 export async function startServer(platform: Platform, { routes, port: wanted, control }: ServerOptions): Promise<ApiServer> {
   const server = fastify({
     logger: false,
@@ -53,9 +49,7 @@ export async function startServer(platform: Platform, { routes, port: wanted, co
     routerOptions: { maxParamLength: MAX_PARAM_CHARS },
     http: { maxHeaderSize: MAX_HEADER_BYTES },
     genReqId: () => `ROUTER_${randomUUID().toUpperCase()}`,
-    frameworkErrors: (_error, request, reply) => {
-      refuse(platform, request, reply, new Refusal(400, 'the address cannot be read'));
-    },
+    frameworkErrors: (_error, request, reply) => refuse(platform, request, reply, new Refusal(400, 'the address cannot be read')),
   });
   server.server.maxConnections = MAX_CONNECTIONS;
   server.removeContentTypeParser('text/plain');
@@ -65,9 +59,7 @@ export async function startServer(platform: Platform, { routes, port: wanted, co
   if (control !== undefined) await addControl(server, control);
   await server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => {
-      parsed(null, body);
-    });
+    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => parsed(null, body));
     for (const route of routes) if (route.takes === 'form') addRoute(scope, platform, route);
     done();
   });
@@ -95,12 +87,8 @@ function addHooks(server: FastifyInstance, platform: Platform): void {
     note(platform, request, reply.statusCode, true);
     done();
   });
-  server.setNotFoundHandler((request, reply) => {
-    refuse(platform, request, reply, new Refusal(404, 'there is no such path'));
-  });
-  server.setErrorHandler((error, request, reply) => {
-    refuse(platform, request, reply, asRefusal(error));
-  });
+  server.setNotFoundHandler((request, reply) => refuse(platform, request, reply, new Refusal(404, 'there is no such path')));
+  server.setErrorHandler((error, request, reply) => refuse(platform, request, reply, asRefusal(error)));
 }
 
 function addRoutes(server: FastifyInstance, platform: Platform, routes: readonly Route[]): void {
@@ -115,9 +103,7 @@ function addRoutes(server: FastifyInstance, platform: Platform, routes: readonly
       method,
       url: platform.prefix + path,
       // Before the body is read: its media type no longer matters.
-      onRequest: (_request, _reply, done) => {
-        done(new Refusal(405, 'the path does not have this method', { allow }));
-      },
+      onRequest: (_request, _reply, done) => done(new Refusal(405, 'the path does not have this method', { allow })),
       handler: () => undefined,
     });
   }
@@ -241,11 +227,7 @@ function note(platform: Platform, request: FastifyRequest, status: number, isAns
   journal.add({ ...{ method, path, status, isAnswered, trackingId, asker }, route: routeName, atMs: platform.nowMs() });
 }
 
-/**
- * A form-urlencoded body as an object.
- *
- * @throws Refusal 400 when a name occurs twice: nobody knows which one was meant.
- */
+/** A form-urlencoded body as an object. @throws Refusal 400 when a name occurs twice: nobody knows which one was meant. */
 function readForm(body: unknown): Readonly<Record<string, string>> {
   const parameters = [...new URLSearchParams(typeof body === 'string' ? body : '')];
   const names = new Set(parameters.map(([name]) => name));
@@ -269,4 +251,34 @@ declare module 'fastify' {
     /** Known once the request has been parsed this far. */
     asker: Asker | undefined;
   }
+}
+
+/** The key, and the commands it unlocks. */
+interface Control {
+  /** Secret; long and random. */
+  readonly key: string;
+  readonly commands: ControlCommands;
+}
+
+const CONTROL_KEY = /^Bearer (?<key>\S{1,500})$/u;
+
+/** Adds the commands to a server that does not listen yet. */
+async function addControl(server: FastifyInstance, { key, commands }: Control): Promise<void> {
+  await server.register((scope, _options, done) => {
+    scope.addHook('onRequest', (request, _reply, next) => {
+      const presented = CONTROL_KEY.exec(request.headers.authorization ?? '')?.groups?.['key'];
+      if (presented === undefined || !isSameSecret(key, presented)) {
+        next(new Refusal(401, 'the control key is missing or another'));
+        return;
+      }
+      request.asker = { kind: 'control', organizationId: undefined };
+      next();
+    });
+    for (const [name, command] of Object.entries(commands)) {
+      scope.post(`${CONTROL_PREFIX}/${name}`, async (request, reply) =>
+        reply.type('application/json; charset=utf-8').send(JSON.stringify(await command(request.body))),
+      );
+    }
+    done();
+  });
 }

@@ -1,139 +1,98 @@
 // What tests can change on the administration side while it runs: where the contract leaves a choice or reports a
 // drift, and failures. Every default follows the contract.
 
+const DAY_SECONDS = 86_400;
+
 /** Drift of the records of data sources (R-05). */
-export interface RecordDrift {
+const DRIFT = {
   /** `schemaId` as an array with one element. */
-  schemaIdAsArray: boolean;
+  schemaIdAsArray: false,
   /** The lifetime as a string. */
-  lifetimeAsText: boolean;
+  lifetimeAsText: false,
   /** The lifetime under its older name, `tokenLifeMinutes`. */
-  oldLifetimeName: boolean;
+  oldLifetimeName: false,
   /** The token as `jwtToken`. */
-  jwtToken: boolean;
+  jwtToken: false,
   /** No `tokenExpiryTime`. */
-  withoutExpiryTime: boolean;
+  withoutExpiryTime: false,
   /** No `nonce` (L-15). */
-  withoutNonce: boolean;
+  withoutNonce: false,
   /** List items with only the few fields of the published example, which has not even an id (L-06). */
-  sparseItems: 'no' | 'with_id' | 'without_id';
+  sparseItems: 'no' as 'no' | 'with_id' | 'without_id',
   /** The list as a bare array. */
-  bareList: boolean;
+  bareList: false,
   /** Status in upper case. */
-  upperCaseStatus: boolean;
+  upperCaseStatus: false,
   /** A new record is answered with 201. */
-  created201: boolean;
+  created201: false,
   /** Which path lists: with slash at the end, without, or both. */
-  listPath: 'both' | 'slash' | 'bare';
-}
+  listPath: 'both' as 'both' | 'slash' | 'bare',
+};
 
 /** What happens to webhook deliveries (H-10 to H-24). Read when an event happens. */
-export interface DeliverySwitches {
+const DELIVERY = {
   /** How often each event is delivered; 0 drops it. */
-  copies: number;
+  copies: 1,
   /** Before each delivery, ms. */
-  delayMs: number;
+  delayMs: 0,
   /** Keeps deliveries until they are released, in reverse if wanted. */
-  hold: boolean;
+  hold: false,
   /** Signed with the webhook's secret, with a foreign one, or not at all. */
-  signature: 'right' | 'foreign' | 'none';
+  signature: 'right' as 'right' | 'foreign' | 'none',
   /** Format of the second, stronger header (H-11): not sent, both digests by name, one of them, bare hex, or invalid. */
-  strongSignature: 'none' | 'pair' | 'sha256' | 'hex' | 'wrong' | 'garbage';
+  strongSignature: 'none' as 'none' | 'pair' | 'sha256' | 'hex' | 'wrong' | 'garbage',
   /** The event names an app that is not the receiver's. */
-  foreignApp: boolean;
+  foreignApp: false,
   /** The form of organization ids (H-02). */
-  organizationForm: 'address' | 'encoded_uuid' | 'uuid';
+  organizationForm: 'address' as 'address' | 'encoded_uuid' | 'uuid',
   /** Date in a `deauthorized` event: of the authorization (H-22) or of its end. */
-  deauthorizationDate: 'original' | 'own';
+  deauthorizationDate: 'original' as 'original' | 'own',
   /** Longest wait for the receiver's answer, ms. */
-  timeoutMs: number;
+  timeoutMs: 10_000,
   /** A webhook becomes `inactive` after this many failures in a row; 0 is never. */
-  deactivateAfter: number;
-}
+  deactivateAfter: 0,
+};
 
 /** All switches; members may be set at any time. */
-export interface Switches {
+const SWITCHES = {
   /** What happens on the authorization page: a button for people, immediate consent, or immediate denial. */
-  consent: 'ask' | 'auto' | 'deny';
+  consent: 'ask' as 'ask' | 'auto' | 'deny',
   /** A refresh returns a new refresh token and revokes the old one, keeps it, or keeps it without returning it; `none` returns none at all. */
-  refreshTokens: 'rotate' | 'keep' | 'omit' | 'none';
+  refreshTokens: 'rotate' as 'rotate' | 'keep' | 'omit' | 'none',
   /** Answers with tokens name the granted scopes, which the published fields do not include. */
-  tellsScopes: boolean;
+  tellsScopes: false,
   /** Adds `error` and `error_description` of OAuth to refusals of the token endpoint. */
-  oauthErrors: boolean;
-  accessTokenSeconds: number;
-  refreshTokenSeconds: number;
-  codeSeconds: number;
+  oauthErrors: false,
+  accessTokenSeconds: 14 * DAY_SECONDS,
+  refreshTokenSeconds: 90 * DAY_SECONDS,
+  codeSeconds: 300,
   /** How long a service-app token is still rejected after an authorization, ms (H-26). */
-  propagationMs: number;
+  propagationMs: 0,
   /** Which form of `targetOrgId` is accepted (U-14). */
-  targetOrgForm: 'any' | 'encoded' | 'uuid';
+  targetOrgForm: 'any' as 'any' | 'encoded' | 'uuid',
   /** Per client; 0 is no limit. */
-  requestsPerMinute: number;
+  requestsPerMinute: 300,
   /** Added to the platform's clock: the `Date` header and all times in tokens and records, ms. */
-  skewMs: number;
+  skewMs: 0,
   /** Whether an update must hold every field (R-02). */
-  updates: 'whole' | 'partial';
+  updates: 'whole' as 'whole' | 'partial',
   /** Whether an update changes the schema, which is not among the fields that can be updated; the answer is 200 either way (R-02). */
-  schemaChanges: 'taken' | 'ignored';
+  schemaChanges: 'taken' as 'taken' | 'ignored',
   /** What happens to the data sources of an organization that withdraws its authorization. */
-  onDeauthorization: 'keep' | 'delete';
-  readonly drift: RecordDrift;
-  readonly delivery: DeliverySwitches;
-}
+  onDeauthorization: 'keep' as 'keep' | 'delete',
+};
+
+export type RecordDrift = typeof DRIFT;
+export type DeliverySwitches = typeof DELIVERY;
+/** All switches; members may be set at any time. */
+export type Switches = typeof SWITCHES & { readonly drift: RecordDrift; readonly delivery: DeliverySwitches };
 
 /** Initial switches; the rest have their defaults. */
-export type InitialSwitches = Partial<Omit<Switches, 'drift' | 'delivery'>> & {
+export type InitialSwitches = Partial<typeof SWITCHES> & {
   readonly drift?: Partial<RecordDrift>;
   readonly delivery?: Partial<DeliverySwitches>;
 };
 
-const DAY_SECONDS = 86_400;
-
-/** Makes the switches of one platform. */
-export function makeSwitches(initial: InitialSwitches = {}): Switches {
-  return {
-    consent: 'ask',
-    refreshTokens: 'rotate',
-    tellsScopes: false,
-    oauthErrors: false,
-    accessTokenSeconds: 14 * DAY_SECONDS,
-    refreshTokenSeconds: 90 * DAY_SECONDS,
-    codeSeconds: 300,
-    propagationMs: 0,
-    targetOrgForm: 'any',
-    requestsPerMinute: 300,
-    skewMs: 0,
-    updates: 'whole',
-    schemaChanges: 'taken',
-    onDeauthorization: 'keep',
-    ...initial,
-    drift: {
-      schemaIdAsArray: false,
-      lifetimeAsText: false,
-      oldLifetimeName: false,
-      jwtToken: false,
-      withoutExpiryTime: false,
-      withoutNonce: false,
-      sparseItems: 'no',
-      bareList: false,
-      upperCaseStatus: false,
-      created201: false,
-      listPath: 'both',
-      ...initial.drift,
-    },
-    delivery: {
-      copies: 1,
-      delayMs: 0,
-      hold: false,
-      signature: 'right',
-      strongSignature: 'none',
-      foreignApp: false,
-      organizationForm: 'address',
-      deauthorizationDate: 'original',
-      timeoutMs: 10_000,
-      deactivateAfter: 0,
-      ...initial.delivery,
-    },
-  };
+export function makeSwitches({ drift, delivery, ...initial }: InitialSwitches = {}): Switches {
+  return { ...SWITCHES, ...initial, drift: { ...DRIFT, ...drift }, delivery: { ...DELIVERY, ...delivery } };
 }

@@ -61,7 +61,6 @@ export class TokenBook {
     this.#switches = parts.switches;
   }
 
-  /** Makes a pair. */
   issue(grant: Grant): TokenFields {
     this.#count(grant, 'issued');
     if (this.#switches.refreshTokens === 'none') return this.#newAccess(grant);

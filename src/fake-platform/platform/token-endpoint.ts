@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';
 import type { Route } from './route.ts';
-import { isSameSecret } from './same-secret.ts';
+import { isSameSecret } from './application-token.ts';
 import type { TokenFields } from './token-book.ts';
 
 const text = z.string().min(1).max(2000);

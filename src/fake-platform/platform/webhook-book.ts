@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { BoundedMap } from './bounded-map.ts';
 import type { PlatformIds } from './ids.ts';
 
-/** A registration. */
 export interface Webhook {
   /** Plain UUID. */
   readonly id: string;

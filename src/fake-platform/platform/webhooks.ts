@@ -30,7 +30,6 @@ const listQuery = z.strictObject({
   cursor: text.optional(),
 });
 
-/** All five routes. */
 export function webhookRoutes(platform: Platform): readonly GuardedRoute[] {
   const { webhookBook: book, ids, names } = platform;
   const resources = z.enum([names.webhook.appResource, names.webhook.dataSourceResource]);

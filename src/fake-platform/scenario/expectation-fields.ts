@@ -1,8 +1,45 @@
 // What a scenario file can expect of a call, of its welcome, or of one step.
 import { z } from 'zod';
 import { FINDING_CODES } from '../caller/finding.ts';
-import { textPattern } from '../caller/text-pattern.ts';
-import { fields, milliseconds, oneOf, words } from './fields.ts';
+import { textPattern } from '../caller/expectation.ts';
+
+/** An object with these fields and no others. */
+export function fields<Shape extends z.ZodRawShape>(what: string, shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code === 'unrecognized_keys')
+        return `unknown field ${issue.keys.map((key) => `"${key}"`).join(', ')}; ${what} has ${Object.keys(shape).join(', ')}`;
+      return `${what} must be written as fields: ${Object.keys(shape).join(', ')}`;
+    },
+  });
+}
+
+/** A whole number of milliseconds. */
+export function milliseconds(description: string, least = 0, most = 3_600_000): z.ZodNumber {
+  return z
+    .number({ error: 'give whole milliseconds' })
+    .int({ error: 'give whole milliseconds' })
+    .min(least, { error: `give at least ${String(least)} ms` })
+    .max(most, { error: `give at most ${String(most)} ms` })
+    .describe(description);
+}
+
+/** A text that is not empty. */
+export function words(description: string, most = 2000): z.ZodString {
+  return z
+    .string({ error: 'write a text; one that looks like a number goes in quotes' })
+    .min(1, { error: 'the text is empty' })
+    .max(most, { error: `at most ${String(most)} characters` })
+    .describe(description);
+}
+
+/** One of some words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(
+  description: string,
+  ...choices: Words
+): z.ZodEnum<{ [Word in Words[number]]: Word }> {
+  return z.enum(choices, { error: `write one of ${choices.join(', ')}` }).describe(description);
+}
 
 const PATTERN_FORM = 'Words that must stand in one prompt, in any case, or a regular expression such as `/nine to (five|six)/i`.';
 
@@ -79,7 +116,6 @@ const SHARED = {
     .optional(),
 };
 
-/** The expectations of a step. */
 export const STEP_EXPECTATIONS = fields('an expectation of a step', {
   ...SHARED,
   dropped: z
@@ -90,10 +126,8 @@ export const STEP_EXPECTATIONS = fields('an expectation of a step', {
     .optional(),
 });
 
-/** The expectations of the welcome. */
 export const WELCOME_EXPECTATIONS = fields('an expectation of the welcome', SHARED);
 
-/** The expectations of the whole call. */
 export const CALL_EXPECTATIONS = fields('an expectation of a call', {
   ...SHARED,
   allowed_findings: z

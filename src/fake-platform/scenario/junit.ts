@@ -3,7 +3,6 @@ import library, { type Builder } from 'junit-report-builder';
 import { failureLines, testPlace, testTitle } from './report-text.ts';
 import type { TestResult } from './run.ts';
 
-/** One test of a report. */
 export interface JunitCase {
   readonly file: string;
   readonly title: string;
@@ -16,7 +15,6 @@ export interface JunitCase {
     | undefined;
 }
 
-/** The results of `parley test`. */
 export function junitReport(results: readonly TestResult[]): string {
   return junitXml(
     'parley test',

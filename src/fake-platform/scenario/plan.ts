@@ -2,8 +2,7 @@
 // and the settings of the call. Speaks no text and reads no file.
 import path from 'node:path';
 import type { CallOptions } from '../caller/caller.ts';
-import { textPattern } from '../caller/text-pattern.ts';
-import type { Expectation } from '../caller/expectation.ts';
+import { type Expectation, textPattern } from '../caller/expectation.ts';
 import { keysOf } from '../caller/key.ts';
 import type { Draft } from '../caller/script-draft.ts';
 import type { CallExpectations, StepExpectations } from './expectation-fields.ts';
@@ -26,7 +25,6 @@ export interface RecordingExpectation {
   readonly place: string;
 }
 
-/** The expectations of each part of a call. */
 export interface TestExpectations<One> {
   readonly welcome: readonly One[];
   /** One for each step of the script; `label` is the name of the step in messages. */

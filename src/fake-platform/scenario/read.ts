@@ -13,7 +13,6 @@ export interface Place {
 /** Finds the innermost existing part of a path. */
 export type PlaceOf = (path: readonly PropertyKey[]) => Place;
 
-/** An error in a file. */
 export interface ScenarioProblem {
   readonly at: Place;
   /** The field, such as `tests[2].steps[0].press`; empty for the whole file. */
@@ -58,12 +57,7 @@ export function readTests<T>(text: string, shape: z.ZodType<T>): ReadFile<T> {
   return { problems: [first ?? { at: START, field: '', message: 'this is no file of tests' }, ...rest] };
 }
 
-/**
- * Checks a test that is given in code.
- *
- * @returns a file with it alone.
- * @throws RangeError that says what is wrong, and where.
- */
+/** Checks a test that is given in code. @returns a file with it alone. @throws RangeError that says what is wrong, and where. */
 export function checkScenario(test: ScenarioTest): ScenarioFile {
   const parsed = SCENARIO_FILE.safeParse({ tests: [test] });
   if (parsed.success) return parsed.data;

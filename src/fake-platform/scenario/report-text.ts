@@ -2,10 +2,30 @@
 // with the failed turn marked. Texts of servers are on one line and without control characters.
 import { createColors } from 'picocolors';
 import { oneLine } from '../../base/one-line.ts';
-import { recognizerLines } from '../caller/result-text.ts';
+import { recognizerLines, timelineText, callData } from '../caller/result-text.ts';
 import type { Reply } from '../caller/turn.ts';
-import { timelineText } from '../caller/timeline-text.ts';
 import type { TestResult, TestStatus } from './run.ts';
+
+export function testData({ test, round, status, failures, call, tookMs, recordings }: TestResult): object {
+  const { file, line, name } = test;
+  return {
+    ...{ file, line, name, round, status, failures, tookMs: Math.round(tookMs), recordings },
+    ...(call === undefined ? {} : { pace: call.pace, call: callData(call) }),
+    ...(call === undefined || status === 'passed' ? {} : { timeline: call.timeline }),
+  };
+}
+
+export function summaryData(results: readonly TestResult[], durationMs: number): object {
+  const count = (status: TestStatus): number => results.filter((result) => result.status === status).length;
+  return {
+    ok: results.every(({ status }) => status === 'passed'),
+    passed: count('passed'),
+    failed: count('failed'),
+    interrupted: count('interrupted'),
+    skipped: count('skipped'),
+    durationMs: Math.round(durationMs),
+  };
+}
 
 /** Most lines of one timeline; of a longer call the last ones. */
 const MAX_TIMELINE = 300;
@@ -22,7 +42,6 @@ export function testTitle({ test, round }: Pick<TestResult, 'test' | 'round'>): 
   return round === 1 ? test.name : `${test.name} (round ${String(round)})`;
 }
 
-/** One test in one line. */
 export function resultLine(result: TestResult, isColoured: boolean): string {
   const colours = createColors(isColoured);
   const paint: Record<TestStatus, (text: string) => string> = {
@@ -39,7 +58,6 @@ export function resultLine(result: TestResult, isColoured: boolean): string {
   return `${paint[result.status](result.status.padEnd(11))}  ${words}  ${colours.dim(`${length}${latency}`)}`.trimEnd();
 }
 
-/** A failed test in full. */
 export function failureLines(result: TestResult, isColoured: boolean): readonly string[] {
   const colours = createColors(isColoured);
   const { failures, call, recordings } = result;

@@ -9,18 +9,15 @@ import type { Expectation } from '../caller/expectation.ts';
 import type { TestExpectations, TestFrame } from './plan.ts';
 import { failuresOf, type TestFailure } from './verdict.ts';
 
-/** A test with its sounds. */
 export interface ReadyTest extends TestFrame, TestExpectations<Expectation> {
   readonly script: readonly Step[];
 }
 
-/** A finished call. */
 export type PlacedCall = CallResult & { readonly conversationId: string };
 
 /** The result of a test. `interrupted`: the run stopped during its call; `skipped`: before it. */
 export type TestStatus = 'passed' | 'failed' | 'interrupted' | 'skipped';
 
-/** The result of one run of a test. */
 export interface TestResult {
   readonly test: ReadyTest;
   /** Counted from 1; greater than 1 when tests are repeated. */
@@ -42,7 +39,6 @@ export function callOptionsOf({ settings, script, welcome, steps, call }: ReadyT
   return { ...settings, script, replySound: hears ? 'samples' : 'facts' } as const;
 }
 
-/** The progress of a run. */
 export interface RunProgress {
   readonly done: number;
   readonly failed: number;
@@ -50,7 +46,6 @@ export interface RunProgress {
   readonly total: number;
 }
 
-/** What to run, and how. */
 export interface RunOptions {
   readonly tests: readonly ReadyTest[];
   /** Most parallel calls. */
@@ -65,7 +60,6 @@ export interface RunOptions {
   readonly place: (test: ReadyTest, signal: AbortSignal) => Promise<PlacedCall>;
   /** Stores what is wanted of a call while it still has its sound; the next test of this lane waits for it. @returns the files. */
   readonly keep?: (result: TestResult) => Promise<readonly string[]>;
-  /** Called when a test is over and stored. */
   readonly onOver?: (result: TestResult) => void;
   /** Called whenever a test begins or ends. */
   readonly onProgress?: (progress: RunProgress) => void;
@@ -91,9 +85,7 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
   let running = 0;
   let failed = 0;
   let done = 0;
-  const report = (): void => {
-    onProgress?.({ done, failed, running, total: all.length });
-  };
+  const report = (): void => onProgress?.({ done, failed, running, total: all.length });
   const lane = async (): Promise<void> => {
     // One iterator for all lanes: each takes the next free test.
     for (const [index, { test, round }] of waiting) {

@@ -2,9 +2,8 @@
 // of the types, and of docs/scenario.schema.json.
 import { z } from 'zod';
 import { MAX_DELAY_MS, MAX_PAUSE_MS, MIN_READ_RATE, type LineConditions } from '../lines/conditions/line-conditions.ts';
-import { unsendable } from '../caller/sendable.ts';
-import { CALL_EXPECTATIONS, STEP_EXPECTATIONS, WELCOME_EXPECTATIONS } from './expectation-fields.ts';
-import { fields, milliseconds, words } from './fields.ts';
+import { unsendable } from '../caller/script-draft.ts';
+import { CALL_EXPECTATIONS, STEP_EXPECTATIONS, WELCOME_EXPECTATIONS, fields, milliseconds, words } from './expectation-fields.ts';
 
 const YES = { error: 'write true, or leave it out' };
 const DATA = z.record(z.string(), z.json(), { error: 'write name: value' }).superRefine((data, context) => {
@@ -143,9 +142,7 @@ const SETTINGS = {
   expect: CALL_EXPECTATIONS.describe('What must be true of the whole call.').optional(),
 };
 
-/** The names of all settings. */
 export const SETTING_NAMES = z.object(SETTINGS).keyof();
-/** The names of all expectations of a call. */
 export const EXPECTATION_NAMES = CALL_EXPECTATIONS.keyof();
 
 const TEST = fields('a test', {
@@ -163,7 +160,6 @@ const TEST = fields('a test', {
   steps: STEPS.optional(),
 });
 
-/** A whole file. */
 export const SCENARIO_FILE = fields('a file', {
   $schema: z.string().describe('Address of the schema, for editors; not read.').optional(),
   defaults: fields('defaults', SETTINGS)
@@ -182,13 +178,9 @@ export const SCENARIO_FILE = fields('a file', {
     .describe('The tests.'),
 });
 
-/** A parsed file. */
 export type ScenarioFile = z.infer<typeof SCENARIO_FILE>;
-/** One test of a file. */
 export type ScenarioTest = ScenarioFile['tests'][number];
-/** One step of a file. */
 export type ScenarioStep = NonNullable<ScenarioTest['steps']>[number];
-/** Settings of a call. */
 export type ScenarioSettings = NonNullable<ScenarioFile['defaults']>;
 
 /** The conditions of a line in the caller's form. */

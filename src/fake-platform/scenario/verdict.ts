@@ -4,7 +4,6 @@ import { unmetExpectations, type Expectable, type Unmet } from '../caller/expect
 import type { Expectation } from '../caller/expectation.ts';
 import type { TestExpectations } from './plan.ts';
 
-/** An unmet expectation. */
 export interface TestFailure extends Unmet {
   /** The part of the test it belongs to, such as `step 2 (press 1)`. */
   readonly place: string;

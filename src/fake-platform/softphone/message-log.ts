@@ -23,7 +23,6 @@ const MAX_MESSAGES = 5000;
 
 type Entry = { -readonly [K in keyof LoggedMessage]: LoggedMessage[K] };
 
-/** The messages of one call. */
 export class MessageLog {
   readonly #clock: Clock;
   readonly #entries: Entry[] = [];

@@ -21,7 +21,6 @@ export type FromPage =
   | { readonly type: 'press'; readonly key: PhoneKey }
   | { readonly type: 'hang_up' };
 
-/** What a page is told. */
 export type ToPage =
   /** One line of the caller's timeline. */
   | { readonly type: 'event'; readonly atMs: number; readonly who: string; readonly what: string; readonly detail?: string }

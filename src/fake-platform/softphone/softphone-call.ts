@@ -2,26 +2,62 @@
 import type { RawData, WebSocket } from 'ws';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { parseJson } from '../../base/json.ts';
-import { FRAME_SAMPLES } from '../../speech/audio-format.ts';
+import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { encodeMulaw } from '../../speech/g711.ts';
 import { startsAsWav } from '../../speech/wav.ts';
 import { CallerAgain, type CallerScript } from '../caller/caller-again.ts';
-import { placeCall, type CallOptions, type CallResult } from '../caller/caller.ts';
+import { placeCall, type CallOptions, type CallResult, type HeldCallOptions } from '../caller/caller.ts';
 import type { Phone } from '../caller/phone.ts';
 import { wavSound } from '../caller/prompt-sound.ts';
 import type { TimelineEvent } from '../caller/timeline.ts';
-import type { CallerVoice } from '../cli/call-surroundings.ts';
+import type { CallerVoice } from '../cli/call-access.ts';
 import { announceWords } from '../models/announce.ts';
-import { LINE_QUALITIES } from './line-quality.ts';
 import { MessageLog } from './message-log.ts';
-import type { FromPage, ToPage, WantedCall } from './softphone-api.ts';
-import { FROM_PAGE } from './softphone-messages.ts';
+import type { FromPage, ToPage, WantedCall, LineQuality } from './softphone-api.ts';
+import { z } from 'zod';
+import { KEYS } from '../caller/key.ts';
+import { seededNumbers } from '../../base/seeded-numbers.ts';
+
+/** Root mean square of the noise, of full scale: as on a busy street, 36 dB below it. */
+const NOISE_RMS = 0.016;
+const NOISE_SECONDS = 5;
+
+type Quality = Pick<HeldCallOptions, 'conditions' | 'noise'>;
+
+const LINE_QUALITIES: Readonly<Record<LineQuality, () => Quality>> = {
+  good: () => ({}),
+  jitter: () => ({ conditions: { jitterMs: 150 } }),
+  bursts: () => ({ conditions: { burstMs: 400 } }),
+  'slow reader': () => ({ conditions: { slowReader: { pauseMs: 3000 } } }),
+  noise: () => ({ noise: noise() }),
+  'breaks off': () => ({ conditions: { loseAfterMs: 20_000 } }),
+};
+
+function noise(): Int16Array {
+  const draw = seededNumbers(1);
+  const peak = NOISE_RMS * Math.sqrt(3) * 32_767;
+  return Int16Array.from({ length: NOISE_SECONDS * LINE_RATE_HZ }, () => Math.round((draw() * 2 - 1) * peak));
+}
+
+export const QUALITIES = Object.keys(LINE_QUALITIES) as [LineQuality, ...LineQuality[]];
+
+const FROM_PAGE = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('call'),
+    agentId: z.string().max(200),
+    transport: z.enum(['grpc', 'websocket']),
+    line: z.enum(QUALITIES),
+    again: z.boolean(),
+  }),
+  z.strictObject({ type: z.literal('say'), text: z.string().trim().min(1).max(1000) }),
+  z.strictObject({ type: z.literal('press'), key: z.enum(KEYS) }),
+  z.strictObject({ type: z.literal('hang_up') }),
+]) satisfies z.ZodType<FromPage>;
 
 /** What is known of a call on the server's side. */
 export interface CallWatch {
   /** Everything that is shown of the call; undefined: nothing has changed since it was last asked for. */
   view(): object | undefined;
-  /** The call is over. */
   ended(call: CallResult): void;
 }
 
@@ -100,12 +136,8 @@ export class SoftphoneCall {
         ...LINE_QUALITIES[line](),
         ...{ agentId, conversationId, clock, signal, changeRate: voice.changeRate, limits: { callMs: CALL_LIMIT_MS } },
         overLine: (wire) => this.#messages.over(wire),
-        onFinding: (finding) => {
-          this.#messages.found(finding);
-        },
-        onEvent: (event) => {
-          this.#happened(event);
-        },
+        onFinding: (finding) => this.#messages.found(finding),
+        onEvent: (event) => this.#happened(event),
         onHeard: (frame) => {
           if (this.#options.socket.bufferedAmount < MAX_WAITING_BYTES) this.#options.socket.send(frame);
         },

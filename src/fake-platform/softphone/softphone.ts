@@ -7,15 +7,13 @@ import fastify, { type FastifyReply } from 'fastify';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { AppError } from '../../base/errors.ts';
 import { callerScript, type CallerScript } from '../caller/caller-again.ts';
-import { DEFAULT_LIMITS } from '../caller/call-limits.ts';
+import { DEFAULT_LIMITS } from '../caller/call-clock.ts';
 import { openConnection } from '../lines/open-connection.ts';
 import { parseTarget } from '../lines/target.ts';
 import type { MessageLog } from './message-log.ts';
-import { SoftphoneCall, type CallWatch, type SoftphoneCallOptions } from './softphone-call.ts';
+import { SoftphoneCall, type CallWatch, type SoftphoneCallOptions, QUALITIES } from './softphone-call.ts';
 import type { Choices } from './softphone-api.ts';
-import { QUALITIES } from './softphone-messages.ts';
 
-/** A file of the page. */
 export interface PageFile {
   readonly type: string;
   readonly body: Uint8Array | string;
@@ -31,7 +29,6 @@ export interface SoftphoneOptions extends Pick<SoftphoneCallOptions, 'access' | 
   readonly sound: (conversationId: string, side: string) => Uint8Array | undefined;
 }
 
-/** A running softphone. */
 export interface Softphone {
   /** `http://127.0.0.1:PORT/` */
   readonly url: string;
@@ -98,7 +95,6 @@ export async function startSoftphone(options: SoftphoneOptions): Promise<Softpho
   };
 }
 
-/** The calls of all pages. */
 class SoftphoneCalls {
   readonly #options: SoftphoneOptions;
   readonly #running = new Set<Promise<unknown>>();

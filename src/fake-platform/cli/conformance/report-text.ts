@@ -1,6 +1,6 @@
 // What a conformance run found, for people and for programs. Decides nothing.
 import type pc from 'picocolors';
-import type { ListedCheck } from '../../conformance/registry.ts';
+import type { ListedCheck } from '../../conformance/catalog.ts';
 import type { Verdict } from '../../conformance/verdict.ts';
 import { exchangeText } from '../../conformance/exchange.ts';
 import type { CheckResult, Conformance } from '../../conformance/run.ts';
@@ -13,7 +13,7 @@ const SHOWN_LINES = 14;
 const MARKS: Readonly<Record<Verdict, string>> = { pass: 'pass', fail: 'FAIL', advice: 'adv.', not_applicable: 'n/a', undecided: '????' };
 
 /** The checks without running any: rule, level, id and what each demands. */
-export function checkList(checks: readonly Pick<ListedCheck, 'id' | 'rules' | 'title' | 'level'>[]): string {
+export function checkList(checks: readonly ListedCheck[]): string {
   return alignedRows(checks.map(({ id, rules, title, level }) => [rules[0], level, id, title]));
 }
 

@@ -1,8 +1,6 @@
 // Two measured loads side by side: what changed, by how much, and what got worse beyond chance. Pure.
-
-import { COUNTS, TIMES } from '../../load/figures.ts';
 import { Histogram } from '../../load/histogram.ts';
-import type { LoadResult } from '../../load/load-result.ts';
+import { type LoadResult, COUNTS, TIMES } from '../../load/load-result.ts';
 import { milliseconds } from './result-table.ts';
 
 /** One figure of both runs. */
@@ -20,7 +18,6 @@ export interface Difference {
   readonly isWorse: boolean;
 }
 
-/** What a comparison contains. */
 export interface Comparison {
   readonly differences: readonly Difference[];
   /** Why the two runs are hard to compare, one sentence each. */

@@ -4,11 +4,19 @@ import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import type { ArrivalKind } from '../../load/arrivals.ts';
 import { parseCriteria, type Criterion } from '../../load/criteria.ts';
 import { parseCalls, parseDuration, parseRate, parseSteps, type LoadShape, type LoadStage } from '../../load/load-shape.ts';
-import { readAccess, withAccessOptions, type Access, type AccessFlags } from '../call-access.ts';
+import { readAccess, withAccessOptions, type Access, type AccessFlags, type CallSurroundings } from '../call-access.ts';
 import { withCallerOptions, type CallerFlags } from '../call-options.ts';
 import { DEFAULT_MIX, readMix, type LoadDefaults, type MixDraft } from './mix.ts';
+import type { LoadWorker } from '../../load/worker-process.ts';
 
-/** The options as given. */
+/** What the command needs; tests bring their own. */
+export interface LoadSurroundings extends CallSurroundings {
+  readonly startWorker: () => LoadWorker;
+  /** Creates the file if it does not exist, and changes nothing else. Rejects if it cannot be written. */
+  readonly touchFile: (file: string) => Promise<void>;
+  readonly writeFile: (file: string, text: string) => Promise<void>;
+}
+
 export interface LoadFlags extends AccessFlags, CallerFlags {
   readonly agent?: string;
   readonly rate?: string;
@@ -48,7 +56,6 @@ export type LoadTask =
       readonly maxCalls: number;
     };
 
-/** The parsed options. */
 export interface LoadWish {
   readonly access: Access;
   readonly profileName: string;
@@ -74,7 +81,6 @@ const DEFAULT_CAPACITY_RAMP = '5s';
 const UNSAID_CONDITION = 'failed < 1%';
 const MAX_WORKERS = 64;
 
-/** Adds the options to the command. */
 export function withLoadOptions(command: Command): Command {
   withCallerOptions(withAccessOptions(command), '; the limits of a test of a file win');
   // `load compare` needs none of them; the action of `load` checks what a load needs.
@@ -113,11 +119,7 @@ export function withLoadOptions(command: Command): Command {
     .option('--json [file]', 'print the result as JSON, or write it to a file');
 }
 
-/**
- * Parses the options.
- *
- * @throws RangeError with a sentence for the user; always as a rejection.
- */
+/** Parses the options. @throws RangeError with a sentence for the user; always as a rejection. */
 export async function understand(target: string, flags: LoadFlags): Promise<LoadWish> {
   // Not `requiredOption`: see above.
   if (typeof (flags.org as unknown) !== 'string') throw new RangeError("required option '--org <id>' not specified");

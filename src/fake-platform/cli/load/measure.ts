@@ -1,6 +1,6 @@
 // What `parley load` does with parsed options: prepares the callers, rehearses, runs one load or searches the capacity,
 // and ends everything it started, whatever happens.
-import { DEFAULT_LIMITS, type CallLimits } from '../../caller/call-limits.ts';
+import { DEFAULT_LIMITS, type CallLimits } from '../../caller/call-clock.ts';
 import { lengthOf } from '../../load/arrivals.ts';
 import { findCapacity, type Capacity } from '../../load/capacity.ts';
 import { checkCriteria, type Criterion, type Checked } from '../../load/criteria.ts';
@@ -13,8 +13,7 @@ import { levelsOf, phasesOf } from '../../load/load-shape.ts';
 import { sampleServer, sampleFailure } from '../../load/server-metrics.ts';
 import { sendRequest } from '../../../base/http-send.ts';
 import { readBounded } from '../../../base/terminal/surroundings.ts';
-import type { LoadTask, LoadWish } from './load-options.ts';
-import type { LoadSurroundings } from './load-surroundings.ts';
+import type { LoadTask, LoadWish, LoadSurroundings } from './load-options.ts';
 import { announceWords } from '../../models/announce.ts';
 import { prepareMix, type MixEntry } from './mix.ts';
 import { rehearse } from './rehearsal.ts';
@@ -22,7 +21,6 @@ import { rehearse } from './rehearsal.ts';
 const FIRST_TRY_CALLS = 10;
 const PRECISION = 0.05;
 
-/** What was measured. */
 export type Measured =
   | { readonly kind: 'refused'; readonly failures: readonly string[] }
   | { readonly kind: 'run'; readonly result: LoadResult; readonly checked: readonly Checked[] }
@@ -34,7 +32,6 @@ export interface TryResult {
   readonly checked: readonly Checked[];
 }
 
-/** Shows the progress. */
 export interface MeasureView {
   readonly say: (line: string) => void;
   readonly progress: (progress: LoadProgress) => void;

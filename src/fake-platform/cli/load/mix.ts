@@ -7,7 +7,6 @@ import type { PlannedTest } from '../../scenario/plan.ts';
 import type { ReadyTest } from '../../scenario/run.ts';
 import { findTests, readyTests } from '../scenarios/scenario-files.ts';
 
-/** One scenario of the mix. */
 export interface MixEntry {
   readonly scenario: LoadScenario;
   /** How often it runs, in proportion to the others. */
@@ -49,17 +48,12 @@ const BUILT_IN: ReadonlyMap<string, Prepare> = new Map<string, Prepare>([
 /** The default mix. */
 export const DEFAULT_MIX = 'speak:3,keys:1,listen:1';
 
-/** For a help text. */
 export const MIX_HELP = `Scenarios of a mix: listen (hears the welcome and hangs up), keys (presses 1), speak (asks two questions), and
 files of scenarios (docs/scenarios.md), whose tests share the file's weight. What they expect is left to \`parley test\`.`;
 
 const FILE = /\.(?:ya?ml|json)$/u;
 
-/**
- * Reads `speak:3,bots/scenarios/echo.yaml:1`; a scenario without a weight has 1.
- *
- * @throws RangeError with a sentence for the user.
- */
+/** Reads `speak:3,bots/scenarios/echo.yaml:1`; a scenario without a weight has 1. @throws RangeError with a sentence for the user. */
 export async function readMix(text: string): Promise<readonly MixDraft[]> {
   const drafts: MixDraft[] = [];
   for (const part of text.split(',')) {

@@ -1,5 +1,5 @@
 // One call of every scenario before a load: it shows whether the server accepts them at all, and how long they take.
-import { DEFAULT_LIMITS } from '../../caller/call-limits.ts';
+import { DEFAULT_LIMITS } from '../../caller/call-clock.ts';
 import { placeCall, type CallResult } from '../../caller/caller.ts';
 import { transferReason } from '../../load/call-facts.ts';
 import { KnownSounds, PromptWatch, type KnownSound } from '../../load/prompt-watch.ts';
@@ -9,7 +9,6 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Access } from '../call-access.ts';
 import type { MixEntry } from './mix.ts';
 
-/** What a rehearsal needs. */
 export interface RehearsalOptions {
   readonly access: Access;
   readonly clock: Clock;
@@ -17,7 +16,6 @@ export interface RehearsalOptions {
   readonly signal: AbortSignal;
 }
 
-/** Its result. */
 export interface Rehearsed {
   readonly scenarios: readonly WeightedScenario[];
   /** The mix, with a limit that leaves room for calls that take twice as long under load. */

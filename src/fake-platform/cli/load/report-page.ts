@@ -3,9 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import { escaped } from '../../../base/html-text.ts';
 import type { Checked } from '../../load/criteria.ts';
-import { TIMES } from '../../load/figures.ts';
 import { Histogram } from '../../load/histogram.ts';
-import type { LoadResult, LoadSecond } from '../../load/load-result.ts';
+import { type LoadResult, type LoadSecond, TIMES } from '../../load/load-result.ts';
 import { REPORT_SCRIPT } from './report-script.ts';
 import { milliseconds, resultText, TIME_HEADS, timeRow } from './result-table.ts';
 

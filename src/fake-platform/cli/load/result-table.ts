@@ -1,14 +1,33 @@
 // A measured load as people read it: what callers heard, what went wrong, and whether the figures are valid.
 import pc from 'picocolors';
 import { criterionText, unitOf, type Checked } from '../../load/criteria.ts';
-import { TIMES } from '../../load/figures.ts';
-import type { LoadResult, Times } from '../../load/load-result.ts';
+import { type LoadResult, type Times, TIMES } from '../../load/load-result.ts';
 import { alignedRows } from '../../../base/terminal/table.ts';
+import type { LoadProgress } from '../../load/load-run.ts';
 
-/** Column heads of a table of times. */
+export function progressText({ live, perSecond, finished, failed, firstAudio, reply }: LoadProgress): string {
+  const times = (name: string, { count, p50, p99 }: { count: number; p50: number; p99: number }): string =>
+    count === 0 ? '' : `${name} ${p50.toFixed(0)}/${p99.toFixed(0)} ms`;
+  return [
+    `live ${String(live)}`,
+    `${perSecond.toFixed(1)}/s`,
+    `over ${String(finished)}`,
+    `failed ${String(failed)}`,
+    times('first audio p50/p99', firstAudio.percentiles),
+    times('reply', reply.percentiles),
+  ]
+    .filter((part) => part !== '')
+    .join('  ');
+}
+
+/** A time as minutes and seconds. */
+export function clockText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  return `${String(Math.floor(seconds / 60))}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
 export const TIME_HEADS = ['ms', 'count', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max'] as const;
 
-/** The lines of the result. */
 export function resultText(result: LoadResult, checked: readonly Checked[], isColoured: boolean): string {
   const colors = pc.createColors(isColoured);
   const lines = [

@@ -38,7 +38,6 @@ export function authorizeCommand(): Command {
   );
 }
 
-/** The command. */
 export function deauthorizeCommand(): Command {
   const command = new Command('deauthorize')
     .description('let an organization take that back; its tokens end, and webhooks are notified')
@@ -60,9 +59,7 @@ async function registered(
   const isAsBefore = ({ id, updatedAt }: ShownDataSource): boolean => before.some((one) => one.id === id && one.updatedAt === updatedAt);
   const whole = abortAfter(limitMs, systemClock);
   // Between two polls nothing else keeps the process alive.
-  const forget = processSurroundings().onInterrupt(() => {
-    whole.abort(INTERRUPTED);
-  });
+  const forget = processSurroundings().onInterrupt(() => whole.abort(INTERRUPTED));
   try {
     for (;;) {
       const { dataSources } = await ask('status', {});

@@ -42,7 +42,6 @@ const KINDS: Readonly<Record<BreakKind, readonly [help: string, order: (flags: F
   ],
 };
 
-/** The command. */
 export function breakCommand(): Command {
   const names = Object.keys(KINDS);
   const width = Math.max(...names.map((name) => name.length));
@@ -67,7 +66,6 @@ export function breakCommand(): Command {
   );
 }
 
-/** The command. */
 export function mendCommand(): Command {
   const command = new Command('mend').description('forget what was ordered to go wrong and has not yet, and set the clock right');
   return controlCommand(command, 'mend').action(async () => {

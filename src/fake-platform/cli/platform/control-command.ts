@@ -9,7 +9,6 @@ import type { ControlAnswer, ControlName, ControlRequest } from '../../platform/
 /** The port by default. */
 export const PLATFORM_PORT = 8090;
 
-/** What such a command needs. */
 export interface ControlWork {
   /** Asks the platform. @throws AppError as {@link control} does. */
   readonly ask: <Name extends ControlName>(name: Name, request: ControlRequest<Name>) => Promise<ControlAnswer<Name>>;
@@ -26,7 +25,6 @@ export function controlCommand(command: Command, example: string): Command {
     .addHelpText('after', `\nExample:\n  $ parley platform ${example}`);
 }
 
-/** The work of a command. */
 export function controlWork(command: Command): ControlWork {
   const port = portOf(command);
   const output = command.configureOutput();
@@ -35,9 +33,7 @@ export function controlWork(command: Command): ControlWork {
   return {
     ask: (name, request) => control(port, name, request),
     colors: pc.createColors(output.getOutHasColors?.() ?? false),
-    show: (data, text) => {
-      output.writeOut?.(isJson ? `${JSON.stringify(data, null, 2)}\n` : `${text.trimEnd()}\n`);
-    },
+    show: (data, text) => output.writeOut?.(isJson ? `${JSON.stringify(data, null, 2)}\n` : `${text.trimEnd()}\n`),
   };
 }
 

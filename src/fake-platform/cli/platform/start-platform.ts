@@ -5,7 +5,6 @@ import { startAdminApi, type AdminApi } from '../../platform/admin-api.ts';
 import { startIssuer, type Issuer, type IssuerRequest } from '../../platform/issuer.ts';
 import type { PlatformObserver } from '../../platform/platform.ts';
 
-/** Options of a fake platform. */
 export interface PlatformOptions {
   /** Port of the administration side; 0 takes a free one. */
   readonly port: number;

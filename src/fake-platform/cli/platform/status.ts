@@ -7,7 +7,6 @@ import { controlCommand, controlWork } from './control-command.ts';
 
 type Status = ControlAnswer<'status'>;
 
-/** The command. */
 export function statusCommand(): Command {
   const command = new Command('status').description('show organizations, data sources with the end of their tokens, and webhooks');
   return controlCommand(command, 'status --json').action(async () => {

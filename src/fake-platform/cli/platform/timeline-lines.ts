@@ -6,7 +6,6 @@ import type { Delivery } from '../../platform/deliveries.ts';
 import type { JournalEntry } from '../../platform/journal.ts';
 import type { IssuerRequest } from '../../platform/issuer.ts';
 
-/** One thing that happened. */
 export interface PlatformEvent {
   readonly event: 'request' | 'delivery' | 'keys';
   readonly who: string;
@@ -15,7 +14,6 @@ export interface PlatformEvent {
   /** The status of the answer, or why there is none. */
   readonly status: number | 'lost' | 'none' | 'dropped' | 'failed';
   readonly organizationId?: string;
-  /** The event of a delivery. */
   readonly tells?: string;
 }
 
@@ -31,7 +29,6 @@ export function requestEvent({ asker, method, path, status, isAnswered }: Journa
   };
 }
 
-/** A delivery to a webhook, with its outcome. */
 export function deliveryEvent({ event: tells, organizationId, targetUrl, outcome }: Delivery): PlatformEvent {
   const status = outcome.kind === 'answered' ? outcome.status : outcome.kind === 'dropped' ? 'dropped' : 'failed';
   return { event: 'delivery', who: 'platform', method: 'POST', path: shownText(targetUrl), status, organizationId, tells };
@@ -45,7 +42,6 @@ export function keysEvent({ path, status }: IssuerRequest): PlatformEvent {
 /** One line, without a line break. @param atMs - when it happened, ms since the epoch. */
 export type EventLine = (event: PlatformEvent, atMs: number) => string;
 
-/** Makes the writer of lines. */
 export function eventLine(isJson: boolean, isColoured: boolean): EventLine {
   if (isJson) return (event, atMs) => JSON.stringify({ at: new Date(atMs).toISOString(), ...event });
   const colors = createColors(isColoured);

@@ -13,7 +13,6 @@ interface Flags {
   readonly print?: true;
 }
 
-/** The command. */
 export function tokenCommand(): Command {
   const command = new Command('token')
     .description('write the current data-source token of an organization to a file')

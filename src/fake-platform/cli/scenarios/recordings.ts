@@ -1,17 +1,15 @@
 // The WAV files of tests: one for each recorded call, named after its test. Knows no calls under way.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { callRecording } from '../../caller/recording.ts';
+import { callRecording } from '../../caller/recorded-sound.ts';
 import type { TestFrame } from '../../scenario/plan.ts';
 import type { TestResult } from '../../scenario/run.ts';
 
-/** Which calls are recorded, and where. */
 export interface RecordingChoice {
   readonly failures: string | undefined;
   readonly all: string | undefined;
 }
 
-/** Writes the recordings of a run. */
 export class Recordings {
   readonly #choice: RecordingChoice;
   readonly #names = new Map<TestFrame, string>();

@@ -14,7 +14,6 @@ const ENDINGS = new Set(['.yaml', '.yml', '.json']);
 const MAX_FILE_BYTES = 1_048_576;
 const MAX_FILES = 1000;
 
-/** The result. */
 export interface FoundTests {
   readonly tests: readonly PlannedTest[];
   /** Lines such as `front-desk.yaml:12:5  tests[0].stepz: unknown field …`. */

@@ -1,11 +1,11 @@
 // Checks of how the server ends a call and transfers it.
 import { ROUTING_HINT } from '../../../contract/limits.ts';
 import { isTerminalEvent } from '../../caller/answer.ts';
-import type { Check } from '../check.ts';
+import type { Runs } from '../catalog.ts';
 import { playMs } from '../heard.ts';
 import type { RpcTurn } from '../rpc-call.ts';
-import { rpcShape, type RpcLab, type RpcRecord } from '../rpc-probe.ts';
-import { eachTurn, NOTHING, type Inspection } from '../shape-check.ts';
+import type { RpcLab } from '../rpc-probe.ts';
+import { eachTurn, NOTHING, eachCall } from '../shape-check.ts';
 import type { Received } from '../wire.ts';
 import { chunksOf } from './replies.ts';
 import { farewellUncuttable, NO_END, silentAfterEnd } from './shared-inputs.ts';
@@ -18,8 +18,12 @@ const MIN_FAREWELL_MS = 600;
 const NO_TRANSFER = 'the server handed no call over: name keys upon which it does with --transfer-press';
 
 /** Inspects each terminal event of these kinds with the response that carried it. */
-function eachTerminal(kinds: readonly string[], inspect: (received: Received) => string | undefined): Inspection<RpcRecord> {
-  return eachTurn(({ rpc }: RpcTurn) => {
+function eachTerminal(
+  kinds: readonly string[],
+  otherwise: string,
+  inspect: (received: Received) => string | undefined,
+): (lab: RpcLab) => Promise<void> {
+  return eachTurn(otherwise, ({ rpc }: RpcTurn) => {
     const terminals = rpc.received.filter(({ answer }) => isTerminalEvent(answer.event) && kinds.includes(answer.event.kind));
     if (terminals.length === 0) return NOTHING;
     return terminals.map(inspect).find((said) => said !== undefined);
@@ -31,105 +35,50 @@ function settingsProblem({ answer: { mode, config } }: Received): string | undef
   return carried.length === 0 ? undefined : `a terminal response carries ${carried.join(' and ')}`;
 }
 
-export const ENDING_CHECKS: readonly Check<RpcLab>[] = [
-  rpcShape({
-    id: 'end-on-final',
-    rules: ['G-76'],
-    title: 'The server ends a call by SESSION_END on a FINAL.',
-    otherwise: NO_END,
-    inspect: eachTerminal(['session_end'], ({ answer }) =>
-      answer.type === 'final' ? undefined : 'SESSION_END came on a response that is no FINAL',
-    ),
+export const ENDING_CHECKS: Runs<RpcLab> = {
+  'end-on-final': eachTerminal(['session_end'], NO_END, ({ answer }) =>
+    answer.type === 'final' ? undefined : 'SESSION_END came on a response that is no FINAL',
+  ),
+  'transfer-on-final': eachTerminal(['transfer'], NO_TRANSFER, ({ answer }) =>
+    answer.type === 'final' ? undefined : 'TRANSFER_TO_AGENT came on a response that is no FINAL',
+  ),
+  'one-terminal-event': eachCall(NO_END, ({ turns }) => {
+    const terminals = turns.flatMap(({ rpc }) => rpc.answers.filter(({ event }) => isTerminalEvent(event)));
+    if (terminals.length === 0) return NOTHING;
+    return terminals.length === 1 ? undefined : `${String(terminals.length)} terminal events came in one call`;
   }),
-  rpcShape({
-    id: 'transfer-on-final',
-    rules: ['G-77'],
-    title: 'The server hands a call over by TRANSFER_TO_AGENT on a FINAL.',
-    otherwise: NO_TRANSFER,
-    inspect: eachTerminal(['transfer'], ({ answer }) =>
-      answer.type === 'final' ? undefined : 'TRANSFER_TO_AGENT came on a response that is no FINAL',
-    ),
+  'end-without-settings': eachTerminal(['session_end'], NO_END, settingsProblem),
+  'transfer-without-settings': eachTerminal(['transfer'], NO_TRANSFER, settingsProblem),
+  'farewell-cannot-be-cut': farewellUncuttable,
+  'transfer-content': eachTerminal(['transfer'], NO_TRANSFER, ({ answer, message }) => {
+    if (answer.event?.name !== 'transfer_requested') return 'the event of the transfer is not named transfer_requested';
+    const { routing_hint: hint, summary } = answer.event.metadata;
+    if (hint !== undefined && !(typeof hint === 'string' && ROUTING_HINT.test(hint)))
+      return 'the routing hint is not a letter and up to 63 letters, digits, _ or -';
+    const beside = message.session_summary?.text;
+    return summary === undefined || beside === undefined || summary === beside ? undefined : 'the two summaries of the transfer differ';
   }),
-  rpcShape({
-    id: 'one-terminal-event',
-    rules: ['G-77'],
-    title: 'A call has one terminal event.',
-    otherwise: NO_END,
-    inspect: ({ turns }) => {
-      const terminals = turns.flatMap(({ rpc }) => rpc.answers.filter(({ event }) => isTerminalEvent(event)));
-      if (terminals.length === 0) return NOTHING;
-      return terminals.length === 1 ? undefined : `${String(terminals.length)} terminal events came in one call`;
-    },
+  'end-waits-for-farewell': eachTurn('no call ended behind a streamed farewell: name keys upon which one does with --end-press', (turn) => {
+    const first = turn.rpc.received.find(({ answer }) => answer.type === 'chunk' && answer.prompts.some(({ audio }) => audio.length > 0));
+    const end = turn.rpc.received.find(({ answer }) => isTerminalEvent(answer.event));
+    if (first === undefined || end === undefined) return NOTHING;
+    const farewellMs = chunksOf(turn).reduce((sum, { prompts }) => sum + prompts.reduce((ms, prompt) => ms + playMs(prompt), 0), 0);
+    if (farewellMs < MIN_FAREWELL_MS) return NOTHING;
+    const waitedMs = end.atMs - first.atMs;
+    // Neither side knows exactly when the platform begins to play, and a busy machine is late.
+    if (waitedMs >= Math.min(MAX_FAREWELL_MS, farewellMs) / 2) return undefined;
+    return `the terminal event came ${String(Math.round(waitedMs))} ms after the first of ${String(Math.round(farewellMs))} ms of farewell`;
   }),
-  rpcShape({
-    id: 'end-without-settings',
-    rules: ['G-78'],
-    title: 'A response with SESSION_END has neither input mode nor input settings.',
-    otherwise: NO_END,
-    inspect: eachTerminal(['session_end'], settingsProblem),
-  }),
-  rpcShape({
-    id: 'transfer-without-settings',
-    rules: ['G-78'],
-    title: 'A response with TRANSFER_TO_AGENT has neither input mode nor input settings.',
-    level: 'advice',
-    otherwise: NO_TRANSFER,
-    inspect: eachTerminal(['transfer'], settingsProblem),
-  }),
-  farewellUncuttable({
-    id: 'farewell-cannot-be-cut',
-    rules: ['G-55'],
-    title: 'The caller may not interrupt the farewell: neither a prompt beside a terminal event nor the chunks before it.',
-  }),
-  rpcShape({
-    id: 'transfer-content',
-    rules: ['G-79'],
-    title: 'A transfer is named transfer_requested, and its routing hint and summary are as the platform reads them.',
-    level: 'advice',
-    otherwise: NO_TRANSFER,
-    inspect: eachTerminal(['transfer'], ({ answer, message }) => {
-      if (answer.event?.name !== 'transfer_requested') return 'the event of the transfer is not named transfer_requested';
-      const { routing_hint: hint, summary } = answer.event.metadata;
-      if (hint !== undefined && !(typeof hint === 'string' && ROUTING_HINT.test(hint)))
-        return 'the routing hint is not a letter and up to 63 letters, digits, _ or -';
-      const beside = message.session_summary?.text;
-      return summary === undefined || beside === undefined || summary === beside ? undefined : 'the two summaries of the transfer differ';
-    }),
-  }),
-  rpcShape({
-    id: 'end-waits-for-farewell',
-    rules: ['G-7A'],
-    title: 'A terminal event behind a streamed farewell waits until it has been heard.',
-    level: 'advice',
-    otherwise: 'no call ended behind a streamed farewell: name keys upon which one does with --end-press',
-    inspect: eachTurn((turn) => {
-      const first = turn.rpc.received.find(({ answer }) => answer.type === 'chunk' && answer.prompts.some(({ audio }) => audio.length > 0));
-      const end = turn.rpc.received.find(({ answer }) => isTerminalEvent(answer.event));
-      if (first === undefined || end === undefined) return NOTHING;
-      const farewellMs = chunksOf(turn).reduce((sum, { prompts }) => sum + prompts.reduce((ms, prompt) => ms + playMs(prompt), 0), 0);
-      if (farewellMs < MIN_FAREWELL_MS) return NOTHING;
-      const waitedMs = end.atMs - first.atMs;
-      // Neither side knows exactly when the platform begins to play, and a busy machine is late.
-      if (waitedMs >= Math.min(MAX_FAREWELL_MS, farewellMs) / 2) return undefined;
-      return `the terminal event came ${String(Math.round(waitedMs))} ms after the first of ${String(Math.round(farewellMs))} ms of farewell`;
-    }),
-  }),
-  rpcShape({
-    id: 'summary-on-last-response',
-    rules: ['G-7B'],
-    title: 'Data about the whole session is on the last response of a call that the server ends.',
-    otherwise: 'no call that the server ended had a transcript or a summary in its last reply',
-    // One in an earlier reply is legal, and ignored (G-26).
-    inspect: eachTurn(({ rpc, terminal }) => {
+  // One in an earlier reply is legal, and ignored (G-26).
+  'summary-on-last-response': eachTurn(
+    'no call that the server ended had a transcript or a summary in its last reply',
+    ({ rpc, terminal }) => {
       const carrying = rpc.received.filter(({ message }) => message.session_transcript ?? message.session_summary);
       if (terminal === undefined || carrying.length === 0) return NOTHING;
       return carrying.some(({ answer }) => isTerminalEvent(answer.event))
         ? undefined
         : 'a transcript or summary came before the last response, which has none';
-    }),
-  }),
-  silentAfterEnd(
-    { id: 'silent-after-the-end', rules: ['G-7C'], title: 'After a terminal event no RPC of the call gets a prompt.' },
-    NO_END,
+    },
   ),
-];
+  'silent-after-the-end': silentAfterEnd(NO_END),
+};

@@ -1,9 +1,7 @@
 // Checks of RPCs of one call that overlap, and of interrupted replies. Each covers the welcome and other
 // replies that may be interrupted.
-import type { Check } from '../check.ts';
-import { repliesBy, streamedMs, withEach } from '../cuttable-reply.ts';
-import { SPARE_MS, STOP_MS, watchingStalls } from '../interrupting.ts';
-import { replayed } from '../replay.ts';
+import type { Runs } from '../catalog.ts';
+import { repliesBy, replayed, SPARE_MS, STOP_MS, streamedMs, watchingStalls, withEach } from '../cuttable-reply.ts';
 import { eventInput, MULAW_FORMAT, SILENCE, type Input, type RpcCall, type RpcTurn } from '../rpc-call.ts';
 import type { RpcLab } from '../rpc-probe.ts';
 import {
@@ -37,85 +35,45 @@ async function overlapping(
   });
 }
 
-export const OVERLAP_CHECKS: readonly Check<RpcLab>[] = [
-  {
-    id: 'overlap-taken',
-    rules: ['G-50'],
-    title: 'A second RPC of a call is taken while the first is still open.',
-    needs: ['call'],
-    run: (lab) =>
-      overlapping(lab, async (call, older, newer, name) => {
-        const refused = [older, newer].find(({ isBroken }) => isBroken);
-        if (refused !== undefined) lab.fail(`beside ${name} a second RPC was opened, and ${refused.line} ${refused.howItEnded}`);
-        await call.closeTurns(newer);
-        if (newer.endProblem !== undefined) lab.fail(`the RPC that was opened beside ${name} ${newer.endProblem}`);
+export const OVERLAP_CHECKS: Runs<RpcLab> = {
+  'overlap-taken': (lab) =>
+    overlapping(lab, async (call, older, newer, name) => {
+      const refused = [older, newer].find(({ isBroken }) => isBroken);
+      if (refused !== undefined) lab.fail(`beside ${name} a second RPC was opened, and ${refused.line} ${refused.howItEnded}`);
+      await call.closeTurns(newer);
+      if (newer.endProblem !== undefined) lab.fail(`the RPC that was opened beside ${name} ${newer.endProblem}`);
+    }),
+  'answers-on-own-rpc': (lab) =>
+    overlapping(lab, async (call, older, newer, name) => {
+      if (newer.isBroken || older.isBroken) lab.skip('two RPCs may not overlap');
+      // What comes after the listening RPC is closed may be its own answer.
+      const isMisplaced = newer.hasPrompt;
+      await call.closeTurns(newer);
+      if (isMisplaced) lab.fail(`while ${name} was sent on ${older.line}, a prompt came on ${newer.line}, which only listens`);
+    }),
+  'barge-in-heard': bargeInAnnounced,
+  'cut-reply-stops': interruptedReplyStops(NOT_STREAMED, 'it was cut'),
+  'first-key-on-listening-rpc': async (lab) => {
+    const call = await lab.readyFor('keys');
+    const turn = call.start('dtmf_start', ...QUIET);
+    await lab.wait(60);
+    turn.rpc.send(call.message(eventInput('START_OF_DTMF')));
+    await call.closeTurns(turn);
+    if (turn.hasPrompt) lab.fail('START_OF_DTMF on a listening RPC was answered with a prompt');
+    if (turn.endProblem !== undefined) lab.fail(`the listening RPC of START_OF_DTMF ${turn.endProblem}`);
+    await call.hangUp();
+  },
+  'first-key-stops-reply': async (lab) =>
+    withEach(lab, await repliesBy(lab, streamedMs, SPARE_MS), NOT_STREAMED, (reply) =>
+      watchingStalls(async (isBusy) => {
+        const { call, older } = await replayed(lab, reply);
+        demandKeysAsked(lab, call, reply);
+        const cutAtMs = lab.suspect.clock.monotonicMs();
+        if ((await call.take('dtmf_start')).isBroken) lab.skip('START_OF_DTMF was refused while a reply was streamed');
+        await call.settled(older);
+        demandQuiet(lab, older.answers, cutAtMs, isBusy, `${reply.name} came more than ${String(STOP_MS)} ms after it was cut`);
+        await call.hangUp();
       }),
-  },
-  {
-    id: 'answers-on-own-rpc',
-    rules: ['G-57'],
-    title: 'What answers one RPC is never written to another.',
-    needs: ['call'],
-    run: (lab) =>
-      overlapping(lab, async (call, older, newer, name) => {
-        if (newer.isBroken || older.isBroken) lab.skip('two RPCs may not overlap');
-        // What comes after the listening RPC is closed may be its own answer.
-        const isMisplaced = newer.hasPrompt;
-        await call.closeTurns(newer);
-        if (isMisplaced) lab.fail(`while ${name} was sent on ${older.line}, a prompt came on ${newer.line}, which only listens`);
-      }),
-  },
-  bargeInAnnounced({
-    id: 'barge-in-heard',
-    rules: ['G-52'],
-    title: 'A caller who speaks into a prompt that may be cut is announced on the newer RPC.',
-  }),
-  interruptedReplyStops(
-    { id: 'cut-reply-stops', rules: ['G-53'], title: 'A reply that is cut stops at once, and its RPC is completed with OK.' },
-    NOT_STREAMED,
-    'it was cut',
-  ),
-  {
-    id: 'first-key-on-listening-rpc',
-    rules: ['G-54'],
-    title: 'A key that is pressed on a listening RPC ends that RPC without a prompt.',
-    needs: ['call'],
-    run: async (lab) => {
-      const call = await lab.readyFor('keys');
-      const turn = call.start('dtmf_start', ...QUIET);
-      await lab.wait(60);
-      turn.rpc.send(call.message(eventInput('START_OF_DTMF')));
-      await call.closeTurns(turn);
-      if (turn.hasPrompt) lab.fail('START_OF_DTMF on a listening RPC was answered with a prompt');
-      if (turn.endProblem !== undefined) lab.fail(`the listening RPC of START_OF_DTMF ${turn.endProblem}`);
-      await call.hangUp();
-    },
-  },
-  {
-    id: 'first-key-stops-reply',
-    rules: ['G-61', 'G-53'],
-    title: 'START_OF_DTMF stops a reply that is being streamed.',
-    needs: ['call'],
-    run: async (lab) =>
-      withEach(lab, await repliesBy(lab, streamedMs, SPARE_MS), NOT_STREAMED, (reply) =>
-        watchingStalls(async (isBusy) => {
-          const { call, older } = await replayed(lab, reply);
-          demandKeysAsked(lab, call, reply);
-          const cutAtMs = lab.suspect.clock.monotonicMs();
-          if ((await call.firstKey()).isBroken) lab.skip('START_OF_DTMF was refused while a reply was streamed');
-          await call.settled(older);
-          demandQuiet(lab, older.answers, cutAtMs, isBusy, `${reply.name} came more than ${String(STOP_MS)} ms after it was cut`);
-          await call.hangUp();
-        }),
-      ),
-  },
-  keysOverReplyAnswered(
-    {
-      id: 'digits-over-prompt-answered',
-      rules: ['G-63'],
-      title: 'Keys that are pressed while a prompt plays that may be cut are answered.',
-    },
-    1,
-    'were answered',
-  ),
-];
+    ),
+  'digits-over-prompt-answered': keysOverReplyAnswered(1, 'were answered'),
+};

@@ -2,10 +2,10 @@
 import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
 import { isClosing, type Answer, type AnswerPrompt } from '../../caller/answer.ts';
-import type { Check } from '../check.ts';
+import type { Runs } from '../catalog.ts';
 import { endingText, eventInput, type RpcTurn } from '../rpc-call.ts';
-import { rpcShape, type RpcLab, type RpcRecord } from '../rpc-probe.ts';
-import { eachTurn, NOTHING, type Inspection } from '../shape-check.ts';
+import type { RpcLab } from '../rpc-probe.ts';
+import { eachTurn, NOTHING, eachCall } from '../shape-check.ts';
 
 /** Chunks with sound, in order. */
 export function chunksOf({ rpc }: RpcTurn): readonly Answer[] {
@@ -21,8 +21,12 @@ function modeOf(turn: RpcTurn): 'CHUNK' | 'WAV' | undefined {
 }
 
 /** Inspects every prompt with sound in a response of this type. */
-function eachSound(type: Answer['type'], inspect: (prompt: AnswerPrompt, turn: RpcTurn) => string | undefined): Inspection<RpcRecord> {
-  return eachTurn((turn: RpcTurn) => {
+function eachSound(
+  type: Answer['type'],
+  otherwise: string,
+  inspect: (prompt: AnswerPrompt, turn: RpcTurn) => string | undefined,
+): (lab: RpcLab) => Promise<void> {
+  return eachTurn(otherwise, (turn: RpcTurn) => {
     const sounds = turn.rpc.answers
       .filter((answer) => answer.type === type)
       .flatMap(({ prompts }) => prompts.filter(({ audio }) => audio.length > 0));
@@ -45,162 +49,81 @@ function wavProblem(audio: Uint8Array): string | undefined {
 const NO_CHUNKS = 'no CHUNK carried sound';
 const NO_WAV = 'no FINAL carried sound';
 
-export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
-  rpcShape({
-    id: 'rpc-completed-with-ok',
-    rules: ['G-13'],
-    title: 'The server completes every RPC with OK, after a FINAL or without one.',
-    otherwise: 'no RPC was taken',
-    inspect: eachTurn((turn, { turns }) => {
-      const { rpc } = turn;
-      if (rpc.unreadable !== undefined) return 'a response cannot be read';
-      if (rpc.isCompleted) return undefined;
-      const end = turns.findIndex(({ terminal }) => terminal !== undefined);
-      const isAfterEnd = end !== -1 && turns.indexOf(turn) > end;
-      // A server may have forgotten a call that is over (G-75).
-      if (isAfterEnd && rpc.final === undefined && rpc.ending !== undefined) return NOTHING;
-      const behind = rpc.final === undefined ? '' : ' behind its FINAL';
-      return `the RPC ${endingText(rpc.ending)}${behind}`;
-    }),
+export const REPLY_CHECKS: Runs<RpcLab> = {
+  'rpc-completed-with-ok': eachTurn('no RPC was taken', (turn, { turns }) => {
+    const { rpc } = turn;
+    if (rpc.unreadable !== undefined) return 'a response cannot be read';
+    if (rpc.isCompleted) return undefined;
+    const end = turns.findIndex(({ terminal }) => terminal !== undefined);
+    const isAfterEnd = end !== -1 && turns.indexOf(turn) > end;
+    // A server may have forgotten a call that is over (G-75).
+    if (isAfterEnd && rpc.final === undefined && rpc.ending !== undefined) return NOTHING;
+    const behind = rpc.final === undefined ? '' : ' behind its FINAL';
+    return `the RPC ${endingText(rpc.ending)}${behind}`;
   }),
-  rpcShape({
-    id: 'one-final-and-nothing-after',
-    rules: ['G-14'],
-    title: 'One FINAL closes an RPC, and nothing follows it.',
-    otherwise: 'no FINAL was seen',
-    inspect: eachTurn(({ rpc, kind }) => {
-      const at = rpc.answers.findIndex(isClosing);
-      // The samples answer a hang-up with an empty response first, and may then name the end (G-75).
-      if (at === -1 || kind === 'session_end') return NOTHING;
-      const after = rpc.answers.length - 1 - at;
-      return after === 0 ? undefined : `${String(after)} responses came after the closing FINAL`;
-    }),
+  'one-final-and-nothing-after': eachTurn('no FINAL was seen', ({ rpc, kind }) => {
+    const at = rpc.answers.findIndex(isClosing);
+    // The samples answer a hang-up with an empty response first, and may then name the end (G-75).
+    if (at === -1 || kind === 'session_end') return NOTHING;
+    const after = rpc.answers.length - 1 - at;
+    return after === 0 ? undefined : `${String(after)} responses came after the closing FINAL`;
   }),
-  rpcShape({
-    id: 'one-mode-per-call',
-    rules: ['G-40'],
-    title: 'Sound travels in one mode from the start of a call to its end.',
-    otherwise: 'no call had sound on two turns',
-    inspect: ({ turns }) => {
-      const modes = turns.map(modeOf).filter((mode) => mode !== undefined);
-      if (modes.length < 2) return NOTHING;
-      return new Set(modes).size === 1 ? undefined : `the call began in ${modes[0] ?? ''} mode and did not keep to it`;
-    },
+  'one-mode-per-call': eachCall('no call had sound on two turns', ({ turns }) => {
+    const modes = turns.map(modeOf).filter((mode) => mode !== undefined);
+    if (modes.length < 2) return NOTHING;
+    return new Set(modes).size === 1 ? undefined : `the call began in ${modes[0] ?? ''} mode and did not keep to it`;
   }),
-  rpcShape({
-    id: 'wav-has-header',
-    rules: ['G-41'],
-    title: 'The sound of a FINAL begins with a RIFF header.',
-    otherwise: NO_WAV,
-    inspect: eachSound('final', ({ audio }, turn) =>
-      // Sound after chunks is another breach (G-43).
-      startsAsWav(audio) || chunksOf(turn).length > 0 ? undefined : `${String(audio.length)} bytes of sound in a FINAL have no WAV header`,
-    ),
-  }),
-  rpcShape({
-    id: 'chunk-size-and-form',
-    rules: ['G-42', 'G-47'],
-    title: 'A CHUNK carries 100 to 65,536 bytes of sound without a header.',
-    otherwise: NO_CHUNKS,
-    inspect: eachTurn((turn) => {
-      const sounds = chunksOf(turn).map(({ prompts }) => prompts.flatMap(({ audio }) => (audio.length === 0 ? [] : [audio])));
-      if (sounds.length === 0) return NOTHING;
-      for (const [index, sound] of sounds.entries()) {
-        for (const audio of sound) {
-          if (startsAsWav(audio)) return 'a CHUNK begins with a WAV header';
-          if (audio.length > MAX_CHUNK_BYTES) return `a CHUNK has ${String(audio.length)} bytes`;
-          if (audio.length < MIN_CHUNK_BYTES && index < sounds.length - 1)
-            return `a CHUNK that is not the last has ${String(audio.length)} bytes`;
-        }
+  'wav-has-header': eachSound('final', NO_WAV, ({ audio }, turn) =>
+    // Sound after chunks is another breach (G-43).
+    startsAsWav(audio) || chunksOf(turn).length > 0 ? undefined : `${String(audio.length)} bytes of sound in a FINAL have no WAV header`,
+  ),
+  'chunk-size-and-form': eachTurn(NO_CHUNKS, (turn) => {
+    const sounds = chunksOf(turn).map(({ prompts }) => prompts.flatMap(({ audio }) => (audio.length === 0 ? [] : [audio])));
+    if (sounds.length === 0) return NOTHING;
+    for (const [index, sound] of sounds.entries()) {
+      for (const audio of sound) {
+        if (startsAsWav(audio)) return 'a CHUNK begins with a WAV header';
+        if (audio.length > MAX_CHUNK_BYTES) return `a CHUNK has ${String(audio.length)} bytes`;
+        if (audio.length < MIN_CHUNK_BYTES && index < sounds.length - 1)
+          return `a CHUNK that is not the last has ${String(audio.length)} bytes`;
       }
-      return undefined;
-    }),
+    }
+    return undefined;
   }),
-  rpcShape({
-    id: 'short-remainder-not-alone',
-    rules: ['G-49'],
-    title: 'A remainder under 100 bytes is joined to the CHUNK before it or filled up.',
-    otherwise: NO_CHUNKS,
-    inspect: eachTurn((turn) => {
-      const last = chunksOf(turn).at(-1);
-      if (last === undefined) return NOTHING;
-      const bytes = last.prompts.find(({ audio }) => audio.length > 0 && audio.length < MIN_CHUNK_BYTES)?.audio.length;
-      return bytes === undefined ? undefined : `the last CHUNK has ${String(bytes)} bytes`;
-    }),
+  'short-remainder-not-alone': eachTurn(NO_CHUNKS, (turn) => {
+    const last = chunksOf(turn).at(-1);
+    if (last === undefined) return NOTHING;
+    const bytes = last.prompts.find(({ audio }) => audio.length > 0 && audio.length < MIN_CHUNK_BYTES)?.audio.length;
+    return bytes === undefined ? undefined : `the last CHUNK has ${String(bytes)} bytes`;
   }),
-  rpcShape({
-    id: 'stream-ends-with-empty-final',
-    rules: ['G-43'],
-    title: 'After the last CHUNK comes one FINAL without sound.',
-    otherwise: NO_CHUNKS,
-    inspect: eachTurn((turn) => {
-      if (chunksOf(turn).length === 0) return NOTHING;
-      const final = turn.rpc.final;
-      if (final === undefined) return 'no FINAL came after the chunks';
-      return final.answer.prompts.some(({ audio }) => audio.length > 0) ? 'the FINAL after the chunks carries sound' : undefined;
-    }),
+  'stream-ends-with-empty-final': eachTurn(NO_CHUNKS, (turn) => {
+    if (chunksOf(turn).length === 0) return NOTHING;
+    const final = turn.rpc.final;
+    if (final === undefined) return 'no FINAL came after the chunks';
+    return final.answer.prompts.some(({ audio }) => audio.length > 0) ? 'the FINAL after the chunks carries sound' : undefined;
   }),
-  rpcShape({
-    id: 'settings-only-on-final',
-    rules: ['G-44'],
-    title: 'Input mode and input settings stand on the FINAL and on nothing else.',
-    level: 'advice',
-    otherwise: NO_CHUNKS,
-    inspect: eachTurn(({ rpc }) => {
-      const others = rpc.answers.filter(({ type }) => type !== 'final');
-      if (others.length === 0) return NOTHING;
-      return others.some(({ mode, config }) => mode !== undefined || config !== undefined)
-        ? 'input settings stand on a response that is no FINAL'
-        : undefined;
-    }),
+  'settings-only-on-final': eachTurn(NO_CHUNKS, ({ rpc }) => {
+    const others = rpc.answers.filter(({ type }) => type !== 'final');
+    if (others.length === 0) return NOTHING;
+    return others.some(({ mode, config }) => mode !== undefined || config !== undefined)
+      ? 'input settings stand on a response that is no FINAL'
+      : undefined;
   }),
-  rpcShape({
-    id: 'partial-only-where-allowed',
-    rules: ['G-45'],
-    title: 'No PARTIAL answers a request that does not allow it.',
-    otherwise: 'nothing was answered',
-    inspect: eachTurn(({ rpc }) => {
-      if (rpc.answers.length === 0) return NOTHING;
-      return rpc.answers.some(({ type }) => type === 'partial') ? 'a PARTIAL came although the request does not allow it' : undefined;
-    }),
+  'partial-only-where-allowed': eachTurn('nothing was answered', ({ rpc }) => {
+    if (rpc.answers.length === 0) return NOTHING;
+    return rpc.answers.some(({ type }) => type === 'partial') ? 'a PARTIAL came although the request does not allow it' : undefined;
   }),
-  {
-    id: 'partial-closes-nothing',
-    rules: ['G-45'],
-    title: 'A reply to a request that allows PARTIAL responses ends with a FINAL as any other.',
-    needs: ['call'],
-    run: async (lab) => {
-      const call = lab.probe.call();
-      const { final, endProblem } = await call.turn('session_start', { ...eventInput('SESSION_START'), allow_partial_responses: true });
-      if (final === undefined) lab.fail(`no FINAL came, and the RPC ${endProblem ?? 'was completed'}`);
-      await call.hangUp();
-    },
+  'partial-closes-nothing': async (lab) => {
+    const call = lab.probe.call();
+    const { final, endProblem } = await call.turn('session_start', { ...eventInput('SESSION_START'), allow_partial_responses: true });
+    if (final === undefined) lab.fail(`no FINAL came, and the RPC ${endProblem ?? 'was completed'}`);
+    await call.hangUp();
   },
-  rpcShape({
-    id: 'uncancelled-partial-only',
-    rules: ['G-45'],
-    title: 'The field disable_prompt_cancellation stands on a PARTIAL and on nothing else.',
-    level: 'advice',
-    otherwise: 'nothing was answered',
-    inspect: eachTurn(({ rpc }) => {
-      if (rpc.answers.length === 0) return NOTHING;
-      const misplaced = rpc.answers.find(({ type, playsOn }) => playsOn === true && type !== 'partial');
-      return misplaced && `a ${misplaced.type.toUpperCase()} carries disable_prompt_cancellation`;
-    }),
+  'uncancelled-partial-only': eachTurn('nothing was answered', ({ rpc }) => {
+    if (rpc.answers.length === 0) return NOTHING;
+    const misplaced = rpc.answers.find(({ type, playsOn }) => playsOn === true && type !== 'partial');
+    return misplaced && `a ${misplaced.type.toUpperCase()} carries disable_prompt_cancellation`;
   }),
-  rpcShape({
-    id: 'no-text-beside-chunks',
-    rules: ['G-46'],
-    title: 'A CHUNK with sound carries no text, which the platform might speak as well.',
-    level: 'advice',
-    otherwise: NO_CHUNKS,
-    inspect: eachSound('chunk', ({ text }) => (text === '' ? undefined : 'a CHUNK carries text beside its sound')),
-  }),
-  rpcShape({
-    id: 'wav-is-playable',
-    rules: ['G-48'],
-    title: 'A WAV is µ-law or 16-bit PCM, at 8 or 16 kHz, mono.',
-    otherwise: NO_WAV,
-    inspect: eachSound('final', ({ audio }) => (startsAsWav(audio) ? wavProblem(audio) : undefined)),
-  }),
-];
+  'no-text-beside-chunks': eachSound('chunk', NO_CHUNKS, ({ text }) => (text === '' ? undefined : 'a CHUNK carries text beside its sound')),
+  'wav-is-playable': eachSound('final', NO_WAV, ({ audio }) => (startsAsWav(audio) ? wavProblem(audio) : undefined)),
+};

@@ -1,11 +1,10 @@
-// Checks for both transports, each with its own ids and rules: the answers to keys, silence, noise and a hang-up, and
-// how the server ends a call. Know no wire.
+// Runs of checks that exist for both transports: the answers to keys, silence, noise and a hang-up, and how the server ends
+// a call. Know no wire.
 import type { Key } from '../../caller/key.ts';
-import type { Check, CheckName } from '../check.ts';
 import { isHeard } from '../heard.ts';
 import type { Lab } from '../lab.ts';
 import { QUIET_LINES } from '../quiet-line.ts';
-import { eachOf, eachTurn, NOTHING, shapeOf, turnsOf, type ShapeOptions } from '../shape-check.ts';
+import { eachCall, eachOf, eachTurn, NOTHING, turnsOf } from '../shape-check.ts';
 
 /** Keys that reveal a server which computes where it should look up, or knows only the keys of its menu. */
 const ODD_KEYS: readonly Key[] = ['0', '5', '*'];
@@ -14,120 +13,82 @@ const LATE_ANSWER_MS = 500;
 export const NO_KEYS = 'no call came as far as keys that the bot asks for';
 export const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
 
+type Run = (lab: Lab) => Promise<void>;
+
 /** Keys get an answer. @param answered - what the same keys did before, for a sentence. */
-export function keysAnswered<Surroundings extends Lab>(name: CheckName, answered: string): Check<Surroundings> {
-  return shape({
-    ...name,
-    otherwise: NO_KEYS,
-    inspect: eachOf('dtmf', (turn, { turns }) => {
-      const why = turn.keysProblem('');
-      const pressed = turnsOf(turns, 'dtmf');
-      const isOther = pressed.slice(0, pressed.indexOf(turn)).some((each) => each.keysProblem('') === undefined);
-      return why !== undefined && isOther ? `${why}, and the same keys ${answered} before in this call` : why;
-    }),
+export function keysAnswered(answered: string): Run {
+  return eachOf('dtmf', NO_KEYS, (turn, { turns }) => {
+    const why = turn.keysProblem('');
+    const pressed = turnsOf(turns, 'dtmf');
+    const isOther = pressed.slice(0, pressed.indexOf(turn)).some((each) => each.keysProblem('') === undefined);
+    return why !== undefined && isOther ? `${why}, and the same keys ${answered} before in this call` : why;
   });
 }
 
 /** Keys get an answer even when the bot knows none of them. */
-export function oddKeysAnswered<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
-  return {
-    ...name,
-    needs: ['call'],
-    run: async (lab) => {
-      await lab.demandKeysWork();
-      for (const key of ODD_KEYS) {
-        const call = await lab.readyFor('keys');
-        // Alone, the key that ends a collection leaves it without digits (G-65).
-        if (call.turns[0]?.final?.answer.config?.terminator !== key) {
-          const turn = await call.press([key]);
-          // Refusing a key is another breach (G-66).
-          const why = turn.isBroken ? undefined : turn.keysProblem(`key ${key}`);
-          if (why !== undefined) lab.fail(why);
-          if (turn.terminal !== undefined) continue;
-        }
-        await call.hangUp();
-      }
-    },
-  };
+export async function oddKeysAnswered(lab: Lab): Promise<void> {
+  await lab.demandKeysWork();
+  for (const key of ODD_KEYS) {
+    const call = await lab.readyFor('keys');
+    // Alone, the key that ends a collection leaves it without digits (G-65).
+    if (call.turns[0]?.final?.answer.config?.terminator !== key) {
+      const turn = await call.press([key]);
+      // Refusing a key is another breach (G-66).
+      const why = turn.isBroken ? undefined : turn.keysProblem(`key ${key}`);
+      if (why !== undefined) lab.fail(why);
+      if (turn.terminal !== undefined) continue;
+    }
+    await call.hangUp();
+  }
 }
 
 /** A report of silence gets a prompt or ends the call. */
-export function silenceAnswered<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
-  return shape({
-    ...name,
-    otherwise: 'no call came as far as silence that the bot wants to hear of',
-    inspect: eachOf('no_input', ({ hasPrompt, terminal, howItEnded }) => {
-      if (hasPrompt || terminal !== undefined) return undefined;
-      return `NO_INPUT got neither a prompt nor a terminal event${howItEnded === '' ? '' : `, and the RPC ${howItEnded}`}`;
-    }),
-  });
-}
+export const silenceAnswered: Run = eachOf(
+  'no_input',
+  'no call came as far as silence that the bot wants to hear of',
+  ({ hasPrompt, terminal, howItEnded }) => {
+    if (hasPrompt || terminal !== undefined) return undefined;
+    return `NO_INPUT got neither a prompt nor a terminal event${howItEnded === '' ? '' : `, and the RPC ${howItEnded}`}`;
+  },
+);
 
 /** Silence and line noise are not reported as speech. */
-export function noiseNotAnnounced<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
-  return {
-    ...name,
-    needs: ['call'],
-    run: async (lab) => {
-      for (const { what, mulaw } of QUIET_LINES) {
-        const call = await lab.readyFor('speech');
-        lab.note(`nobody speaks: ${what}`);
-        const turn = call.listen();
-        const isOver = (): boolean => turn.hasStart || turn.isOver;
-        await call.stream(turn, mulaw, isOver);
-        await call.until(turn, isOver, LATE_ANSWER_MS);
-        await call.closeTurns(turn);
-        if (turn.hasStart) lab.fail(`START_OF_INPUT came where nothing but ${what} was sent`);
-        if (turn.terminal === undefined) await call.hangUp();
-      }
-    },
-  };
+export async function noiseNotAnnounced(lab: Lab): Promise<void> {
+  for (const { what, mulaw } of QUIET_LINES) {
+    const call = await lab.readyFor('speech');
+    lab.note(`nobody speaks: ${what}`);
+    const turn = call.listen();
+    const isOver = (): boolean => turn.hasStart || turn.isOver;
+    await call.stream(turn, mulaw, isOver);
+    await call.until(turn, isOver, LATE_ANSWER_MS);
+    await call.closeTurns(turn);
+    if (turn.hasStart) lab.fail(`START_OF_INPUT came where nothing but ${what} was sent`);
+    if (turn.terminal === undefined) await call.hangUp();
+  }
 }
 
 /** A hang-up gets no prompt. */
-export function hangUpUnanswered<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
-  return shape({
-    ...name,
-    otherwise: 'no call was still open to be hung up',
-    inspect: eachOf('session_end', ({ hasPrompt, endProblem }) => {
-      if (hasPrompt) return 'SESSION_END was answered with a prompt';
-      return endProblem === undefined ? undefined : `the RPC of SESSION_END ${endProblem}`;
-    }),
-  });
-}
+export const hangUpUnanswered: Run = eachOf('session_end', 'no call was still open to be hung up', ({ hasPrompt, endProblem }) => {
+  if (hasPrompt) return 'SESSION_END was answered with a prompt';
+  return endProblem === undefined ? undefined : `the RPC of SESSION_END ${endProblem}`;
+});
 
 /** The caller cannot interrupt a farewell. */
-export function farewellUncuttable<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
-  return shape({
-    ...name,
-    level: 'advice',
-    otherwise: NO_END,
-    inspect: eachTurn(({ terminal, answers }) => {
-      if (terminal === undefined) return NOTHING;
-      if (terminal.answer.prompts.some(({ bargeIn }) => bargeIn)) return 'a prompt beside a terminal event has barge-in enabled';
-      return answers.some(({ answer }) => answer.prompts.some((prompt) => isHeard(prompt) && prompt.bargeIn))
-        ? 'the farewell before a terminal event has barge-in enabled'
-        : undefined;
-    }),
-  });
-}
+export const farewellUncuttable: Run = eachTurn(NO_END, ({ terminal, answers }) => {
+  if (terminal === undefined) return NOTHING;
+  if (terminal.answer.prompts.some(({ bargeIn }) => bargeIn)) return 'a prompt beside a terminal event has barge-in enabled';
+  return answers.some(({ answer }) => answer.prompts.some((prompt) => isHeard(prompt) && prompt.bargeIn))
+    ? 'the farewell before a terminal event has barge-in enabled'
+    : undefined;
+});
 
 /** No prompt comes after a terminal event. @param otherwise - why there was nothing to examine. */
-export function silentAfterEnd<Surroundings extends Lab>(name: CheckName, otherwise: string): Check<Surroundings> {
-  return shape({
-    ...name,
-    otherwise,
-    inspect: ({ turns }) => {
-      const end = turns.findIndex(({ terminal }) => terminal !== undefined);
-      const later = end === -1 ? [] : turns.slice(end + 1);
-      if (later.length === 0) return NOTHING;
-      const broken = later.find(({ hasPrompt }) => hasPrompt);
-      return broken && `${broken.label} got a prompt after the call had ended`;
-    },
+export function silentAfterEnd(otherwise: string): Run {
+  return eachCall(otherwise, ({ turns }) => {
+    const end = turns.findIndex(({ terminal }) => terminal !== undefined);
+    const later = end === -1 ? [] : turns.slice(end + 1);
+    if (later.length === 0) return NOTHING;
+    const broken = later.find(({ hasPrompt }) => hasPrompt);
+    return broken && `${broken.label} got a prompt after the call had ended`;
   });
-}
-
-/** A check that examines recorded calls of either transport. */
-function shape<Surroundings extends Lab>(options: ShapeOptions): Check<Surroundings> {
-  return shapeOf(options, (lab) => lab.calls());
 }

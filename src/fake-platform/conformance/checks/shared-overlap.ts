@@ -1,11 +1,21 @@
-// Checks for both transports, each with its own ids and rules: what happens to a reply that the caller interrupts. Each covers
+// Runs of checks that exist for both transports: what happens to a reply that the caller interrupts. Each covers
 // the welcome and other replies that may be interrupted. Know no wire.
 import type { ProbeCall, ProbeTurn, TimedAnswer } from '../call.ts';
-import type { Check, CheckName } from '../check.ts';
-import { cuttableMs, repliesBy, streamedMs, withEach, type CuttableReply } from '../cuttable-reply.ts';
-import { BUSY, CAME_OTHERWISE, interruptionMs, STOP_MS, watchingStalls } from '../interrupting.ts';
+import {
+  BUSY,
+  CAME_OTHERWISE,
+  cuttableMs,
+  interruptionMs,
+  repliesBy,
+  replayed,
+  speakInto,
+  STOP_MS,
+  streamedMs,
+  watchingStalls,
+  withEach,
+  type CuttableReply,
+} from '../cuttable-reply.ts';
 import type { Lab } from '../lab.ts';
-import { replayed, speakInto } from '../replay.ts';
 
 /** A reply that is sent in less than this is over before anything else happens in its call, ms. */
 const MIN_STREAMED_MS = 300;
@@ -14,31 +24,25 @@ export const STREAMED_FIRST_MS = 1_000_000;
 export const NOT_CUTTABLE = 'no reply was heard that may be cut';
 
 /** A caller who speaks into a reply is reported. */
-export function bargeInAnnounced<Surroundings extends Lab>(name: CheckName): Check<Surroundings> {
-  return {
-    ...name,
-    needs: ['call', 'speech'],
-    run: async (lab) => {
-      await lab.demandHeard();
-      const leastMs = interruptionMs(lab);
-      const tooShort = `no reply was heard that may be cut and plays for ${String(Math.ceil(leastMs / 1000))} s`;
-      await withEach(lab, await repliesBy(lab, cuttableMs, leastMs), tooShort, (reply) =>
-        watchingStalls(async (isBusy) => {
-          const { call, older, newer, fromMs } = await speakInto(lab, reply);
-          if (!newer.hasStart) {
-            if ((older.start?.atMs ?? 0) > fromMs)
-              lab.fail(`the caller spoke on ${newer.line} into ${reply.name}, and START_OF_INPUT came on ${older.line}`);
-            if (isBusy()) lab.skip(BUSY);
-            await call.settled(older);
-            if (cuttableMs(older) === 0) lab.skip(`${reply.name} ${CAME_OTHERWISE}`);
-            lab.fail(`no START_OF_INPUT came while ${reply.name} played, and in a silent line the same words got one`);
-          }
-          await call.closeTurns(newer, older);
-          await call.hangUp();
-        }),
-      );
-    },
-  };
+export async function bargeInAnnounced(lab: Lab): Promise<void> {
+  await lab.demandHeard();
+  const leastMs = interruptionMs(lab);
+  const tooShort = `no reply was heard that may be cut and plays for ${String(Math.ceil(leastMs / 1000))} s`;
+  await withEach(lab, await repliesBy(lab, cuttableMs, leastMs), tooShort, (reply) =>
+    watchingStalls(async (isBusy) => {
+      const { call, older, newer, fromMs } = await speakInto(lab, reply);
+      if (!newer.hasStart) {
+        if ((older.start?.atMs ?? 0) > fromMs)
+          lab.fail(`the caller spoke on ${newer.line} into ${reply.name}, and START_OF_INPUT came on ${older.line}`);
+        if (isBusy()) lab.skip(BUSY);
+        await call.settled(older);
+        if (cuttableMs(older) === 0) lab.skip(`${reply.name} ${CAME_OTHERWISE}`);
+        lab.fail(`no START_OF_INPUT came while ${reply.name} played, and in a silent line the same words got one`);
+      }
+      await call.closeTurns(newer, older);
+      await call.hangUp();
+    }),
+  );
 }
 
 /**
@@ -47,23 +51,19 @@ export function bargeInAnnounced<Surroundings extends Lab>(name: CheckName): Che
  * @param otherwise - why the check does not apply where no reply is streamed.
  * @param cut - what stopped it, for a sentence.
  */
-export function interruptedReplyStops<Surroundings extends Lab>(name: CheckName, otherwise: string, cut: string): Check<Surroundings> {
-  return {
-    ...name,
-    needs: ['call', 'speech'],
-    run: async (lab) => {
-      await lab.demandHeard();
-      await withEach(lab, await repliesBy(lab, streamedMs, interruptionMs(lab)), otherwise, (reply) =>
-        watchingStalls(async (isBusy) => {
-          const { call, older, newer } = await speakInto(lab, reply);
-          const cutAtMs = newer.start?.atMs ?? lab.skip(isBusy() ? BUSY : `no START_OF_INPUT came while ${reply.name} played`);
-          const rest = await call.restOfCut(older, newer);
-          if (!older.isCompleted) lab.fail(`the RPC of ${reply.name}, which was cut, ${older.howItEnded}`);
-          demandQuiet(lab, rest, cutAtMs, isBusy, `${reply.name} came more than ${String(STOP_MS)} ms after ${cut}`);
-          await call.hangUp();
-        }),
-      );
-    },
+export function interruptedReplyStops(otherwise: string, cut: string): (lab: Lab) => Promise<void> {
+  return async (lab) => {
+    await lab.demandHeard();
+    await withEach(lab, await repliesBy(lab, streamedMs, interruptionMs(lab)), otherwise, (reply) =>
+      watchingStalls(async (isBusy) => {
+        const { call, older, newer } = await speakInto(lab, reply);
+        const cutAtMs = newer.start?.atMs ?? lab.skip(isBusy() ? BUSY : `no START_OF_INPUT came while ${reply.name} played`);
+        const rest = await call.restOfCut(older, newer);
+        if (!older.isCompleted) lab.fail(`the RPC of ${reply.name}, which was cut, ${older.howItEnded}`);
+        demandQuiet(lab, rest, cutAtMs, isBusy, `${reply.name} came more than ${String(STOP_MS)} ms after ${cut}`);
+        await call.hangUp();
+      }),
+    );
   };
 }
 
@@ -73,32 +73,28 @@ export function interruptedReplyStops<Surroundings extends Lab>(name: CheckName,
  * @param leastMs - of a reply that is long enough to press a key.
  * @param answered - what the same keys did after the reply, for a sentence.
  */
-export function keysOverReplyAnswered<Surroundings extends Lab>(name: CheckName, leastMs: number, answered: string): Check<Surroundings> {
-  return {
-    ...name,
-    needs: ['call'],
-    run: async (lab) => {
-      await lab.demandKeysWork();
-      const { press } = lab.suspect;
-      await withEach(lab, await repliesBy(lab, streamedFirstMs, leastMs), NOT_CUTTABLE, async (reply) => {
-        const { call, older } = await replayed(lab, reply);
-        demandKeysAsked(lab, call, reply);
-        await call.firstKey();
-        await call.closeTurns(older);
-        const pressed = await call.press(press);
-        const why = pressed.keysProblem(`keys that were pressed over ${reply.name}`);
-        if (why !== undefined) {
-          lab.note(`the same keys behind ${reply.name}`);
-          const again = await replayed(lab, reply);
-          await again.call.settled(again.older);
-          await again.call.heardOut(again.older);
-          if ((await again.call.press(press)).keysProblem('') !== undefined)
-            lab.skip(`these keys are not answered behind ${reply.name} either`);
-          lab.fail(`${why}; behind it they ${answered}`);
-        }
-        if (pressed.terminal === undefined) await call.hangUp();
-      });
-    },
+export function keysOverReplyAnswered(leastMs: number, answered: string): (lab: Lab) => Promise<void> {
+  return async (lab) => {
+    await lab.demandKeysWork();
+    const { press } = lab.suspect;
+    await withEach(lab, await repliesBy(lab, streamedFirstMs, leastMs), NOT_CUTTABLE, async (reply) => {
+      const { call, older } = await replayed(lab, reply);
+      demandKeysAsked(lab, call, reply);
+      await call.take('dtmf_start');
+      await call.closeTurns(older);
+      const pressed = await call.press(press);
+      const why = pressed.keysProblem(`keys that were pressed over ${reply.name}`);
+      if (why !== undefined) {
+        lab.note(`the same keys behind ${reply.name}`);
+        const again = await replayed(lab, reply);
+        await again.call.settled(again.older);
+        await again.call.heardOut(again.older);
+        if ((await again.call.press(press)).keysProblem('') !== undefined)
+          lab.skip(`these keys are not answered behind ${reply.name} either`);
+        lab.fail(`${why}; behind it they ${answered}`);
+      }
+      if (pressed.terminal === undefined) await call.hangUp();
+    });
   };
 }
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../base/json.ts';
 import type { Lab } from '../lab.ts';
-import type { Check } from '../check.ts';
-import { BUSY } from '../interrupting.ts';
+import type { Runs } from '../catalog.ts';
+import { BUSY } from '../cuttable-reply.ts';
 import { endingText, MULAW_FORMAT, SILENCE } from '../rpc-call.ts';
 import type { RpcLab } from '../rpc-probe.ts';
 import { readToken, type SignOrder, type TokenSigner } from '../tokens.ts';
@@ -26,11 +26,6 @@ function signerOf(lab: Lab): TokenSigner {
   return lab.suspect.signer ?? lab.skip('needs a platform that signs tokens: --platform');
 }
 
-/** The claims of the good token. */
-function goodClaims(lab: Lab): JsonObject {
-  return readToken(lab.suspect.token ?? '')?.claims ?? lab.skip('the good token cannot be read');
-}
-
 function nowS(lab: Lab): number {
   return Math.floor(lab.suspect.clock.nowMs() / 1000);
 }
@@ -38,32 +33,27 @@ function nowS(lab: Lab): number {
 /** Tokens that a server must reject, by name. */
 type Orders = (lab: Lab) => Readonly<Record<string, SignOrder>>;
 
-function refusedCheck(id: string, rules: readonly [string, ...string[]], title: string, orders: Orders): Check {
-  return {
-    ...{ id, rules, title },
-    needs: ['token_check', 'token', 'signer'],
-    run: async (lab) => {
-      const signer = signerOf(lab);
-      for (const [name, order] of Object.entries(orders(lab)))
-        await demandRefused(lab, { [name]: lab.probe.authorization(await signer.sign(order)) });
-    },
+function refused(orders: Orders): (lab: Lab) => Promise<void> {
+  return async (lab) => {
+    const signer = signerOf(lab);
+    for (const [name, order] of Object.entries(orders(lab)))
+      await demandRefused(lab, { [name]: lab.probe.authorization(await signer.sign(order)) });
   };
 }
 
-/** A check that a token with one other claim is rejected. */
-function claimCheck(id: string, rules: readonly [string, ...string[]], words: string, claims: (lab: Lab) => JsonObject): Check {
-  return refusedCheck(id, rules, `A token with another ${words} is refused.`, (lab) => ({
-    [`a token with another ${words}`]: { claims: claims(lab) },
-  }));
+function otherClaim(words: string, claims: (lab: Lab) => JsonObject): (lab: Lab) => Promise<void> {
+  return refused((lab) => ({ [`a token with another ${words}`]: { claims: claims(lab) } }));
 }
 
-const { claimName, textClaim } = {
-  claimName: (lab: Lab, name: 'url' | 'schema' | 'org'): string => lab.suspect.profile.jws.claims[name],
-  textClaim: (lab: Lab, name: string): string => {
-    const value = goodClaims(lab)[name];
-    return typeof value === 'string' ? value : lab.skip(`the good token has no text as ${name}`);
-  },
-};
+function claimName({ suspect }: Lab, name: 'url' | 'schema' | 'org'): string {
+  return suspect.profile.jws.claims[name];
+}
+
+function textClaim(lab: Lab, name: string): string {
+  const claims = readToken(lab.suspect.token ?? '')?.claims ?? lab.skip('the good token cannot be read');
+  const value = claims[name];
+  return typeof value === 'string' ? value : lab.skip(`the good token has no text as ${name}`);
+}
 
 /** An address as another spelling of the same endpoint. */
 function otherSpelling(url: string): string {
@@ -76,17 +66,14 @@ function withDefaultPort(url: string): string | undefined {
 }
 
 /** The checks for every transport. */
-export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
-  refusedCheck('hs256-refused', ['J-11', 'J-22'], 'A token that is signed with the public key as a secret is refused.', () => ({
+export const SIGNED_TOKEN_CHECKS: Runs = {
+  'hs256-refused': refused(() => ({
     'a token of HS256 with the public key as its secret': { header: { alg: 'HS256' }, by: 'public_key' },
   })),
-  {
-    ...refusedCheck('critical-header-refused', ['J-22'], 'A token with a header that must be understood is refused.', () => ({
-      'a token with crit': { header: { crit: ['conformance'], conformance: true } },
-    })),
-    level: 'advice',
-  },
-  refusedCheck('look-alike-issuer-refused', ['J-24', 'J-12'], 'An issuer that looks like a trusted one is refused.', (lab) => {
+  'critical-header-refused': refused(() => ({
+    'a token with crit': { header: { crit: ['conformance'], conformance: true } },
+  })),
+  'look-alike-issuer-refused': refused((lab) => {
     const issuer = textClaim(lab, 'iss');
     return {
       'an issuer with a suffix': { claims: { iss: `${issuer}.example` } },
@@ -94,55 +81,38 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
       'an issuer in upper case': { claims: { iss: issuer.toUpperCase() } },
     };
   }),
-  {
-    ...refusedCheck('key-id-demanded', ['J-14', 'J-25'], 'A token is refused whose key id is missing or unknown.', () => ({
-      'a token without a key id': { header: { kid: null } },
-      'a token with an unknown key id': { header: { kid: randomUUID() } },
-    })),
-    phase: 'last',
+  'key-id-demanded': refused(() => ({
+    'a token without a key id': { header: { kid: null } },
+    'a token with an unknown key id': { header: { kid: randomUUID() } },
+  })),
+  'key-requests-bounded': async (lab) => {
+    const signer = signerOf(lab);
+    const before = await signer.keyRequests();
+    for (let round = 0; round < UNKNOWN_IDS; round += 1)
+      await lab.probe.present(lab.probe.authorization(await signer.sign({ header: { kid: randomUUID() } })));
+    const asked = (await signer.keyRequests()) - before;
+    if (asked > MAX_REQUESTS) lab.fail(`${String(UNKNOWN_IDS)} unknown key ids made ${String(asked)} requests for the keys`);
   },
-  {
-    id: 'key-requests-bounded',
-    rules: ['J-25', 'J-14'],
-    title: 'Unknown key ids do not make the server ask for the keys again and again.',
-    needs: ['token_check', 'token', 'signer'],
-    phase: 'last',
-    run: async (lab) => {
-      const signer = signerOf(lab);
-      const before = await signer.keyRequests();
-      for (let round = 0; round < UNKNOWN_IDS; round += 1)
-        await lab.probe.present(lab.probe.authorization(await signer.sign({ header: { kid: randomUUID() } })));
-      const asked = (await signer.keyRequests()) - before;
-      if (asked > MAX_REQUESTS) lab.fail(`${String(UNKNOWN_IDS)} unknown key ids made ${String(asked)} requests for the keys`);
-    },
-  },
-  refusedCheck('expired-refused', ['J-16', 'J-27'], 'A token that has ended is refused.', (lab) => ({
+  'expired-refused': refused((lab) => ({
     'a token that has ended': { claims: { exp: nowS(lab) - ENDED_S } },
   })),
-  {
-    id: 'clock-skew-allowed',
-    rules: ['J-27'],
-    title: 'A token that ended 20 s ago is let in: clocks may differ by up to 30 s.',
-    level: 'ours',
-    needs: ['token_check', 'token', 'signer'],
-    run: async (lab) => {
-      const endedAtS = nowS(lab) - JUST_ENDED_S;
-      const token = await signerOf(lab).sign({ claims: { exp: endedAtS } });
-      const { isTaken, how } = await lab.probe.present(lab.probe.authorization(token));
-      if (!isTaken && nowS(lab) >= endedAtS + SKEW_S) lab.skip(BUSY);
-      if (!isTaken) lab.fail(`a call with a token that ended ${String(JUST_ENDED_S)} s ago ${how}`);
-    },
+  'clock-skew-allowed': async (lab) => {
+    const endedAtS = nowS(lab) - JUST_ENDED_S;
+    const token = await signerOf(lab).sign({ claims: { exp: endedAtS } });
+    const { isTaken, how } = await lab.probe.present(lab.probe.authorization(token));
+    if (!isTaken && nowS(lab) >= endedAtS + SKEW_S) lab.skip(BUSY);
+    if (!isTaken) lab.fail(`a call with a token that ended ${String(JUST_ENDED_S)} s ago ${how}`);
   },
-  refusedCheck('endless-refused', ['J-16', 'J-27'], 'A token without an end is refused.', () => ({
+  'endless-refused': refused(() => ({
     'a token without exp': { claims: { exp: null } },
   })),
-  refusedCheck('not-yet-valid-refused', ['J-16', 'J-27'], 'A token that is not valid yet is refused.', (lab) => ({
+  'not-yet-valid-refused': refused((lab) => ({
     'a token that is not valid yet': { claims: { nbf: nowS(lab) + NOT_YET_S } },
   })),
-  claimCheck('audience-demanded', ['J-17', 'J-28'], 'audience', () => ({ aud: 'conformance' })),
-  claimCheck('subject-demanded', ['J-17', 'J-28'], 'subject', () => ({ sub: 'conformance' })),
-  claimCheck('nonce-demanded', ['J-18', 'J-28'], 'nonce', () => ({ jti: randomUUID() })),
-  refusedCheck('url-demanded', ['J-19', 'J-28', 'J-29'], 'The address is compared character for character.', (lab) => {
+  'audience-demanded': otherClaim('audience', () => ({ aud: 'conformance' })),
+  'subject-demanded': otherClaim('subject', () => ({ sub: 'conformance' })),
+  'nonce-demanded': otherClaim('nonce', () => ({ jti: randomUUID() })),
+  'url-demanded': refused((lab) => {
     const name = claimName(lab, 'url');
     const url = textClaim(lab, name);
     const port = withDefaultPort(url);
@@ -152,83 +122,57 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
       ...(port === undefined ? {} : { 'a token with the default port': { claims: { [name]: port } } }),
     };
   }),
-  claimCheck('schema-demanded', ['J-1A', 'J-28', 'J-2E'], 'schema', (lab) => ({
+  'schema-demanded': otherClaim('schema', (lab) => ({
     [claimName(lab, 'schema')]: lab.probe.otherSchemaId,
   })),
-  {
-    id: 'organization-demanded',
-    rules: ['J-1B', 'J-28'],
-    title: 'A token of an organization that nobody knows is refused.',
-    needs: ['token_check', 'token', 'signer'],
-    run: async (lab) => {
-      const organizationId = randomUUID();
-      const token = await signerOf(lab).sign({ claims: { [claimName(lab, 'org')]: organizationId } });
-      await demandRefused(lab, { 'a token of an unknown organization': lab.probe.authorization(token) }, { organizationId });
-    },
+  'organization-demanded': async (lab) => {
+    const organizationId = randomUUID();
+    const token = await signerOf(lab).sign({ claims: { [claimName(lab, 'org')]: organizationId } });
+    await demandRefused(lab, { 'a token of an unknown organization': lab.probe.authorization(token) }, { organizationId });
   },
-  {
-    ...refusedCheck('audience-list-refused', ['J-28', 'J-17'], 'A token whose audience is a list is refused.', (lab) => ({
-      'a token whose audience is a list': { claims: { aud: [textClaim(lab, 'aud')] } },
-    })),
-    level: 'ours',
+  'audience-list-refused': refused((lab) => ({
+    'a token whose audience is a list': { claims: { aud: [textClaim(lab, 'aud')] } },
+  })),
+  'access-token-refused': refused(() => ({
+    'a token with token_type Bearer': { claims: { token_type: 'Bearer' } },
+  })),
+  'new-key-learned': async (lab) => {
+    const signer = signerOf(lab);
+    const old = await signer.sign({});
+    await signer.rotate();
+    const fresh = await signer.sign({ by: 'newest' });
+    const { clock, timing } = lab.suspect;
+    const untilMs = clock.monotonicMs() + timing.newKeyMs;
+    let { isTaken, how } = await lab.probe.present(lab.probe.authorization(fresh));
+    while (!isTaken && clock.monotonicMs() < untilMs) {
+      ({ isTaken, how } = await lab.probe.present(lab.probe.authorization(fresh)));
+      if (!isTaken) await lab.wait(Math.min(2000, timing.newKeyMs / 4));
+    }
+    if (!isTaken) lab.fail(`calls with a token of a new key were not taken for ${String(timing.newKeyMs)} ms; the last ${how}`);
+    const again = await lab.probe.present(lab.probe.authorization(old));
+    if (!again.isTaken) lab.fail(`a call with a token of the old key, which is still published, ${again.how}`);
   },
-  {
-    ...refusedCheck('access-token-refused', ['J-2F'], 'A token that says it is an access token is refused.', () => ({
-      'a token with token_type Bearer': { claims: { token_type: 'Bearer' } },
-    })),
-    level: 'advice',
-  },
-  {
-    id: 'new-key-learned',
-    rules: ['J-2A'],
-    title: 'A token of a new key is let in once the keys were asked for again, and one of the old key still is.',
-    needs: ['token_check', 'token', 'signer'],
-    run: async (lab) => {
-      const signer = signerOf(lab);
-      const old = await signer.sign({});
-      await signer.rotate();
-      const fresh = await signer.sign({ by: 'newest' });
-      const { clock, timing } = lab.suspect;
-      const untilMs = clock.monotonicMs() + timing.newKeyMs;
-      let { isTaken, how } = await lab.probe.present(lab.probe.authorization(fresh));
-      while (!isTaken && clock.monotonicMs() < untilMs) {
-        ({ isTaken, how } = await lab.probe.present(lab.probe.authorization(fresh)));
-        if (!isTaken) await lab.wait(Math.min(2000, timing.newKeyMs / 4));
-      }
-      if (!isTaken) lab.fail(`calls with a token of a new key were not taken for ${String(timing.newKeyMs)} ms; the last ${how}`);
-      const again = await lab.probe.present(lab.probe.authorization(old));
-      if (!again.isTaken) lab.fail(`a call with a token of the old key, which is still published, ${again.how}`);
-    },
-  },
-];
+};
 
-/** The checks of RPCs alone. */
-export const RPC_SIGNED_TOKEN_CHECKS: readonly Check<RpcLab>[] = [
-  {
-    id: 'admitted-call-not-cut',
-    rules: ['J-04'],
-    title: 'An RPC that was let in is not cut when its token ends.',
-    level: 'ours',
-    needs: ['token_check', 'token', 'signer'],
-    run: async (lab) => {
-      const { clock, organizationId, timing } = lab.suspect;
-      const call = await lab.ready();
-      const endsAtS = nowS(lab) + SKEW_LEFT_S;
-      const connection = lab.probe.connect(lab.probe.authorization(await signerOf(lab).sign({ claims: { exp: endsAtS - SKEW_S } })));
-      // The watched RPC opens before anything else; the request after it shows that its token was still good then.
-      const watched = lab.probe.call(call.ids, connection).open(MULAW_FORMAT, SILENCE);
-      const list = await connection.list(organizationId, timing.answerMs, lab.log);
-      if ('code' in list) lab.skip('a token that ended 26 s ago is refused: the server allows clocks less difference, or lists no agents');
-      if (watched.ending !== undefined) lab.skip('the RPC that was to be watched ended at once');
-      while (watched.ending === undefined && clock.nowMs() < (endsAtS + WATCHED_S) * 1000) {
-        await lab.wait(WATCH_TICK_MS);
-        watched.send(call.message(SILENCE));
-      }
-      if (watched.isCompleted) lab.skip('the server ended the silent RPC by itself, with OK');
-      if (watched.ending !== undefined) lab.fail(`the RPC ${endingText(watched.ending)} at the time when its token ended`);
-      watched.halfClose();
-      await watched.settled(timing.answerMs);
-      await call.hangUp();
-    },
+export const RPC_SIGNED_TOKEN_CHECKS: Runs<RpcLab> = {
+  'admitted-call-not-cut': async (lab) => {
+    const { clock, organizationId, timing } = lab.suspect;
+    const call = await lab.ready();
+    const endsAtS = nowS(lab) + SKEW_LEFT_S;
+    const connection = lab.probe.connect(lab.probe.authorization(await signerOf(lab).sign({ claims: { exp: endsAtS - SKEW_S } })));
+    // The watched RPC opens before anything else; the request after it shows that its token was still good then.
+    const watched = lab.probe.call(call.ids, connection).open(MULAW_FORMAT, SILENCE);
+    const list = await connection.list(organizationId, timing.answerMs, lab.log);
+    if ('code' in list) lab.skip('a token that ended 26 s ago is refused: the server allows clocks less difference, or lists no agents');
+    if (watched.ending !== undefined) lab.skip('the RPC that was to be watched ended at once');
+    while (watched.ending === undefined && clock.nowMs() < (endsAtS + WATCHED_S) * 1000) {
+      await lab.wait(WATCH_TICK_MS);
+      watched.send(call.message(SILENCE));
+    }
+    if (watched.isCompleted) lab.skip('the server ended the silent RPC by itself, with OK');
+    if (watched.ending !== undefined) lab.fail(`the RPC ${endingText(watched.ending)} at the time when its token ended`);
+    watched.halfClose();
+    await watched.settled(timing.answerMs);
+    await call.hangUp();
   },
-];
+};

@@ -4,7 +4,7 @@ import { FRAME_MS, LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audi
 import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';
 import { mulawWav } from '../../../speech/wav.ts';
 import { LEAD_MS } from '../call.ts';
-import type { Check } from '../check.ts';
+import type { Runs } from '../catalog.ts';
 import { isHeard, playMs } from '../heard.ts';
 import { silenceOf } from '../quiet-line.ts';
 import { eventInput, MULAW_FORMAT, SILENCE, type Input, type SpokenForm } from '../rpc-call.ts';
@@ -48,21 +48,14 @@ function wavFile(mulaw: Uint8Array): SpokenForm {
   return { before: [{ audio_input: { caller_audio: mulawWav(Buffer.concat([lead, mulaw])) } }], frames: [], silence: SILENCE };
 }
 
-/** A check that speech is heard in a form that the samples accept, too. */
-function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => SpokenForm): Check<RpcLab> {
-  return {
-    id,
-    rules: ['G-31'],
-    title: `Speech is heard when it comes as ${words}, which samples take beside the platform’s µ-law.`,
-    level: 'advice',
-    needs: ['call', 'speech'],
-    run: async (lab) => {
-      await lab.demandHeard();
-      const call = await lab.ready();
-      const turn = await call.speak(formOf(lab.speech));
-      if (!turn.hasStart) lab.fail(`speech as ${words} got no START_OF_INPUT, and plain speech did`);
-      await call.hangUp();
-    },
+/** Speech is heard in a form that the samples accept, too. */
+function heardAs(words: string, formOf: (mulaw: Uint8Array) => SpokenForm): (lab: RpcLab) => Promise<void> {
+  return async (lab) => {
+    await lab.demandHeard();
+    const call = await lab.ready();
+    const turn = await call.speak(formOf(lab.speech));
+    if (!turn.hasStart) lab.fail(`speech as ${words} got no START_OF_INPUT, and plain speech did`);
+    await call.hangUp();
   };
 }
 
@@ -78,116 +71,86 @@ async function uncuttable(lab: RpcLab): Promise<{ readonly agentId: string; read
   return found ?? lab.skip('no agent on the list has a welcome of a second that may not be cut');
 }
 
-export const SPEECH_CHECKS: readonly Check<RpcLab>[] = [
-  formCheck('speech-as-linear16-8k', '16-bit PCM at 8 kHz', (mulaw) => linear16(mulaw, LINE_RATE_HZ)),
-  formCheck('speech-as-linear16-16k', '16-bit PCM at 16 kHz', (mulaw) => linear16(mulaw, WIDE_HZ)),
-  formCheck('speech-as-wav', 'a WAV file', wavFile),
-  {
-    id: 'format-remembered',
-    rules: ['G-32'],
-    title: 'A format that was named once holds for all later audio of the call.',
-    level: 'advice',
-    needs: ['call', 'speech'],
-    run: async (lab) => {
-      const form = linear16(lab.speech, WIDE_HZ);
-      const call = await lab.ready();
-      const named = await call.speak(form);
-      if (!named.hasStart) lab.skip('speech as 16-bit PCM at 16 kHz is not heard even where it is named');
-      if (named.terminal !== undefined) lab.skip('the bot ends the call after the first words');
-      await call.heardOut(named);
-      const quiet = await call.turn('speech', ...Array<Input>(50).fill(form.silence));
-      if (quiet.hasStart) {
-        await call.heardOut(quiet);
-        const control = await call.turn('speech', ...form.before, ...Array<Input>(50).fill(form.silence));
-        if (control.hasStart) lab.skip('silence is announced as speech also where its format is named');
-        lab.fail('START_OF_INPUT came upon silence in the format of an earlier RPC, and with its format it did not');
-      }
-      if (quiet.terminal !== undefined) lab.skip('the bot ends the call after silence');
+export const SPEECH_CHECKS: Runs<RpcLab> = {
+  'speech-as-linear16-8k': heardAs('16-bit PCM at 8 kHz', (mulaw) => linear16(mulaw, LINE_RATE_HZ)),
+  'speech-as-linear16-16k': heardAs('16-bit PCM at 16 kHz', (mulaw) => linear16(mulaw, WIDE_HZ)),
+  'speech-as-wav': heardAs('a WAV file', wavFile),
+  'format-remembered': async (lab) => {
+    const form = linear16(lab.speech, WIDE_HZ);
+    const call = await lab.ready();
+    const named = await call.speak(form);
+    if (!named.hasStart) lab.skip('speech as 16-bit PCM at 16 kHz is not heard even where it is named');
+    if (named.terminal !== undefined) lab.skip('the bot ends the call after the first words');
+    await call.heardOut(named);
+    const quiet = await call.turn('speech', ...Array<Input>(50).fill(form.silence));
+    if (quiet.hasStart) {
       await call.heardOut(quiet);
-      const unnamed = await call.speak({ ...form, before: [] });
-      if (!unnamed.hasStart) {
-        await call.heardOut(unnamed);
-        const control = await call.speak(form);
-        if (!control.hasStart) lab.skip('later speech is not announced also where its format is named');
-        lab.fail('speech in the format of an earlier RPC got no START_OF_INPUT, and with its format it did');
+      const control = await call.turn('speech', ...form.before, ...Array<Input>(50).fill(form.silence));
+      if (control.hasStart) lab.skip('silence is announced as speech also where its format is named');
+      lab.fail('START_OF_INPUT came upon silence in the format of an earlier RPC, and with its format it did not');
+    }
+    if (quiet.terminal !== undefined) lab.skip('the bot ends the call after silence');
+    await call.heardOut(quiet);
+    const unnamed = await call.speak({ ...form, before: [] });
+    if (!unnamed.hasStart) {
+      await call.heardOut(unnamed);
+      const control = await call.speak(form);
+      if (!control.hasStart) lab.skip('later speech is not announced also where its format is named');
+      lab.fail('speech in the format of an earlier RPC got no START_OF_INPUT, and with its format it did');
+    }
+    await call.hangUp();
+  },
+  'tiny-packets-taken': async (lab) => {
+    const call = await lab.ready();
+    const tiny = { audio_input: { caller_audio: new Uint8Array(TINY_BYTES).fill(MULAW_SILENCE) } };
+    const { hasStart, endProblem, terminal } = await call.turn('speech', MULAW_FORMAT, tiny, tiny, tiny, SILENCE);
+    if (hasStart || endProblem !== undefined) {
+      const control = await (await lab.ready()).turn('speech', MULAW_FORMAT, SILENCE);
+      if (hasStart) {
+        if (control.hasStart) lab.skip('a frame of silence alone is announced as speech, too');
+        lab.fail(`START_OF_INPUT came upon packets of ${String(TINY_BYTES)} silent bytes, and not upon a frame of silence alone`);
       }
-      await call.hangUp();
-    },
+      if (control.endProblem !== undefined) lab.skip(`an RPC with a frame of silence alone ${control.endProblem}, too`);
+      lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${endProblem ?? ''}, and one with silence alone did not`);
+    }
+    if (terminal === undefined) await call.hangUp();
   },
-  {
-    id: 'tiny-packets-taken',
-    rules: ['G-33'],
-    title: 'A few packets of 3 bytes before the first audio, as the platform sends them, break nothing.',
-    needs: ['call'],
-    run: async (lab) => {
-      const call = await lab.ready();
-      const tiny = { audio_input: { caller_audio: new Uint8Array(TINY_BYTES).fill(MULAW_SILENCE) } };
-      const { hasStart, endProblem, terminal } = await call.turn('speech', MULAW_FORMAT, tiny, tiny, tiny, SILENCE);
-      if (hasStart || endProblem !== undefined) {
-        const control = await (await lab.ready()).turn('speech', MULAW_FORMAT, SILENCE);
-        if (hasStart) {
-          if (control.hasStart) lab.skip('a frame of silence alone is announced as speech, too');
-          lab.fail(`START_OF_INPUT came upon packets of ${String(TINY_BYTES)} silent bytes, and not upon a frame of silence alone`);
-        }
-        if (control.endProblem !== undefined) lab.skip(`an RPC with a frame of silence alone ${control.endProblem}, too`);
-        lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${endProblem ?? ''}, and one with silence alone did not`);
-      }
-      if (terminal === undefined) await call.hangUp();
-    },
+  'only-speech-announced': noiseNotAnnounced,
+  'probes-are-no-speech': async (lab) => {
+    await lab.demandHeard();
+    const call = await lab.ready();
+    // The middle of the speech, where it is loud. More small messages would be delayed on the way.
+    const middle = Math.max(0, Math.floor((lab.speech.length - MAX_PROBES * PROBE_BYTES) / 2));
+    const speech = lab.speech.subarray(middle, middle + MAX_PROBES * PROBE_BYTES);
+    const probes = Array.from({ length: Math.ceil(speech.length / PROBE_BYTES) }, (_, index) => ({
+      audio_input: { caller_audio: speech.subarray(index * PROBE_BYTES, (index + 1) * PROBE_BYTES) },
+    }));
+    const turn = call.start('speech', MULAW_FORMAT, ...probes);
+    await call.until(turn, () => turn.hasStart || turn.hasPrompt, LATE_ANSWER_MS);
+    // A bot may ask again when the RPC is closed without speech, and before that only when it has heard something.
+    const isAnswered = turn.hasPrompt;
+    await call.closeTurns(turn);
+    const came = turn.hasStart ? 'START_OF_INPUT' : isAnswered ? 'a prompt' : undefined;
+    if (came !== undefined) lab.fail(`${came} came upon speech in pieces of ${String(PROBE_BYTES)} bytes`);
+    const broken = turn.endProblem;
+    // On a busy machine so many small messages were delayed until the RPC was cancelled.
+    if (broken !== undefined && !turn.isOver) lab.giveUp(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
+    if (broken !== undefined) lab.fail(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
+    await call.hangUp();
   },
-  noiseNotAnnounced({ id: 'only-speech-announced', rules: ['G-36'], title: 'Silence and line noise are not announced as speech.' }),
-  {
-    id: 'probes-are-no-speech',
-    rules: ['G-34'],
-    title: 'Audio of less than 15 bytes is no sound, however much of it comes.',
-    level: 'advice',
-    needs: ['call', 'speech'],
-    run: async (lab) => {
-      await lab.demandHeard();
-      const call = await lab.ready();
-      // The middle of the speech, where it is loud. More small messages would be delayed on the way.
-      const middle = Math.max(0, Math.floor((lab.speech.length - MAX_PROBES * PROBE_BYTES) / 2));
-      const speech = lab.speech.subarray(middle, middle + MAX_PROBES * PROBE_BYTES);
-      const probes = Array.from({ length: Math.ceil(speech.length / PROBE_BYTES) }, (_, index) => ({
-        audio_input: { caller_audio: speech.subarray(index * PROBE_BYTES, (index + 1) * PROBE_BYTES) },
-      }));
-      const turn = call.start('speech', MULAW_FORMAT, ...probes);
-      await call.until(turn, () => turn.hasStart || turn.hasPrompt, LATE_ANSWER_MS);
-      // A bot may ask again when the RPC is closed without speech, and before that only when it has heard something.
-      const isAnswered = turn.hasPrompt;
-      await call.closeTurns(turn);
-      const came = turn.hasStart ? 'START_OF_INPUT' : isAnswered ? 'a prompt' : undefined;
-      if (came !== undefined) lab.fail(`${came} came upon speech in pieces of ${String(PROBE_BYTES)} bytes`);
-      const broken = turn.endProblem;
-      // On a busy machine so many small messages were delayed until the RPC was cancelled.
-      if (broken !== undefined && !turn.isOver) lab.giveUp(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
-      if (broken !== undefined) lab.fail(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
-      await call.hangUp();
-    },
+  'start-waits-for-uncuttable-prompt': async (lab) => {
+    const { agentId, ms } = await uncuttable(lab);
+    const { clock, timing } = lab.suspect;
+    const call = lab.probe.call({ agentId });
+    const welcome = call.start('session_start', eventInput('SESSION_START'));
+    welcome.rpc.halfClose();
+    await call.until(welcome, () => welcome.final !== undefined, timing.answerMs);
+    const playedFromMs = welcome.answers[0]?.atMs ?? lab.skip('the welcome did not come');
+    const untilMs = playedFromMs + ms * WATCHED_PART;
+    const turn = call.listen();
+    await call.stream(turn, Buffer.concat([lab.speech, silenceOf(ms * timing.pace)]), () => turn.hasStart || clock.monotonicMs() > untilMs);
+    turn.rpc.cancel();
+    if ((turn.start?.atMs ?? untilMs) < untilMs) lab.fail('START_OF_INPUT came while a prompt played that may not be cut');
+    await call.hangUp();
   },
-  {
-    id: 'start-waits-for-uncuttable-prompt',
-    rules: ['G-37'],
-    title: 'Speech is not announced while a prompt plays that may not be cut.',
-    needs: ['call', 'speech'],
-    run: async (lab) => {
-      const { agentId, ms } = await uncuttable(lab);
-      const { clock, timing } = lab.suspect;
-      const call = lab.probe.call({ agentId });
-      const welcome = call.start('session_start', eventInput('SESSION_START'));
-      welcome.rpc.halfClose();
-      await call.until(welcome, () => welcome.final !== undefined, timing.answerMs);
-      const playedFromMs = welcome.answers[0]?.atMs ?? lab.skip('the welcome did not come');
-      const untilMs = playedFromMs + ms * WATCHED_PART;
-      const turn = call.listen();
-      await call.stream(
-        turn,
-        Buffer.concat([lab.speech, silenceOf(ms * timing.pace)]),
-        () => turn.hasStart || clock.monotonicMs() > untilMs,
-      );
-      turn.rpc.cancel();
-      if ((turn.start?.atMs ?? untilMs) < untilMs) lab.fail('START_OF_INPUT came while a prompt played that may not be cut');
-      await call.hangUp();
-    },
-  },
-];
+};

@@ -2,7 +2,7 @@
 import { startIssuer, type Issuer } from '../../platform/issuer.ts';
 import type { Lab } from '../lab.ts';
 import type { Presented } from '../probe.ts';
-import type { Check } from '../check.ts';
+import type { Runs } from '../catalog.ts';
 import type { RpcLab } from '../rpc-probe.ts';
 import { changed, readToken, writeToken, type TokenParts } from '../tokens.ts';
 
@@ -115,113 +115,68 @@ export function malformedTokens(lab: Lab): Readonly<Record<string, string>> {
 }
 
 /** The checks for every transport. */
-export const TOKEN_CHECKS: readonly Check[] = [
-  {
-    id: 'good-token-accepted',
-    rules: ['J-20'],
-    title: 'A good token is let in.',
-    needs: ['token_check'],
-    run: async (lab) => {
-      const token = lab.suspect.token ?? lab.skip('needs a good token: --token-file or --platform');
-      const { isForbidden, how } = await lab.probe.present(lab.probe.authorization(token));
-      if (isForbidden) lab.fail(`a call with the token that was given ${how}`);
-    },
+export const TOKEN_CHECKS: Runs = {
+  'good-token-accepted': async (lab) => {
+    const token = lab.suspect.token ?? lab.skip('needs a good token: --token-file or --platform');
+    const { isForbidden, how } = await lab.probe.present(lab.probe.authorization(token));
+    if (isForbidden) lab.fail(`a call with the token that was given ${how}`);
   },
-  {
-    id: 'other-scheme-refused',
-    rules: ['J-10', 'J-21'],
-    title: 'Another scheme and what is no base64url are refused.',
-    needs: ['token_check'],
-    run: (lab) =>
-      demandRefused(lab, {
-        'another scheme': 'Basic dXNlcjpwYXNz',
-        'what is no base64url': '~~~.###.!!!',
-        ...(lab.suspect.token === undefined ? {} : { 'the good token after another scheme': `Basic ${lab.suspect.token}` }),
-      }),
+  'other-scheme-refused': (lab) =>
+    demandRefused(lab, {
+      'another scheme': 'Basic dXNlcjpwYXNz',
+      'what is no base64url': '~~~.###.!!!',
+      ...(lab.suspect.token === undefined ? {} : { 'the good token after another scheme': `Basic ${lab.suspect.token}` }),
+    }),
+  'alg-none-refused': (lab) => {
+    const good = goodParts(lab);
+    const by = (alg: string | null, signature: string): string =>
+      lab.probe.authorization(writeToken({ ...good, header: changed(good.header, { alg }), signature }));
+    return demandRefused(lab, {
+      'a token of alg none without a signature': by('none', ''),
+      'a token of alg none with a signature': by('none', good.signature),
+      'a token without alg': by(null, good.signature),
+    });
   },
-  {
-    id: 'alg-none-refused',
-    rules: ['J-11', 'J-22'],
-    title: 'A token without a signature algorithm is refused.',
-    needs: ['token_check', 'token'],
-    run: (lab) => {
-      const good = goodParts(lab);
-      const by = (alg: string | null, signature: string): string =>
-        lab.probe.authorization(writeToken({ ...good, header: changed(good.header, { alg }), signature }));
-      return demandRefused(lab, {
-        'a token of alg none without a signature': by('none', ''),
-        'a token of alg none with a signature': by('none', good.signature),
-        'a token without alg': by(null, good.signature),
-      });
-    },
+  'foreign-issuer-refused': (lab) =>
+    withForeignIssuer(lab, (token) => demandRefused(lab, { 'a token of an issuer that nobody trusts': lab.probe.authorization(token) })),
+  'foreign-issuer-not-asked': async (lab) => {
+    if (!isBeside(lab)) lab.skip('an issuer of ours is seen by a server on this machine only: the target is none of the loopback');
+    await withForeignIssuer(lab, async (token, issuer) => {
+      const { isTaken } = await lab.probe.present(lab.probe.authorization(token));
+      if (isTaken) lab.skip('the token was let in, which is another breach');
+      const asked = issuer.requests.length;
+      if (asked > 0) lab.fail(`${String(asked)} requests came to the issuer of a token that was not let in`);
+    });
   },
-  {
-    id: 'foreign-issuer-refused',
-    rules: ['J-12'],
-    title: 'A token of an unknown issuer is refused; beside the server, also one whose keys can be fetched.',
-    needs: ['token_check', 'token'],
-    run: (lab) =>
-      withForeignIssuer(lab, (token) => demandRefused(lab, { 'a token of an issuer that nobody trusts': lab.probe.authorization(token) })),
+  'foreign-signature-refused': async (lab) => {
+    const good = goodParts(lab);
+    const issuer = await startIssuer({ profile: lab.suspect.profile });
+    const forged = issuer.forge({ header: good.header, claims: good.claims });
+    await issuer.close();
+    await demandRefused(lab, {
+      'a token that another key has signed under the right key id': lab.probe.authorization(forged),
+      'a token whose payload was changed': lab.probe.authorization(writeToken({ ...good, claims: changed(good.claims, { added: true }) })),
+    });
   },
-  {
-    id: 'foreign-issuer-not-asked',
-    rules: ['J-23', 'J-12'],
-    title: 'An unknown issuer is not even asked for its keys.',
-    needs: ['token_check', 'token'],
-    run: async (lab) => {
-      if (!isBeside(lab)) lab.skip('an issuer of ours is seen by a server on this machine only: the target is none of the loopback');
-      await withForeignIssuer(lab, async (token, issuer) => {
-        const { isTaken } = await lab.probe.present(lab.probe.authorization(token));
-        if (isTaken) lab.skip('the token was let in, which is another breach');
-        const asked = issuer.requests.length;
-        if (asked > 0) lab.fail(`${String(asked)} requests came to the issuer of a token that was not let in`);
-      });
-    },
+  'refusals-look-alike': async (lab) => {
+    const good = goodParts(lab);
+    const { signer } = lab.suspect;
+    const tokens = [
+      writeToken({ ...good, header: changed(good.header, { alg: 'none' }), signature: '' }),
+      writeToken({ ...good, claims: changed(good.claims, { added: true }) }),
+      ...(signer === undefined ? [] : [await signer.sign({ claims: { exp: 1 } }), await signer.sign({ claims: { aud: 'conformance' } })]),
+    ];
+    const words = new Set<string>();
+    for (const token of tokens) {
+      const { isTaken, isRefused, how, words: said } = await lab.probe.present(lab.probe.authorization(token));
+      // Accepting one is another breach.
+      if (isTaken) continue;
+      if (!isRefused) lab.fail(`a call with a refused token ${how} and was not refused with ${lab.probe.refusal}`);
+      words.add(plainWords(said));
+    }
+    if (words.size > 1) lab.fail(`tokens with different faults were refused in ${String(words.size)} different wordings`);
   },
-  {
-    id: 'foreign-signature-refused',
-    rules: ['J-15', 'J-26'],
-    title: 'A token that another key has signed, or that was changed, is refused.',
-    needs: ['token_check', 'token'],
-    run: async (lab) => {
-      const good = goodParts(lab);
-      const issuer = await startIssuer({ profile: lab.suspect.profile });
-      const forged = issuer.forge({ header: good.header, claims: good.claims });
-      await issuer.close();
-      await demandRefused(lab, {
-        'a token that another key has signed under the right key id': lab.probe.authorization(forged),
-        'a token whose payload was changed': lab.probe.authorization(
-          writeToken({ ...good, claims: changed(good.claims, { added: true }) }),
-        ),
-      });
-    },
-  },
-  {
-    id: 'refusals-look-alike',
-    rules: ['J-1C'],
-    title: 'Every refused token is refused in the same words: the reason is for operators.',
-    level: 'ours',
-    needs: ['token_check', 'token'],
-    run: async (lab) => {
-      const good = goodParts(lab);
-      const { signer } = lab.suspect;
-      const tokens = [
-        writeToken({ ...good, header: changed(good.header, { alg: 'none' }), signature: '' }),
-        writeToken({ ...good, claims: changed(good.claims, { added: true }) }),
-        ...(signer === undefined ? [] : [await signer.sign({ claims: { exp: 1 } }), await signer.sign({ claims: { aud: 'conformance' } })]),
-      ];
-      const words = new Set<string>();
-      for (const token of tokens) {
-        const { isTaken, isRefused, how, words: said } = await lab.probe.present(lab.probe.authorization(token));
-        // Accepting one is another breach.
-        if (isTaken) continue;
-        if (!isRefused) lab.fail(`a call with a refused token ${how} and was not refused with ${lab.probe.refusal}`);
-        words.add(plainWords(said));
-      }
-      if (words.size > 1) lab.fail(`tokens with different faults were refused in ${String(words.size)} different wordings`);
-    },
-  },
-];
+};
 
 /** Requires that the good token is accepted after a scheme. */
 async function demandTaken(lab: Lab, scheme: string): Promise<void> {
@@ -230,59 +185,20 @@ async function demandTaken(lab: Lab, scheme: string): Promise<void> {
   if (!isTaken) lab.fail(`a call with the good token after "${scheme} " ${how}`);
 }
 
-/** The checks of RPCs alone. */
-export const RPC_TOKEN_CHECKS: readonly Check<RpcLab>[] = [
-  {
-    id: 'no-token-refused',
-    rules: ['G-02', 'J-21'],
-    title: 'An RPC without a token, with its first message sent, ends as UNAUTHENTICATED without a response.',
-    needs: ['token_check'],
-    run: (lab) => demandRefused(lab, { 'a call without a token': null }),
+export const RPC_TOKEN_CHECKS: Runs<RpcLab> = {
+  'no-token-refused': (lab) => demandRefused(lab, { 'a call without a token': null }),
+  'refused-before-first-message': async (lab) => {
+    if (!lab.suspect.wantsToken) lab.skip('calls need no token');
+    const rpc = lab.probe.call({}, lab.probe.connect(null)).open();
+    await rpc.until(() => rpc.ending !== undefined, lab.suspect.timing.answerMs);
+    if (rpc.ending === undefined) lab.fail('an RPC without a token and without a message was left open');
   },
-  {
-    id: 'refused-before-first-message',
-    rules: ['G-02'],
-    title: 'An RPC without a token is refused before its first message is there.',
-    level: 'ours',
-    needs: ['token_check'],
-    run: async (lab) => {
-      if (!lab.suspect.wantsToken) lab.skip('calls need no token');
-      const rpc = lab.probe.call({}, lab.probe.connect(null)).open();
-      await rpc.until(() => rpc.ending !== undefined, lab.suspect.timing.answerMs);
-      if (rpc.ending === undefined) lab.fail('an RPC without a token and without a message was left open');
-    },
+  'bearer-accepted': (lab) => demandTaken(lab, 'Bearer'),
+  'bearer-in-any-case': async (lab) => {
+    const { isTaken } = await lab.probe.present(`Bearer ${lab.suspect.token ?? ''}`);
+    if (!isTaken) lab.skip('the token is not taken after “Bearer”, which is another breach');
+    for (const scheme of ['bearer', 'BEARER']) await demandTaken(lab, scheme);
   },
-  {
-    id: 'bearer-accepted',
-    rules: ['G-03', 'J-20'],
-    title: 'The token is taken after “Bearer” as it is alone.',
-    needs: ['token_check', 'token'],
-    run: (lab) => demandTaken(lab, 'Bearer'),
-  },
-  {
-    id: 'bearer-in-any-case',
-    rules: ['G-03'],
-    title: 'The token is taken after “bearer” and “BEARER”, too: the name of a scheme has no case.',
-    level: 'advice',
-    needs: ['token_check', 'token'],
-    run: async (lab) => {
-      const { isTaken } = await lab.probe.present(`Bearer ${lab.suspect.token ?? ''}`);
-      if (!isTaken) lab.skip('the token is not taken after “Bearer”, which is another breach');
-      for (const scheme of ['bearer', 'BEARER']) await demandTaken(lab, scheme);
-    },
-  },
-  {
-    id: 'malformed-token-refused',
-    rules: ['G-03', 'J-21'],
-    title: 'An empty token and one without exactly three parts are refused.',
-    needs: ['token_check'],
-    run: (lab) => demandRefused(lab, malformedTokens(lab)),
-  },
-  {
-    id: 'odd-json-refused',
-    rules: ['G-92', 'J-2C'],
-    title: 'A token that makes a careless check throw is refused, by any error: nothing that breaks lets anybody in.',
-    needs: ['token_check'],
-    run: (lab) => demandRefused(lab, oddTokens(lab), { mayBreak: true }),
-  },
-];
+  'malformed-token-refused': (lab) => demandRefused(lab, malformedTokens(lab)),
+  'odd-json-refused': (lab) => demandRefused(lab, oddTokens(lab), { mayBreak: true }),
+};

@@ -8,7 +8,6 @@ import { PLATFORM_NO_INPUT_MS } from '../../lines/wire-rules.ts';
 import { answerText, quoted } from '../exchange.ts';
 import { KEYS } from '../../caller/key.ts';
 
-/** One message of the server. */
 export interface Message {
   /** When it came, monotonic, ms. */
   readonly atMs: number;
@@ -20,13 +19,11 @@ export interface Message {
   readonly answer: Answer | undefined;
 }
 
-/** A message that is an answer. */
 export type AnswerMessage = Message & { readonly answer: Answer };
 
 /** Longest part of a message that is shown as received, characters. */
 const MAX_SHOWN = 160;
 
-/** Reads one message. Nothing is thrown. */
 export function readMessage(data: Uint8Array, isBinary: boolean, atMs: number): Message {
   const json = objectOf(parseJson(data));
   const payload = json?.['type'] === 'VOICE_VA_RESPONSE' ? objectOf(json['payload']) : undefined;
@@ -45,7 +42,6 @@ export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return list.map(objectOf).filter((each) => each !== undefined);
 }
 
-/** The answers among messages. */
 export function answersIn(messages: readonly Message[]): readonly AnswerMessage[] {
   return messages.filter((message): message is AnswerMessage => message.answer !== undefined);
 }
@@ -55,7 +51,6 @@ export function finalIn(messages: readonly Message[]): AnswerMessage | undefined
   return answersIn(messages).find(({ answer }) => isClosing(answer));
 }
 
-/** The ERROR envelopes among messages. */
 export function errorsIn(messages: readonly Message[]): readonly JsonObject[] {
   return messages.flatMap(({ json }) => (json?.['type'] === 'ERROR' ? [json] : []));
 }

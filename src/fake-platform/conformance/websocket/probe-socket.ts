@@ -1,21 +1,21 @@
 // One socket to a server: sends any message, including what no honest platform sends, and
 // keeps what comes back, within limits: the answer to the upgrade, messages, and how it was closed. Knows no call and no rule.
-import { checkServerIdentity } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
 import { WebSocket, type RawData } from 'ws';
 import type { Clock } from '../../../base/clock.ts';
 import type { PlatformProfile } from '../../../contract/profile.ts';
 import type { Failure } from '../../lines/failure.ts';
-import type { ChannelOptions } from '../../lines/grpc-client.ts';
+import { dial, type DialOptions } from '../../lines/dial.ts';
+import { targetText, type Target } from '../../lines/target.ts';
 import { failureOfConnection } from '../../lines/socket/socket-failure.ts';
 import { Awaited } from '../awaited.ts';
 import { quoted, type ExchangeLog } from '../exchange.ts';
-import { redactor, type Redactor } from '../redaction.ts';
+import { redactor, type Redactor } from '../tokens.ts';
 import { errorsIn, messageText, readMessage, type Message } from './message.ts';
 
 /** How to reach a server, and the token to present. */
-export interface SocketOptions extends ChannelOptions {
+export interface SocketOptions extends DialOptions {
+  readonly target: Target;
   readonly profile: PlatformProfile;
   readonly clock: Clock;
   /** The channel; an unknown path begins with a slash (W-01). */
@@ -30,7 +30,6 @@ export interface SocketOptions extends ChannelOptions {
   readonly handshakeMs: number;
 }
 
-/** The result of the upgrade. */
 export type Handshake =
   | { readonly kind: 'open'; readonly extensions: string }
   /** Another answer than 101: its status and the text of its body. */
@@ -83,7 +82,7 @@ export class ProbeSocket {
     this.#redact = redactor(options.authorization, options.token);
     this.#awaited = new Awaited(options.clock, () => this.#isGivenUp);
     log.add('platform', name, `upgrade of ${pathOf(options)}${options.authorization === undefined ? ' without a token' : ''}`);
-    this.#socket = new WebSocket(urlOf(options), socketOptions(options));
+    this.#socket = new WebSocket(`${targetText({ ...options.target, pathPrefix: '' })}${pathOf(options)}`, socketOptions(options));
     this.#listen(options);
   }
 
@@ -132,14 +131,12 @@ export class ProbeSocket {
     this.#socket.send(text);
   }
 
-  /** Sends a binary frame. */
   sendBinary(bytes: Uint8Array, what: string): void {
     if (!this.isOpen) return;
     this.#log.add('platform', this.name, what);
     this.#socket.send(bytes, { binary: true });
   }
 
-  /** Sends a ping of the protocol. */
   ping(): void {
     if (!this.isOpen) return;
     this.#log.add('platform', this.name, 'ping of the protocol');
@@ -167,13 +164,9 @@ export class ProbeSocket {
 
   #listen({ handshakeMs }: SocketOptions): void {
     const socket = this.#socket;
-    socket.on('open', () => {
-      this.#shake({ kind: 'open', extensions: socket.extensions }, 'the socket is open');
-    });
+    socket.on('open', () => this.#shake({ kind: 'open', extensions: socket.extensions }, 'the socket is open'));
     socket.on('unexpected-response', (request, response) => {
-      this.#refused(response, () => {
-        request.destroy();
-      });
+      this.#refused(response, () => request.destroy());
     });
     socket.on('error', (error) => {
       if (this.handshake !== undefined) return;
@@ -183,9 +176,7 @@ export class ProbeSocket {
         : failureOfConnection(this.#redact(error.message));
       this.#shake({ kind: 'failed', failure }, `the upgrade failed: ${failure.code}`);
     });
-    socket.on('message', (data, isBinary) => {
-      this.#take(bytesOf(data), isBinary);
-    });
+    socket.on('message', (data, isBinary) => this.#take(bytesOf(data), isBinary));
     socket.on('pong', () => {
       this.pongs += 1;
       this.#log.add('server', this.name, 'pong of the protocol');
@@ -244,28 +235,15 @@ function pathOf({ channel, profile, target }: SocketOptions): string {
   return `${target.pathPrefix ?? ''}${path ?? '/'}`;
 }
 
-function urlOf(options: SocketOptions): string {
-  const { host, port, isSecure } = options.target;
-  return `${isSecure ? 'wss' : 'ws'}://${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}${pathOf(options)}`;
-}
-
 function socketOptions(options: SocketOptions): ConstructorParameters<typeof WebSocket>[2] {
-  const { target, serverName, certificateAuthority, authorization, isCompressing = false, handshakeMs } = options;
-  const checked = serverName ?? target.host;
+  const { authorization, isCompressing = false, handshakeMs } = options;
   return {
+    createConnection: () => dial(options, 'http/1.1').stream,
     headers: authorization === undefined ? {} : { authorization },
     perMessageDeflate: isCompressing ? { threshold: 0 } : false,
     handshakeTimeout: handshakeMs,
     maxPayload: MAX_MESSAGE_BYTES,
     followRedirects: false,
-    ...(target.isSecure
-      ? {
-          ...(certificateAuthority === undefined ? {} : { ca: Buffer.from(certificateAuthority) }),
-          ...(isIP(checked) === 0 ? { servername: checked } : {}),
-          checkServerIdentity: (_: string, certificate: Parameters<typeof checkServerIdentity>[1]) =>
-            checkServerIdentity(checked, certificate),
-        }
-      : {}),
   };
 }
 

@@ -4,9 +4,9 @@ import type { JsonObject } from '../../../base/json.ts';
 import { dtmfNameOf } from '../../../contract/numbers.ts';
 import { LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
 import type { Key } from '../../caller/key.ts';
-import { LEAD_MS, ProbeCall, ProbeTurn, type CallerActs, type ProbeIds, type ProbeTurnKind } from '../call.ts';
+import { LEAD_MS, PLAIN_EVENTS, ProbeCall, ProbeTurn, type CallerActs, type ProbeIds, type ProbeTurnKind } from '../call.ts';
 import { playLeftMs } from '../heard.ts';
-import { atPace } from '../pacing.ts';
+import { atPace } from '../awaited.ts';
 import { silenceOf } from '../quiet-line.ts';
 import { answersIn, finalIn, type AnswerMessage, type Message } from './message.ts';
 import type { ProbeSocket } from './probe-socket.ts';
@@ -28,12 +28,10 @@ const LATE_MS = 3000;
 /** Longest silence after speech, and audio that continues after a FINAL, ms of audio. */
 const [TAIL_MS, AFTER_MS] = [20_000, 300];
 
-/** An event of the platform. */
 export function eventOf(event_type: string, more: JsonObject = {}): JsonObject {
   return { event_input: { event_type, ...more } };
 }
 
-/** Caller audio. */
 export function audioOf(mulaw: Uint8Array): JsonObject {
   return {
     audio_input: {
@@ -55,20 +53,8 @@ const FLOW_EVENT = eventOf('CUSTOM_EVENT', { name: 'conformance', parameters: { 
 
 /** What is sent in a turn of a kind; speech is no single message. */
 function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): JsonObject {
-  switch (kind) {
-    case 'session_start':
-      return eventOf('SESSION_START');
-    case 'dtmf_start':
-      return eventOf('START_OF_DTMF');
-    case 'dtmf':
-      return keysOf(keys);
-    case 'no_input':
-      return eventOf('NO_INPUT');
-    case 'custom_event':
-      return FLOW_EVENT;
-    case 'session_end':
-      return eventOf('SESSION_END');
-  }
+  if (kind === 'dtmf') return keysOf(keys);
+  return kind === 'custom_event' ? FLOW_EVENT : eventOf(PLAIN_EVENTS[kind]);
 }
 
 /** One turn: what came from when it was opened until the next one was. */
@@ -126,7 +112,6 @@ export class SocketTurn extends ProbeTurn {
   }
 }
 
-/** One call. */
 export class SocketCall extends ProbeCall<SocketTurn> {
   readonly socket: ProbeSocket;
   #seq = 0;
@@ -140,7 +125,6 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return this.socket.isOver;
   }
 
-  /** The number of the last message. */
   get seq(): number {
     return this.#seq;
   }
@@ -157,7 +141,6 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return JSON.stringify({ type, seq: this.#seq, ts, conversation_id: this.ids.conversationId, ...more });
   }
 
-  /** The payload of a request of this call. */
   payload(input: JsonObject, ids: Partial<ProbeIds> = {}): JsonObject {
     const { conversationId, organizationId, agentId } = { ...this.ids, ...ids };
     return {
@@ -168,7 +151,6 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     };
   }
 
-  /** Sends inputs. */
   send(...inputs: readonly JsonObject[]): void {
     for (const input of inputs) this.socket.sendText(this.envelope('VOICE_VA_REQUEST', { payload: this.payload(input) }), inputText(input));
   }

@@ -6,11 +6,63 @@ import type { ListedAgent } from '../../lines/line.ts';
 import type { ProbeIds } from '../call.ts';
 import type { Lab } from '../lab.ts';
 import { Probe, type Presented, type PresentedCall } from '../probe.ts';
-import type { RecordedCall } from '../survey.ts';
-import { agentsIn, askForAgents, listIn } from './list-question.ts';
-import { errorsIn, type Message } from './message.ts';
+import type { RecordedCall, Acts } from '../survey.ts';
+import { errorsIn, type Message, objectsOf } from './message.ts';
 import { ProbeSocket, type SocketOptions } from './probe-socket.ts';
-import { SocketCall, type SocketTurn } from './socket-call.ts';
+import { SocketCall, type SocketTurn, eventOf } from './socket-call.ts';
+
+/** How long a server may take to close a socket whose caller has hung up, ms (W-28). */
+export const HANG_UP_MS = 9000;
+
+export const SOCKET_ACTS: Acts<SocketCall> = { 'hang-up': hangUpAndWait };
+
+/** Hangs up after the welcome, and lets the server close. */
+async function hangUpAndWait(call: SocketCall): Promise<void> {
+  const welcome = await call.begin();
+  if (welcome.final === undefined) return;
+  await call.heardOut(welcome);
+  call.open('session_end', eventOf('SESSION_END'));
+  await call.socket.until(() => call.socket.isOver, HANG_UP_MS);
+  await call.close();
+}
+
+/** How long a server may take to close a socket after its list, ms (W-51). */
+const CLOSE_MS = 3000;
+
+/** Asks for the agents and waits until the server closes or its time is over; then closes. */
+async function askForAgents(
+  socket: ProbeSocket,
+  organizationId: string,
+  limitMs: number,
+  more: JsonObject = {},
+): Promise<readonly Message[]> {
+  await socket.upgraded();
+  const question = { customer_org_id: organizationId, is_default_virtual_agent_enabled: true, ...more };
+  socket.sendText(JSON.stringify(question), 'the question for the agents');
+  await socket.until(() => socket.isOver || socket.received.length > 0, limitMs);
+  if (socket.received.length > 0) await socket.until(() => socket.isOver, Math.min(CLOSE_MS, limitMs));
+  await socket.close();
+  return socket.received;
+}
+
+/** The list in what came back; undefined without one. Also accepts a list in an envelope, and one with the names of gRPC. */
+export function listIn(messages: readonly Message[]): readonly JsonObject[] | undefined {
+  for (const { json } of messages) {
+    const payload = json?.['payload'];
+    const body = typeof payload === 'object' && payload !== null && 'virtual_agents' in payload ? payload : json;
+    if (body !== undefined && 'virtual_agents' in body) return objectsOf(body['virtual_agents']);
+  }
+  return undefined;
+}
+
+/** The agents in what came back; the wire does not say which one is the default (W-52). */
+export function agentsIn(messages: readonly Message[]): readonly ListedAgent[] {
+  return (listIn(messages) ?? []).flatMap((agent) => {
+    const id = agent['id'] ?? agent['virtual_agent_id'];
+    const name = agent['name'] ?? agent['virtual_agent_name'];
+    return typeof id === 'string' ? [{ id, name: typeof name === 'string' ? name : '', isDefault: false }] : [];
+  });
+}
 
 /** What a check for sockets alone works with. */
 export type SocketLab = Lab<SocketTurn, SocketCall, SocketProbe>;
@@ -20,7 +72,6 @@ export type SocketRecord = RecordedCall<SocketTurn, SocketCall>;
 /** Statuses that reject a token, or may reject one that is good for another organization. */
 const DENIED: readonly number[] = [401, 403];
 
-/** Calls on sockets. */
 export class SocketProbe extends Probe<SocketTurn, SocketCall, ProbeSocket> {
   readonly refusal = 'HTTP 401 before the upgrade';
   readonly mayEndWithWelcome = false;

@@ -13,7 +13,6 @@ interface Underway {
 
 /** Delays a line. Its timer ends when all turns are cancelled or nothing is under way any more. */
 export class DelayedLine {
-  /** The line, delayed. */
   readonly line: Line;
   readonly #line: Line;
   readonly #clock: CallClock;
@@ -69,14 +68,10 @@ export class DelayedLine {
     });
     const delayed: Required<LineTurn> = {
       send: (input) => {
-        onTurn((opened) => {
-          opened.send(input);
-        });
+        onTurn((opened) => opened.send(input));
       },
       halfClose: () => {
-        onTurn((opened) => {
-          opened.halfClose();
-        });
+        onTurn((opened) => opened.halfClose());
       },
       // A cancelled turn is not waited for: what is under way of it never arrives.
       cancel: () => {
@@ -105,9 +100,7 @@ export class DelayedLine {
   }
 
   #arm(waitMs: number): void {
-    this.#cancelTimer = this.#clock.after(waitMs, () => {
-      this.#deliver();
-    });
+    this.#cancelTimer = this.#clock.after(waitMs, () => this.#deliver());
   }
 
   #deliver(): void {

@@ -29,11 +29,7 @@ export const MIN_READ_RATE = 1000;
 /** Largest CHUNK: the most to be read between two signs of life (G-42). */
 const LARGEST_CHUNK_BYTES = 65_536;
 
-/**
- * Checks a user's options.
- *
- * @throws RangeError with a sentence for the user.
- */
+/** Checks a user's options. @throws RangeError with a sentence for the user. */
 export function checkConditions({ jitterMs = 0, burstMs = 0, loseAfterMs = 0, slowReader = {} }: LineConditions): void {
   const { pauseMs = 0, bytesPerSecond = MIN_READ_RATE } = slowReader;
   demandMs('jitter', jitterMs, MAX_DELAY_MS);

@@ -8,7 +8,6 @@ export const CUT_REPLY_MS = 1000;
 /** How long sound of an interrupted reply may be under way, ms, when something newer waits for its own. */
 const CROSSING_MS = 100;
 
-/** The replies that one socket waits for. */
 export class DueReplies {
   readonly #nowMs: () => number;
   readonly #given: (turn: SocketTurn) => void;

@@ -72,9 +72,7 @@ export class SocketClient {
       socket.once('close', resolve);
     });
     this.#whenClosed = new Promise((resolve) => {
-      socket.once('close', () => {
-        resolve();
-      });
+      socket.once('close', () => resolve());
     });
     this.#hear(path);
   }
@@ -121,9 +119,7 @@ export class SocketClient {
     }
     if (readyState === WebSocket.OPEN || readyState === WebSocket.CLOSING) {
       // A second call does not extend the wait.
-      this.#cancelClose ??= this.#options.clock.after(this.#options.connectLimitMs, () => {
-        this.#socket.terminate();
-      });
+      this.#cancelClose ??= this.#options.clock.after(this.#options.connectLimitMs, () => this.#socket.terminate());
     }
     return readyState === WebSocket.CLOSED ? Promise.resolve() : this.#whenClosed;
   }

@@ -3,9 +3,9 @@ import { waitAtMost } from '../../../base/abort.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/json.ts';
 import { readListAnswer, readServerEnvelope } from '../../../contract/envelope.ts';
-import type { Connection } from '../connection.ts';
 import type { Failure } from '../failure.ts';
 import { limitedWait } from '../limited-wait.ts';
+import type { Connection } from '../connection.ts';
 import type { ListedAgent } from '../line.ts';
 import type { CallIdentity } from '../to-wire.ts';
 import { SocketClient } from './socket-client.ts';
@@ -40,12 +40,8 @@ export class SocketConnection implements Connection {
     const answer = await limitedWait<readonly ListedAgent[]>(wait, (settle) => {
       asking.client = new SocketClient(this.#options, listPath, {
         opened: () => asking.client?.send(JSON.stringify({ customer_org_id: organizationId, is_default_virtual_agent_enabled: true })),
-        received: (text) => {
-          settle(agentsOf(text));
-        },
-        closed: (_, failure) => {
-          settle(failure);
-        },
+        received: (text) => settle(agentsOf(text)),
+        closed: (_, failure) => settle(failure),
       });
     });
     // A server that cannot answer is not asked to close, either.

@@ -31,7 +31,6 @@ const BY_CLOSE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
   [1006, ['closed_early', 'the connection was closed without a word']],
 ]);
 
-/** The content of an ERROR envelope. */
 export interface ErrorWords {
   readonly code: string;
   readonly status: number;

@@ -53,9 +53,7 @@ export class SocketLine implements Line {
   #cancelHangUp: () => void = () => undefined;
   #reportEnd: (failure: Failure) => void = () => undefined;
   #unreported: Breach[] = [];
-  #found: (breach: Breach) => void = (breach) => {
-    this.#unreported.push(breach);
-  };
+  #found: (breach: Breach) => void = (breach) => this.#unreported.push(breach);
 
   /** @throws RangeError when the profile names no paths of a WebSocket. */
   constructor(options: SocketLineOptions, identity: CallIdentity) {
@@ -63,9 +61,7 @@ export class SocketLine implements Line {
     this.#options = options;
     this.#conversationId = identity.conversationId;
     this.#writer = new EnvelopeWriter(identity, clock);
-    const found = (breach: Breach): void => {
-      this.#found(breach);
-    };
+    const found = (breach: Breach): void => this.#found(breach);
     this.#turns = new SocketTurns(() => clock.monotonicMs(), found);
     this.#silence = new FramePace(new CallClock(clock), () => {
       if (this.#isOpen) this.#send(this.#writer.request({ kind: 'audio', audio: SILENT_FRAME }));
@@ -86,9 +82,7 @@ export class SocketLine implements Line {
   open(listener: TurnListener): LineTurn {
     if (!this.#isClosed) this.#dialled();
     const turn = this.#turns.open({
-      answered: (answer) => {
-        listener.answered(answer);
-      },
+      answered: (answer) => listener.answered(answer),
       ended: (end) => {
         this.#paused.delete(turn);
         this.#readOn();
@@ -162,12 +156,8 @@ export class SocketLine implements Line {
         this.#isOpen = true;
         for (const text of this.#unsent.splice(0)) this.#client?.send(text);
       },
-      received: (text) => {
-        this.#received(text);
-      },
-      closed: (closeCode, failure) => {
-        this.#gone(closeCode, failure);
-      },
+      received: (text) => this.#received(text),
+      closed: (closeCode, failure) => this.#gone(closeCode, failure),
     });
     return this.#client;
   }

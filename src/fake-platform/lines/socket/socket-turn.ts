@@ -5,7 +5,6 @@ import type { TurnListener } from '../line.ts';
 /** What a turn carries: caller audio, input that needs a reply, the first key of an entry (W-26), or the hang-up (W-28). */
 type Kind = 'audio' | 'input' | 'key' | 'hang_up';
 
-/** The state of one turn on a socket. */
 export class SocketTurn {
   readonly listener: TurnListener;
   kind: Kind = 'audio';
@@ -13,7 +12,6 @@ export class SocketTurn {
   isHalfClosed = false;
   /** Whether any speech of the caller was sent on it. */
   hasSpoken = false;
-  /** Whether the server has reported speech on it. */
   hasHeardSpeech = false;
   /** Whether the server has taken the speech for complete. */
   isHeardOut = false;

@@ -10,7 +10,6 @@ import { hasSound, isEmpty, SocketTurn } from './socket-turn.ts';
 
 const COMPLETED: LineEnd = { kind: 'completed', promptTexts: [] };
 
-/** The turns of one call. */
 export class SocketTurns {
   readonly #nowMs: () => number;
   readonly #found: (breach: Breach) => void;
@@ -25,12 +24,9 @@ export class SocketTurns {
   constructor(nowMs: () => number, found: (breach: Breach) => void) {
     this.#nowMs = nowMs;
     this.#found = found;
-    this.#due = new DueReplies(nowMs, (turn) => {
-      this.#over(turn, COMPLETED);
-    });
+    this.#due = new DueReplies(nowMs, (turn) => this.#over(turn, COMPLETED));
   }
 
-  /** Whether the server has ended the call. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -43,7 +39,6 @@ export class SocketTurns {
     return turn;
   }
 
-  /** Something is sent on a turn. */
   sent(turn: SocketTurn, input: PlatformInput): void {
     switch (input.kind) {
       case 'audio':
@@ -219,8 +214,6 @@ export class SocketTurns {
   }
 
   #endSoon(turn: SocketTurn, end: LineEnd): void {
-    queueMicrotask(() => {
-      this.#over(turn, end);
-    });
+    queueMicrotask(() => this.#over(turn, end));
   }
 }

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { packageRoot } from '../../../../src/base/package-root.ts';
 import { callCommand } from '../../../../src/fake-platform/cli/call.ts';
-import type { CallSurroundings } from '../../../../src/fake-platform/cli/call-surroundings.ts';
+import type { CallSurroundings } from '../../../../src/fake-platform/cli/call-access.ts';
 import { DTMF_KEY, EVENT_OUTPUT } from '../../../../src/contract/numbers.ts';
 import { mulawWav, pcmWav, readWavLayout } from '../../../../src/speech/wav.ts';
 import { tone, wavReply } from '../../../support/call-lab.ts';

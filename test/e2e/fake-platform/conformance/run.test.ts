@@ -3,12 +3,12 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { RESPONSE_TYPE } from '../../../../src/contract/numbers.ts';
-import type { Check } from '../../../../src/fake-platform/conformance/check.ts';
-import { redactor } from '../../../../src/fake-platform/conformance/redaction.ts';
+import type { Check } from '../../../../src/fake-platform/conformance/catalog.ts';
+import { redactor } from '../../../../src/fake-platform/conformance/tokens.ts';
 import { CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
 import type { RpcLab } from '../../../../src/fake-platform/conformance/rpc-probe.ts';
 import { chooseChecks, unknownChoices } from '../../../../src/fake-platform/conformance/run.ts';
-import { Slots } from '../../../../src/fake-platform/conformance/slots.ts';
+import { Slots } from '../../../../src/fake-platform/conformance/survey.ts';
 import { startIssuer, type Issuer } from '../../../../src/fake-platform/platform/issuer.ts';
 import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
 import { startReferenceServer, type ReferenceServer } from '../../../fixtures/broken-servers/reference-server.ts';
@@ -37,11 +37,11 @@ async function scripted(script: TurnScript): Promise<ScriptedServer> {
   return server;
 }
 
-function check(run: (lab: RpcLab) => Promise<void>, id = 'made-up'): Check<RpcLab> {
-  return { id, rules: ['G-01'], title: 'It is made up.', needs: [], run };
+function check(run: (lab: RpcLab) => Promise<void>, id = 'made-up'): Check {
+  return { id, rules: ['G-01'], title: 'It is made up.', needs: [], level: 'must', run };
 }
 
-const chosen = (...ids: readonly string[]): readonly Check<RpcLab>[] => chooseChecks(CHECKS, [], ids);
+const chosen = (...ids: readonly string[]): readonly Check[] => chooseChecks(CHECKS, [], ids);
 
 it('take an error for no refusal, and name the last check before the server was gone', async () => {
   const server = await reference();

@@ -1,7 +1,6 @@
 // What a machine that is slow throughout makes of checks that tell moments apart: no finding against a server that keeps the contract.
 import { expect, it } from 'vitest';
-import type { Check } from '../../../../src/fake-platform/conformance/check.ts';
-import type { Lab } from '../../../../src/fake-platform/conformance/lab.ts';
+import type { Check } from '../../../../src/fake-platform/conformance/catalog.ts';
 import { CHECKS, SOCKET_CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../../../src/fake-platform/conformance/run.ts';
 import { examineReference, examineSocketReference } from '../../../support/conformance.ts';
@@ -24,7 +23,7 @@ function drowsy(): () => void {
 }
 
 /** The check on a machine that gets slow once the calls for all checks were placed. */
-function slowed<Surroundings extends Lab>(check: Check<Surroundings>): Check<Surroundings> {
+function slowed(check: Check): Check {
   return {
     ...check,
     run: async (lab) => {

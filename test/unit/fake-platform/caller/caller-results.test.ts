@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { scaledClock } from '../../../../src/base/scaled-clock.ts';
 import { EVENT_OUTPUT } from '../../../../src/contract/numbers.ts';
 import { parseExpectation } from '../../../../src/fake-platform/caller/expectation.ts';
-import { callRecording } from '../../../../src/fake-platform/caller/recording.ts';
+import { callRecording } from '../../../../src/fake-platform/caller/recorded-sound.ts';
 import type { Step } from '../../../../src/fake-platform/caller/script.ts';
 import { decodeMulaw } from '../../../../src/speech/g711.ts';
 import { readWavLayout } from '../../../../src/speech/wav.ts';

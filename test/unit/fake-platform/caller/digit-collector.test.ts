@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallClock } from '../../../../src/fake-platform/caller/call-clock.ts';
-import { DigitCollector, type DigitRules } from '../../../../src/fake-platform/caller/digit-collector.ts';
+import { DigitCollector, type DigitRules } from '../../../../src/fake-platform/caller/key-entry.ts';
 import { KEYS, keyOf, keysOf, type Key } from '../../../../src/fake-platform/caller/key.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

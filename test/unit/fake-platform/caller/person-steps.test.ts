@@ -4,7 +4,7 @@ import type { CallSoFar, Step } from '../../../../src/fake-platform/caller/scrip
 import type { TimelineEvent } from '../../../../src/fake-platform/caller/timeline.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { FakeCall, config, event, finished, piece, press, prompt, REACTION_MS, say, welcomed } from '../../../support/fake-line.ts';
-import { wordMoment } from '../../../../src/fake-platform/caller/word-moment.ts';
+import { wordMoment } from '../../../../src/fake-platform/caller/person.ts';
 
 /** Every timer is late. */
 class LateClock extends FakeClock {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CallerAgain, callerScript } from '../../../../src/fake-platform/caller/caller-again.ts';
-import { JitterBuffer } from '../../../../src/fake-platform/caller/jitter-buffer.ts';
+import { JitterBuffer } from '../../../../src/fake-platform/caller/microphone.ts';
 import type { Phone } from '../../../../src/fake-platform/caller/phone.ts';
 import type { HeldCallOptions } from '../../../../src/fake-platform/caller/caller.ts';
 import { decodeMulaw } from '../../../../src/speech/g711.ts';

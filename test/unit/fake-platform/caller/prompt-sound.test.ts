@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../../src/base/errors.ts';
 import { promptSound } from '../../../../src/fake-platform/caller/prompt-sound.ts';
-import { callRecording } from '../../../../src/fake-platform/caller/recording.ts';
+import { callRecording } from '../../../../src/fake-platform/caller/recorded-sound.ts';
 import { decodeMulaw } from '../../../../src/speech/g711.ts';
 import { mulawWav, pcmWav, readWavLayout } from '../../../../src/speech/wav.ts';
 import { tone } from '../../../support/call-lab.ts';

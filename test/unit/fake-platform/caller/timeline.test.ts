@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CallClock } from '../../../../src/fake-platform/caller/call-clock.ts';
 import { Findings } from '../../../../src/fake-platform/caller/finding.ts';
 import { Timeline, type TimelineEvent } from '../../../../src/fake-platform/caller/timeline.ts';
-import { timelineText } from '../../../../src/fake-platform/caller/timeline-text.ts';
+import { timelineText } from '../../../../src/fake-platform/caller/result-text.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 describe('the timeline', () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { CommanderError } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
-import type { CallSurroundings } from '../../../../src/fake-platform/cli/call-surroundings.ts';
+import type { CallSurroundings } from '../../../../src/fake-platform/cli/call-access.ts';
 import { testCommand } from '../../../../src/fake-platform/cli/test.ts';
 import { EVENT_OUTPUT } from '../../../../src/contract/numbers.ts';
 import { mulawWav, readWavLayout } from '../../../../src/speech/wav.ts';

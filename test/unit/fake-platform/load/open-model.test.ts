@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { DEFAULT_LIMITS } from '../../../../src/fake-platform/caller/call-limits.ts';
+import { DEFAULT_LIMITS } from '../../../../src/fake-platform/caller/call-clock.ts';
 import { arrivalsOf } from '../../../../src/fake-platform/load/arrivals.ts';
 import type { CallFacts, WaitFact } from '../../../../src/fake-platform/load/call-facts.ts';
 import { ConnectionPool } from '../../../../src/fake-platform/load/connection-pool.ts';

@@ -4,7 +4,7 @@ import { chatModel } from '../../../../src/ai/chat-model.ts';
 import { askModel, type ModelPart, type ModelRequest } from '../../../../src/ai/model.ts';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { readModelScript, type ModelScript } from '../../../../src/fake-platform/models/script.ts';
-import { serviceTimes } from '../../../../src/fake-platform/models/service-times.ts';
+import { serviceTimes } from '../../../../src/fake-platform/models/playing.ts';
 import { fakeModels, type FakeModels } from '../../../../src/fake-platform/models/start-models.ts';
 import { pcmWav } from '../../../../src/speech/wav.ts';
 

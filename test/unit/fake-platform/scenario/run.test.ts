@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../../../src/base/clock.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import type { Expectation } from '../../../../src/fake-platform/caller/expectation.ts';
-import type { CallOutcome } from '../../../../src/fake-platform/caller/outcome.ts';
+import type { CallOutcome } from '../../../../src/fake-platform/caller/finding.ts';
 import { junitReport } from '../../../../src/fake-platform/scenario/junit.ts';
 import { planTests, type PlannedTest } from '../../../../src/fake-platform/scenario/plan.ts';
 import { readScenarios } from '../../../../src/fake-platform/scenario/read.ts';

@@ -1,12 +1,12 @@
 // Checks of the form of the server's messages.
 import type { JsonObject, JsonValue } from '../../../../base/json.ts';
-import type { Check } from '../../check.ts';
+import type { Runs } from '../../catalog.ts';
 import { silenceOf } from '../../quiet-line.ts';
-import { NOTHING } from '../../shape-check.ts';
+import { NOTHING, eachCall } from '../../shape-check.ts';
 import { objectOf, objectsOf, type Message } from '../message.ts';
 import { audioOf, eventOf } from '../socket-call.ts';
 import type { SocketLab } from '../socket-probe.ts';
-import { demandAlive, eachMessage, misdeedCheck, socketShape } from '../socket-shape.ts';
+import { demandAlive, eachMessage, eachMisdeed } from '../misdeeds.ts';
 
 /** A date and time of RFC 3339. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/u;
@@ -64,177 +64,100 @@ function seqProblem(messages: readonly Message[]): string | undefined {
   return undefined;
 }
 
-export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
-  socketShape({
-    id: 'seq-increases',
-    rules: ['W-10'],
-    title: 'Every message of the server has a seq that is higher than the one before, from 1.',
-    otherwise: NO_MESSAGES,
-    inspect: ({ call: { socket } }) => (socket.received.length === 0 ? NOTHING : seqProblem(socket.received)),
-  }),
-  {
-    id: 'gaps-taken',
-    rules: ['W-10'],
-    title: 'Gaps in the numbers of the platform’s messages are taken.',
-    needs: ['call'],
-    run: async (lab) => {
-      const call = await lab.ready();
-      for (const seq of GAPS) {
-        call.skipTo(seq);
-        const turn = await demandAlive(lab, call, `a gap up to seq ${String(seq)}`);
-        if (turn.terminal !== undefined) break;
-        await call.heardOut(turn);
-      }
-      await call.hangUp();
-    },
-  },
-  misdeedCheck({
-    id: 'repeated-seq-refused',
-    rules: ['W-10'],
-    title: 'A seq that comes again or falls is refused.',
-    level: 'advice',
-    // The contract calls it invalid, but not what a server does about it.
-    of: ['a number again', 'a lower number'],
-    inspect: ({ name, turns, call: { socket } }) => {
-      if (socket.closing?.isByServer === true) return undefined;
-      return turns.at(-1)?.final === undefined
-        ? undefined
-        : `a message with ${name === 'a number again' ? 'the number of the last one' : 'a lower number'} was answered`;
-    },
-  }),
-  {
-    id: 'seq-is-own',
-    rules: ['W-11'],
-    title: 'The server counts its own messages: its seq does not repeat the one of what it answers.',
-    needs: ['call'],
-    run: async (lab) => {
-      const call = await lab.ready();
-      let echoed = 0;
-      for (const seq of GAPS) {
-        call.skipTo(seq);
-        const turn = await call.goOn(lab.suspect.press);
-        if (turn.final === undefined) lab.skip('gaps in the numbers are not taken, which is another breach');
-        if (turn.answers[0]?.json?.['seq'] === turn.seq) echoed += 1;
-        if (turn.terminal !== undefined) break;
-        await call.heardOut(turn);
-      }
-      if (echoed === GAPS.length) lab.fail('answers carry the seq of what they answer');
-      await call.hangUp();
-    },
-  },
-  socketShape({
-    id: 'envelope-shape',
-    rules: ['W-12'],
-    title: 'Every message is an envelope with type, ts and conversation_id, and a payload by its schema.',
-    otherwise: NO_MESSAGES,
-    inspect: eachMessage(shapeProblem),
-  }),
-  {
-    id: 'newer-fields-taken',
-    rules: ['W-12'],
-    title: 'Fields that a newer platform may send, and the metadata that the contract names, are taken.',
-    needs: ['call'],
-    run: async (lab) => {
-      const call = lab.probe.call();
-      const socket = call.socket;
-      await socket.upgraded();
-      const turn = call.open('session_start');
-      const input = eventOf('SESSION_START', { conformance: 'newer' });
-      const payload = { ...call.payload(input), conformance: { newer: [1] }, additional_info: { campaign: 'spring' } };
-      const envelope = call.envelope('VOICE_VA_REQUEST', { payload, metadata: { region: 'here' }, conformance: true });
-      socket.sendText(envelope, 'SESSION_START with fields of a newer platform');
-      await call.answered(turn);
-      if (turn.final === undefined) lab.fail('SESSION_START with fields that are not known got no FINAL');
-      await call.hangUp();
-    },
-  },
-  socketShape({
-    id: 'own-conversation-named',
-    rules: ['W-13'],
-    title: 'Every message of the server names the conversation of its socket.',
-    otherwise: NO_MESSAGES,
-    inspect: eachMessage(({ json }, { call: { ids } }) => {
-      const id = json?.['conversation_id'];
-      // Before the first message is read, no conversation is known.
-      if (typeof id !== 'string' || (id === '' && json?.['type'] === 'ERROR')) return NOTHING;
-      return id === ids.conversationId ? undefined : 'conversation_id is another one';
-    }),
-  }),
-  misdeedCheck({
-    id: 'mismatch-refused',
-    rules: ['W-13'],
-    title: 'A message whose envelope and payload name different conversations gets an ERROR, and the socket is closed.',
-    of: ['two conversation ids in one message'],
-    inspect: ({ call: { socket }, turns }) => {
-      if (turns.at(-1)?.final !== undefined) return 'the message was answered';
-      return socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
-    },
-  }),
-  socketShape({
-    id: 'no-input-time-not-sent',
-    rules: ['W-14'],
-    title: 'The field no_input_timeout_msec is not sent: the schema has none.',
-    level: 'advice',
-    // The sources disagree.
-    otherwise: 'the server sent no input settings',
-    inspect: eachMessage(({ json }) => {
-      const config = objectOf(json?.['payload'])?.['input_handling_config'];
-      if (config === undefined) return NOTHING;
-      return hasField(config, 'no_input_timeout_msec') ? 'the input settings carry no_input_timeout_msec' : undefined;
-    }),
-  }),
-  socketShape({
-    id: 'cancellation-field-on-partial',
-    rules: ['W-15'],
-    title: 'The field disable_prompt_cancellation stands on a PARTIAL and on nothing else.',
-    // The newer prose demands it, but the schema does not.
-    level: 'advice',
-    otherwise: 'the server answered nothing',
-    inspect: eachMessage(({ answer }) => {
-      if (answer === undefined) return NOTHING;
-      return answer.playsOn === true && answer.type !== 'partial'
-        ? `a ${answer.type.toUpperCase()} carries disable_prompt_cancellation`
-        : undefined;
-    }),
-  }),
-  {
-    id: 'quirks-taken',
-    rules: ['W-16'],
-    title: 'Maps that come as lists, and fields that are null, are taken as the real platform sends them.',
-    needs: ['call'],
-    run: async (lab) => {
-      const call = lab.probe.call();
-      const socket = call.socket;
-      await socket.upgraded();
-      const turn = call.open('session_start');
-      const input = eventOf('SESSION_START', { parameters: [{ key: 'asked_by', value: 'conformance' }] });
-      const payload = { ...call.payload(input), additional_info: [], vendor_specific_config: null };
-      socket.sendText(
-        call.envelope('VOICE_VA_REQUEST', { payload, metadata: [] }),
-        'SESSION_START with maps as lists and a field that is null',
-      );
-      await call.answered(turn);
-      if (turn.final === undefined) lab.fail('SESSION_START with maps as lists got no FINAL');
+export const ENVELOPE_CHECKS: Runs<SocketLab> = {
+  'seq-increases': eachCall(NO_MESSAGES, ({ call: { socket } }) => (socket.received.length === 0 ? NOTHING : seqProblem(socket.received))),
+  'gaps-taken': async (lab) => {
+    const call = await lab.ready();
+    for (const seq of GAPS) {
+      call.skipTo(seq);
+      const turn = await demandAlive(lab, call, `a gap up to seq ${String(seq)}`);
+      if (turn.terminal !== undefined) break;
       await call.heardOut(turn);
-      const audio = objectOf(audioOf(silenceOf(100))['audio_input']);
-      call.send({ audio_input: { ...audio, is_single_utterance: null, language_code: null } });
-      const next = await demandAlive(lab, call, 'audio whose is_single_utterance is null');
-      if (next.terminal === undefined) await call.hangUp();
-    },
+    }
+    await call.hangUp();
   },
-  {
-    id: 'unknown-type-ignored',
-    rules: ['W-17'],
-    title: 'An envelope of a type that is not known is ignored: the conversation goes on.',
-    needs: ['call'],
-    run: async (lab) => {
-      const call = await lab.ready();
-      call.socket.sendText(call.envelope('CONFORMANCE', { payload: {} }), 'an envelope of a type that nobody knows');
-      // If the server does not count it, the next number leaves a gap; accepting gaps is its own rule (W-10).
-      const turn = await demandAlive(lab, call, 'an envelope of an unknown type', (control) => {
-        control.skipTo(control.seq + 2);
-      });
-      if (turn.terminal === undefined) await call.hangUp();
-    },
+  // The contract calls it invalid, but not what a server does about it.
+  'repeated-seq-refused': eachMisdeed(['a number again', 'a lower number'], ({ name, turns, call: { socket } }) => {
+    if (socket.closing?.isByServer === true) return undefined;
+    return turns.at(-1)?.final === undefined
+      ? undefined
+      : `a message with ${name === 'a number again' ? 'the number of the last one' : 'a lower number'} was answered`;
+  }),
+  'seq-is-own': async (lab) => {
+    const call = await lab.ready();
+    let echoed = 0;
+    for (const seq of GAPS) {
+      call.skipTo(seq);
+      const turn = await call.goOn(lab.suspect.press);
+      if (turn.final === undefined) lab.skip('gaps in the numbers are not taken, which is another breach');
+      if (turn.answers[0]?.json?.['seq'] === turn.seq) echoed += 1;
+      if (turn.terminal !== undefined) break;
+      await call.heardOut(turn);
+    }
+    if (echoed === GAPS.length) lab.fail('answers carry the seq of what they answer');
+    await call.hangUp();
   },
-];
+  'envelope-shape': eachMessage(NO_MESSAGES, shapeProblem),
+  'newer-fields-taken': async (lab) => {
+    const call = lab.probe.call();
+    const socket = call.socket;
+    await socket.upgraded();
+    const turn = call.open('session_start');
+    const input = eventOf('SESSION_START', { conformance: 'newer' });
+    const payload = { ...call.payload(input), conformance: { newer: [1] }, additional_info: { campaign: 'spring' } };
+    const envelope = call.envelope('VOICE_VA_REQUEST', { payload, metadata: { region: 'here' }, conformance: true });
+    socket.sendText(envelope, 'SESSION_START with fields of a newer platform');
+    await call.answered(turn);
+    if (turn.final === undefined) lab.fail('SESSION_START with fields that are not known got no FINAL');
+    await call.hangUp();
+  },
+  'own-conversation-named': eachMessage(NO_MESSAGES, ({ json }, { call: { ids } }) => {
+    const id = json?.['conversation_id'];
+    // Before the first message is read, no conversation is known.
+    if (typeof id !== 'string' || (id === '' && json?.['type'] === 'ERROR')) return NOTHING;
+    return id === ids.conversationId ? undefined : 'conversation_id is another one';
+  }),
+  'mismatch-refused': eachMisdeed(['two conversation ids in one message'], ({ call: { socket }, turns }) => {
+    if (turns.at(-1)?.final !== undefined) return 'the message was answered';
+    return socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
+  }),
+  // The sources disagree.
+  'no-input-time-not-sent': eachMessage('the server sent no input settings', ({ json }) => {
+    const config = objectOf(json?.['payload'])?.['input_handling_config'];
+    if (config === undefined) return NOTHING;
+    return hasField(config, 'no_input_timeout_msec') ? 'the input settings carry no_input_timeout_msec' : undefined;
+  }),
+  // The newer prose demands it, but the schema does not.
+  'cancellation-field-on-partial': eachMessage('the server answered nothing', ({ answer }) => {
+    if (answer === undefined) return NOTHING;
+    return answer.playsOn === true && answer.type !== 'partial'
+      ? `a ${answer.type.toUpperCase()} carries disable_prompt_cancellation`
+      : undefined;
+  }),
+  'quirks-taken': async (lab) => {
+    const call = lab.probe.call();
+    const socket = call.socket;
+    await socket.upgraded();
+    const turn = call.open('session_start');
+    const input = eventOf('SESSION_START', { parameters: [{ key: 'asked_by', value: 'conformance' }] });
+    const payload = { ...call.payload(input), additional_info: [], vendor_specific_config: null };
+    socket.sendText(
+      call.envelope('VOICE_VA_REQUEST', { payload, metadata: [] }),
+      'SESSION_START with maps as lists and a field that is null',
+    );
+    await call.answered(turn);
+    if (turn.final === undefined) lab.fail('SESSION_START with maps as lists got no FINAL');
+    await call.heardOut(turn);
+    const audio = objectOf(audioOf(silenceOf(100))['audio_input']);
+    call.send({ audio_input: { ...audio, is_single_utterance: null, language_code: null } });
+    const next = await demandAlive(lab, call, 'audio whose is_single_utterance is null');
+    if (next.terminal === undefined) await call.hangUp();
+  },
+  'unknown-type-ignored': async (lab) => {
+    const call = await lab.ready();
+    call.socket.sendText(call.envelope('CONFORMANCE', { payload: {} }), 'an envelope of a type that nobody knows');
+    // If the server does not count it, the next number leaves a gap; accepting gaps is its own rule (W-10).
+    const turn = await demandAlive(lab, call, 'an envelope of an unknown type', (control) => control.skipTo(control.seq + 2));
+    if (turn.terminal === undefined) await call.hangUp();
+  },
+};

@@ -3,14 +3,14 @@ import { MAX_SOCKET_CALLER_AUDIO_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_SOCKET_CHUNK
 import { MULAW_BYTES_PER_MS } from '../../../../speech/audio-format.ts';
 import { startsAsWav } from '../../../../speech/wav.ts';
 import { isClosing } from '../../../caller/answer.ts';
-import type { Check } from '../../check.ts';
+import type { Runs } from '../../catalog.ts';
 import { isNotice } from '../../heard.ts';
 import { silenceOf } from '../../quiet-line.ts';
-import { eachTurn, NOTHING } from '../../shape-check.ts';
+import { eachTurn, NOTHING, eachCall } from '../../shape-check.ts';
 import { objectOf, objectsOf, type Message } from '../message.ts';
 import { audioOf, type SocketTurn } from '../socket-call.ts';
 import type { SocketLab } from '../socket-probe.ts';
-import { demandAlive, eachMessage, socketShape } from '../socket-shape.ts';
+import { demandAlive, eachMessage } from '../misdeeds.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u;
 const NO_SOUND = 'no answer carried sound';
@@ -28,150 +28,86 @@ function chunksOf({ answers }: SocketTurn): number {
   return answers.filter(({ answer }) => answer.type === 'chunk' && answer.prompts.some(({ audio }) => audio.length > 0)).length;
 }
 
-export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
-  socketShape({
-    id: 'text-frames-sent',
-    rules: ['W-0A'],
-    title: 'The server sends text frames only.',
-    otherwise: 'the server said nothing',
-    inspect: eachMessage(({ isBinary }) => (isBinary ? 'it came in a binary frame' : undefined)),
-  }),
-  {
-    id: 'start-answered',
-    rules: ['W-24'],
-    title: 'SESSION_START is answered by a welcome with a FINAL.',
-    needs: [],
-    run: async (lab) => {
-      if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
-      const call = lab.probe.call();
-      const { final } = await call.begin();
-      // Other checks report that the token is rejected (J-20) and that the channel is missing (W-01).
-      if (call.socket.handshake?.kind === 'refused') lab.skip('the server refused the upgrade');
-      if (final === undefined) lab.fail(`SESSION_START got no FINAL, and the socket ${call.socket.stateText}`);
-      await call.hangUp();
-    },
+export const REPLY_CHECKS: Runs<SocketLab> = {
+  'text-frames-sent': eachMessage('the server said nothing', ({ isBinary }) => (isBinary ? 'it came in a binary frame' : undefined)),
+  'start-answered': async (lab) => {
+    if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
+    const call = lab.probe.call();
+    const { final } = await call.begin();
+    // Other checks report that the token is rejected (J-20) and that the channel is missing (W-01).
+    if (call.socket.handshake?.kind === 'refused') lab.skip('the server refused the upgrade');
+    if (final === undefined) lab.fail(`SESSION_START got no FINAL, and the socket ${call.socket.stateText}`);
+    await call.hangUp();
   },
-  socketShape({
-    id: 'one-final-per-reply',
-    rules: ['W-24'],
-    title: 'Every reply has exactly one FINAL, behind all its CHUNKs, and no PARTIAL that was not allowed.',
-    otherwise: NO_REPLY,
-    inspect: eachTurn((turn) => {
-      const { answers } = turn;
-      if (answers.every(({ answer }) => isNotice(answer))) return NOTHING;
-      if (answers.some(({ answer }) => answer.type === 'partial')) return 'a PARTIAL came although no request allows it';
-      const finals = answers.filter(({ answer }) => isClosing(answer));
-      if (finals.length === 0) return chunksOf(turn) > 0 ? 'no FINAL came behind the CHUNKs' : NOTHING;
-      if (finals.length > 1) return `${String(finals.length)} FINALs came`;
-      const behind = answers.slice(answers.findIndex(({ answer }) => isClosing(answer)) + 1).filter(({ answer }) => !isNotice(answer));
-      return behind.length === 0 ? undefined : `${String(behind.length)} answers came behind the FINAL`;
-    }),
+  'one-final-per-reply': eachTurn(NO_REPLY, (turn) => {
+    const { answers } = turn;
+    if (answers.every(({ answer }) => isNotice(answer))) return NOTHING;
+    if (answers.some(({ answer }) => answer.type === 'partial')) return 'a PARTIAL came although no request allows it';
+    const finals = answers.filter(({ answer }) => isClosing(answer));
+    if (finals.length === 0) return chunksOf(turn) > 0 ? 'no FINAL came behind the CHUNKs' : NOTHING;
+    if (finals.length > 1) return `${String(finals.length)} FINALs came`;
+    const behind = answers.slice(answers.findIndex(({ answer }) => isClosing(answer)) + 1).filter(({ answer }) => !isNotice(answer));
+    return behind.length === 0 ? undefined : `${String(behind.length)} answers came behind the FINAL`;
   }),
-  socketShape({
-    id: 'final-keeps-socket',
-    rules: ['W-24'],
-    title: 'A FINAL does not close the socket.',
-    otherwise: NO_REPLY,
-    inspect: ({ turns, call: { socket } }) => {
-      if (turns.every(({ final }) => final === undefined)) return NOTHING;
-      const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
-      // Without any answer something else went wrong, and audio that continues has its own rule (W-23).
-      const isOther = turns.at(-1)?.isAnswered === false || turns.at(-1)?.kind === 'speech';
-      if (isOver || isOther || socket.closing?.isByServer !== true) return undefined;
-      return `the socket was closed with ${String(socket.closing.code)} behind a FINAL that does not end the call`;
-    },
+  'final-keeps-socket': eachCall(NO_REPLY, ({ turns, call: { socket } }) => {
+    if (turns.every(({ final }) => final === undefined)) return NOTHING;
+    const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
+    // Without any answer something else went wrong, and audio that continues has its own rule (W-23).
+    const isOther = turns.at(-1)?.isAnswered === false || turns.at(-1)?.kind === 'speech';
+    if (isOver || isOther || socket.closing?.isByServer !== true) return undefined;
+    return `the socket was closed with ${String(socket.closing.code)} behind a FINAL that does not end the call`;
   }),
-  socketShape({
-    id: 'final-has-one-prompt',
-    rules: ['W-25'],
-    title: 'The FINAL behind CHUNKs has one prompt with empty sound; no FINAL that goes on is without a prompt.',
-    otherwise: NO_REPLY,
-    inspect: eachTurn((turn) => {
-      const { final, terminal, kind } = turn;
-      // A call that is over does not continue, and an event of the flow needs no reply.
-      if (final === undefined || terminal !== undefined || kind === 'session_end' || kind === 'custom_event') return NOTHING;
-      const { prompts } = final.answer;
-      if (prompts.length === 0) return 'a FINAL has no prompt';
-      if (chunksOf(turn) === 0) return undefined;
-      return prompts.length === 1 && prompts[0]?.audio.length === 0
-        ? undefined
-        : 'the FINAL behind CHUNKs has another prompt than one with empty sound';
-    }),
+  'final-has-one-prompt': eachTurn(NO_REPLY, (turn) => {
+    const { final, terminal, kind } = turn;
+    // A call that is over does not continue, and an event of the flow needs no reply.
+    if (final === undefined || terminal !== undefined || kind === 'session_end' || kind === 'custom_event') return NOTHING;
+    const { prompts } = final.answer;
+    if (prompts.length === 0) return 'a FINAL has no prompt';
+    if (chunksOf(turn) === 0) return undefined;
+    return prompts.length === 1 && prompts[0]?.audio.length === 0
+      ? undefined
+      : 'the FINAL behind CHUNKs has another prompt than one with empty sound';
   }),
-  socketShape({
-    id: 'utterances-delimited',
-    rules: ['W-23'],
-    title: 'Every utterance is reported by one START_OF_INPUT and one END_OF_INPUT, and then comes the reply.',
-    needs: ['speech'],
-    otherwise: 'no call was spoken to',
-    inspect: eachTurn((turn, call) => {
-      const { kind, answers } = turn;
-      if (kind !== 'speech') return NOTHING;
-      const at = (event: string): readonly number[] =>
-        answers.flatMap(({ answer }, index) => (answer.event?.kind === event ? [index] : []));
-      const [starts, ends] = [at('start_of_input'), at('end_of_input')];
-      const reply = answers.findIndex(({ answer }) => !isNotice(answer));
-      if (starts.length !== 1) {
-        const isLater = call.turns.findIndex((each) => each.kind === 'speech') < call.turns.indexOf(turn);
-        return `START_OF_INPUT came ${String(starts.length)} times for ${isLater ? 'an utterance that is not the first' : 'one utterance'}`;
-      }
-      if (ends.length !== 1) return `END_OF_INPUT came ${String(ends.length)} times for one utterance`;
-      if ((ends[0] ?? 0) < (starts[0] ?? 0)) return 'END_OF_INPUT came before START_OF_INPUT';
-      if (reply === -1) return 'no reply came behind END_OF_INPUT';
-      return reply < (ends[0] ?? 0) ? 'the reply began before END_OF_INPUT' : undefined;
-    }),
+  'utterances-delimited': eachTurn('no call was spoken to', (turn, call) => {
+    const { kind, answers } = turn;
+    if (kind !== 'speech') return NOTHING;
+    const at = (event: string): readonly number[] => answers.flatMap(({ answer }, index) => (answer.event?.kind === event ? [index] : []));
+    const [starts, ends] = [at('start_of_input'), at('end_of_input')];
+    const reply = answers.findIndex(({ answer }) => !isNotice(answer));
+    if (starts.length !== 1) {
+      const isLater = call.turns.findIndex((each) => each.kind === 'speech') < call.turns.indexOf(turn);
+      return `START_OF_INPUT came ${String(starts.length)} times for ${isLater ? 'an utterance that is not the first' : 'one utterance'}`;
+    }
+    if (ends.length !== 1) return `END_OF_INPUT came ${String(ends.length)} times for one utterance`;
+    if ((ends[0] ?? 0) < (starts[0] ?? 0)) return 'END_OF_INPUT came before START_OF_INPUT';
+    if (reply === -1) return 'no reply came behind END_OF_INPUT';
+    return reply < (ends[0] ?? 0) ? 'the reply began before END_OF_INPUT' : undefined;
   }),
-  socketShape({
-    id: 'audio-flows-on',
-    rules: ['W-23'],
-    title: 'The caller’s audio goes on while a reply comes, and the server takes it.',
-    needs: ['speech'],
-    otherwise: 'no call was spoken to',
-    inspect: ({ turns, call: { socket } }) => {
-      const spoken = turns.find(({ kind }) => kind === 'speech');
-      if (spoken === undefined) return NOTHING;
-      const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
-      return isOver || socket.closing?.isByServer !== true
-        ? undefined
-        : `the socket was closed with ${String(socket.closing.code)} while the caller’s audio went on`;
-    },
+  'audio-flows-on': eachCall('no call was spoken to', ({ turns, call: { socket } }) => {
+    const spoken = turns.find(({ kind }) => kind === 'speech');
+    if (spoken === undefined) return NOTHING;
+    const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
+    return isOver || socket.closing?.isByServer !== true
+      ? undefined
+      : `the socket was closed with ${String(socket.closing.code)} while the caller’s audio went on`;
   }),
-  socketShape({
-    id: 'sound-is-raw-mulaw',
-    rules: ['W-30'],
-    title: 'Sound is raw µ-law as base64, without a header.',
-    otherwise: NO_SOUND,
-    inspect: eachMessage((message) => {
-      const sounds = soundsIn(message).filter((sound) => sound !== '');
-      if (sounds.length === 0) return NOTHING;
-      if (!sounds.every((sound) => BASE64.test(sound))) return 'its sound is no base64';
-      return sounds.some((sound) => startsAsWav(Buffer.from(sound, 'base64'))) ? 'its sound begins with a WAV header' : undefined;
-    }),
+  'sound-is-raw-mulaw': eachMessage(NO_SOUND, (message) => {
+    const sounds = soundsIn(message).filter((sound) => sound !== '');
+    if (sounds.length === 0) return NOTHING;
+    if (!sounds.every((sound) => BASE64.test(sound))) return 'its sound is no base64';
+    return sounds.some((sound) => startsAsWav(Buffer.from(sound, 'base64'))) ? 'its sound begins with a WAV header' : undefined;
   }),
-  socketShape({
-    id: 'sound-in-legal-pieces',
-    rules: ['W-31'],
-    title: 'A piece of sound has 320 to 32,768 bytes.',
-    otherwise: NO_SOUND,
-    inspect: eachMessage(({ answer }) => {
-      const sizes = (answer?.prompts ?? []).map(({ audio }) => audio.length).filter((bytes) => bytes > 0);
-      if (sizes.length === 0) return NOTHING;
-      const wrong = sizes.find((bytes) => bytes < MIN_SOCKET_CHUNK_BYTES || bytes > MAX_SOCKET_CHUNK_BYTES);
-      return wrong === undefined ? undefined : `a piece of sound has ${String(wrong)} bytes`;
-    }),
+  'sound-in-legal-pieces': eachMessage(NO_SOUND, ({ answer }) => {
+    const sizes = (answer?.prompts ?? []).map(({ audio }) => audio.length).filter((bytes) => bytes > 0);
+    if (sizes.length === 0) return NOTHING;
+    const wrong = sizes.find((bytes) => bytes < MIN_SOCKET_CHUNK_BYTES || bytes > MAX_SOCKET_CHUNK_BYTES);
+    return wrong === undefined ? undefined : `a piece of sound has ${String(wrong)} bytes`;
   }),
-  {
-    id: 'large-audio-taken',
-    rules: ['W-34'],
-    title: 'A message with 65,536 bytes of caller audio is taken.',
-    level: 'advice',
-    needs: ['call'],
-    run: async (lab) => {
-      const call = await lab.ready();
-      call.send(audioOf(silenceOf(MAX_SOCKET_CALLER_AUDIO_BYTES / MULAW_BYTES_PER_MS)));
-      const turn = await demandAlive(lab, call, 'a message with 65,536 bytes of audio');
-      if (turn.terminal === undefined) await call.hangUp();
-      else await call.socket.close();
-    },
+  'large-audio-taken': async (lab) => {
+    const call = await lab.ready();
+    call.send(audioOf(silenceOf(MAX_SOCKET_CALLER_AUDIO_BYTES / MULAW_BYTES_PER_MS)));
+    const turn = await demandAlive(lab, call, 'a message with 65,536 bytes of audio');
+    if (turn.terminal === undefined) await call.hangUp();
+    else await call.socket.close();
   },
-];
+};

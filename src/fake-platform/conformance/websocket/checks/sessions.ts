@@ -1,9 +1,9 @@
 // Checks of how a call is tied to its socket, and how it begins.
-import type { Check } from '../../check.ts';
+import type { Runs } from '../../catalog.ts';
 import { NOTHING } from '../../shape-check.ts';
 import { errorsIn, type Message } from '../message.ts';
 import type { SocketLab, SocketRecord } from '../socket-probe.ts';
-import { misdeedCheck } from '../socket-shape.ts';
+import { eachMisdeed } from '../misdeeds.ts';
 
 /** Whether the server answered a misdeed like a proper message. */
 function isAnswered({ turns }: SocketRecord): boolean {
@@ -22,75 +22,22 @@ function demandUnanswered(misdeed: SocketRecord): string | undefined {
   return isAnswered(misdeed) ? 'it was answered' : undefined;
 }
 
-export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
-  misdeedCheck({
-    id: 'first-message-starts',
-    rules: ['W-20'],
-    title: 'A first message that is no SESSION_START is refused.',
-    of: ['audio before SESSION_START'],
-    inspect: demandRefused,
+export const SESSION_CHECKS: Runs<SocketLab> = {
+  'first-message-starts': eachMisdeed(['audio before SESSION_START'], demandRefused),
+  'silent-socket-ends': eachMisdeed(['no message'], ({ call: { socket } }) =>
+    socket.closing?.isByServer === true ? undefined : 'the socket was not closed within 15 s',
+  ),
+  'starts-once': eachMisdeed(['a second SESSION_START'], demandUnanswered),
+  'call-does-not-change': eachMisdeed(['another conversation', 'another agent'], demandUnanswered),
+  'foreign-call-refused': eachMisdeed(['another organization', 'another organization later'], (misdeed) => {
+    if (isAnswered(misdeed)) return 'it was answered';
+    return misdeed.call.socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
   }),
-  misdeedCheck({
-    id: 'silent-socket-ends',
-    rules: ['W-20'],
-    title: 'A socket on which no SESSION_START comes is closed after some ten seconds.',
-    level: 'advice',
-    of: ['no message'],
-    inspect: ({ call: { socket } }) => (socket.closing?.isByServer === true ? undefined : 'the socket was not closed within 15 s'),
-  }),
-  misdeedCheck({
-    id: 'starts-once',
-    rules: ['W-21'],
-    title: 'A second SESSION_START on a socket is not answered.',
-    of: ['a second SESSION_START'],
-    inspect: demandUnanswered,
-  }),
-  misdeedCheck({
-    id: 'call-does-not-change',
-    rules: ['W-21'],
-    title: 'A message of another conversation, or for another agent, is not answered.',
-    of: ['another conversation', 'another agent'],
-    inspect: demandUnanswered,
-  }),
-  misdeedCheck({
-    id: 'foreign-call-refused',
-    rules: ['W-22'],
-    title: 'A call of an organization that is not the token’s is refused and closed, without an answer.',
-    needs: ['token_check', 'token'],
-    of: ['another organization', 'another organization later'],
-    inspect: (misdeed) => {
-      if (isAnswered(misdeed)) return 'it was answered';
-      return misdeed.call.socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
-    },
-  }),
-  misdeedCheck({
-    id: 'text-frames-wanted',
-    rules: ['W-0A'],
-    title: 'What comes in a binary frame is not answered.',
-    level: 'advice',
-    of: ['a binary frame'],
-    inspect: demandUnanswered,
-  }),
-  misdeedCheck({
-    id: 'malformed-message-refused',
-    rules: ['W-43', 'W-12'],
-    title: 'Text that is no JSON, and a request without a payload, are refused.',
-    of: ['no JSON', 'a request without a payload'],
-    inspect: demandRefused,
-  }),
-  misdeedCheck({
-    id: 'huge-message-refused',
-    rules: ['W-45'],
-    title: 'A message of 20 MB is refused.',
-    level: 'advice',
-    of: ['a message of 20 MB'],
-    inspect: demandRefused,
-  }),
-  misdeedCheck({
-    id: 'errors-by-the-book',
-    rules: ['W-43'],
-    title: 'An ERROR has one of the six codes, the right one, with a status number and a detail.',
-    of: [
+  'text-frames-wanted': eachMisdeed(['a binary frame'], demandUnanswered),
+  'malformed-message-refused': eachMisdeed(['no JSON', 'a request without a payload'], demandRefused),
+  'huge-message-refused': eachMisdeed(['a message of 20 MB'], demandRefused),
+  'errors-by-the-book': eachMisdeed(
+    [
       'no message',
       'audio before SESSION_START',
       'another organization',
@@ -102,7 +49,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
       'a second SESSION_START',
       'another organization later',
     ],
-    inspect: ({ name }, after) => {
+    ({ name }, after) => {
       const errors = errorsIn(after);
       if (errors.length === 0) return NOTHING;
       for (const { code, status, detail } of errors) {
@@ -115,12 +62,9 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
       }
       return undefined;
     },
-  }),
-  misdeedCheck({
-    id: 'closed-with-right-code',
-    rules: ['W-44'],
-    title: 'A socket is closed with the code for what happened: 1002 or 1008, 1003 for binary frames, 1008 where no start came.',
-    of: [
+  ),
+  'closed-with-right-code': eachMisdeed(
+    [
       'no message',
       'audio before SESSION_START',
       'another organization',
@@ -131,7 +75,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
       'a second SESSION_START',
       'another organization later',
     ],
-    inspect: ({ name, call: { socket } }) => {
+    ({ name, call: { socket } }) => {
       const { closing } = socket;
       if (closing?.isByServer !== true) return NOTHING;
       const right = RIGHT_CLOSES[name] ?? [1002, 1003, 1008];
@@ -139,19 +83,15 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
         ? undefined
         : `"${name}" was closed with ${String(closing.code)} and not with ${right.join(' or ')}`;
     },
-  }),
-  misdeedCheck({
-    id: 'error-before-close',
-    rules: ['W-46'],
-    title: 'Before a socket is closed for an error an ERROR says why.',
-    level: 'ours',
-    of: ['audio before SESSION_START', 'no JSON', 'a request without a payload', 'two conversation ids in one message', 'a binary frame'],
-    inspect: ({ call: { socket } }, after) => {
+  ),
+  'error-before-close': eachMisdeed(
+    ['audio before SESSION_START', 'no JSON', 'a request without a payload', 'two conversation ids in one message', 'a binary frame'],
+    ({ call: { socket } }, after) => {
       if (socket.closing?.isByServer !== true) return NOTHING;
       return errorsIn(after).length > 0 ? undefined : 'the socket was closed without an ERROR';
     },
-  }),
-];
+  ),
+};
 
 const CODES: readonly string[] = ['unauthorized', 'bad_request', 'unsupported_media', 'upstream_error', 'rate_limit', 'timeout'];
 /** The ERROR code by misdeed; all others are bad_request. */

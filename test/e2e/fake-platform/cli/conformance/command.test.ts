@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../../src/base/clock.ts';
-import type { CallSurroundings } from '../../../../../src/fake-platform/cli/call-surroundings.ts';
+import type { CallSurroundings } from '../../../../../src/fake-platform/cli/call-access.ts';
 import { conformanceCommand } from '../../../../../src/fake-platform/cli/conformance.ts';
 import { platformPort } from '../../../../../src/fake-platform/cli/conformance/platform-signer.ts';
 import { mulawWav } from '../../../../../src/speech/wav.ts';

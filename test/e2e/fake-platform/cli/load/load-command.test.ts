@@ -6,7 +6,7 @@ import { CommanderError } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../../src/base/clock.ts';
 import { loadCommand } from '../../../../../src/fake-platform/cli/load.ts';
-import type { LoadSurroundings } from '../../../../../src/fake-platform/cli/load/load-surroundings.ts';
+import type { LoadSurroundings } from '../../../../../src/fake-platform/cli/load/load-options.ts';
 import { readLoadResult } from '../../../../../src/fake-platform/load/load-result.ts';
 import type * as WorkerProcess from '../../../../../src/fake-platform/load/worker-process.ts';
 import { parseTarget } from '../../../../../src/fake-platform/lines/target.ts';

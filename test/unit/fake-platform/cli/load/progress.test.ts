@@ -1,6 +1,6 @@
 // How a load stands, as the text beside its bar.
 import { expect, it } from 'vitest';
-import { clockText, progressText } from '../../../../../src/fake-platform/cli/load/progress.ts';
+import { clockText, progressText } from '../../../../../src/fake-platform/cli/load/result-table.ts';
 import { Histogram } from '../../../../../src/fake-platform/load/histogram.ts';
 
 it('are the calls, and the times of which there are any', () => {
