@@ -1,5 +1,6 @@
 // The routes of the console: its files, signing in, and the API of console-api.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bodyPart } from '../base/body-part.ts';
 import type { CallSearch, CallView } from '../dialog/call-view.ts';
 import { callQueryIn } from './call-query.ts';
 import type { ConsoleAccess } from './console-access.ts';
@@ -104,23 +105,10 @@ export function addConsole(server: FastifyInstance, { access, guard, source, fil
     const outcome = !mayListen ? 'refused' : outcomeOf(sound);
     guard.audit(request, { what: 'sound_heard', conversationId, outcome });
     if (!mayListen) return reply.code(403).send({ error: 'the role listen is needed: show ops.console.listen_token' });
-    return sound === undefined || sound === 'busy' ? notShown(reply, sound) : sendPart(reply, sound, request.headers.range);
+    if (sound === undefined || sound === 'busy') return notShown(reply, sound);
+    const { status, headers, body } = bodyPart(sound, request.headers.range);
+    return reply.code(status).headers(headers).type('audio/wav').send(body);
   });
-}
-
-/** All of it, or from where a player wants to go on. */
-function sendPart(reply: FastifyReply, sound: Buffer, range = ''): FastifyReply {
-  reply.header('accept-ranges', 'bytes').type('audio/wav');
-  const { from, to } = /^bytes=(?<from>\d{1,12})-(?<to>\d{0,12})$/u.exec(range)?.groups ?? {};
-  if (from === undefined) return reply.send(sound);
-  const [first, last] = [Number(from), Math.min(to === undefined || to === '' ? Infinity : Number(to), sound.length - 1)];
-  if (first > last)
-    return reply
-      .code(416)
-      .header('content-range', `bytes */${String(sound.length)}`)
-      .send();
-  reply.code(206).header('content-range', `bytes ${String(first)}-${String(last)}/${String(sound.length)}`);
-  return reply.send(sound.subarray(first, last + 1));
 }
 
 /** Never asked for: the guard has let somebody in. */
