@@ -91,7 +91,7 @@ describe('the file of a call', () => {
   });
 
   it('shows what was heard and what not, where the time went, and how the state changed', async () => {
-    await open(shortCallView());
+    await open(shortCallView(), { viewport: { width: 1280, height: 900 } });
     const third = await turn(3);
     expect(third).toContain('keys, withheld');
     expect(third).toContain('Answer after 1,980 ms, the longest part: tools, 1,140 ms.');
@@ -100,6 +100,8 @@ describe('the file of a call', () => {
     expect(third).toMatch(/Barge-in by speech[\s\S]*heard for 2,800 ms: “Thank you\.[\s\S]*not heard: “or Thursday/u);
     expect(third).toMatch(/step\s+−\s+before:\s+"identify"\s+\+\s+after:\s+"choose"/u);
     expect(third).toContain('the bookings service answered after 900 ms');
+    // Nothing stands below the page.
+    expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
     expect(await turn(5)).toMatch(/bot failed\s+Cannot read properties of undefined[\s\S]*bots\/front-desk\.ts:118:31/u);
     expect(await turn(2)).toContain('I would like to move my…');
   });
