@@ -10,7 +10,7 @@ const view = JSON.parse(document.getElementById('data')?.textContent ?? 'null') 
 if (page !== null && view !== null) {
   document.title = `${view.call.agentId}, call ${view.call.conversationId}`;
   show(view, page);
-  // The sound stands behind this script: the call is seen before all of it is there.
+  // The sound follows this script in the file: the call is shown before all of it has loaded.
   document.addEventListener('DOMContentLoaded', () => void addSound(view, page));
 }
 
@@ -33,7 +33,7 @@ async function addSound(silent: CallView, on: HTMLElement): Promise<void> {
   show({ ...silent, sound }, on);
 }
 
-/** @returns an address of the sound that stands in the page, or nothing. */
+/** @returns the address of a sound that is embedded in the page; empty when there is none. */
 async function unpacked(side: 'caller' | 'bot'): Promise<string> {
   const packed = atob(document.getElementById(`sound-${side}`)?.textContent ?? '');
   if (packed === '') return '';

@@ -25,7 +25,7 @@ const TABS = {
 } as const;
 type Tab = keyof typeof TABS;
 
-/** Who is there decides what is shown. */
+/** The sign-in form, or the server to a visitor who is signed in. */
 function Page() {
   const [visitor, setVisitor] = useState<ShownVisitor | Refused>();
   const look = (): void => {

@@ -30,7 +30,7 @@ export class CallSound {
     return this.#sides.size > 0;
   }
 
-  /** Whether nothing of it can be played: it is not there, or nobody may listen. Known after an attempt. */
+  /** Whether no side can be played: it is missing, or listening is not allowed. Known after the first attempt. */
   get hasFailed(): boolean {
     return this.hasSound && [...this.#sides.values()].every(({ error }) => error !== null);
   }

@@ -184,7 +184,7 @@ function drawMark(to: CanvasRenderingContext2D, { lane, text, isMajor }: Mark, l
   const { top, height, bottom } = LANES[lane];
   to.fillStyle = isMajor ? colours.ink : colours.soft;
   to.fillRect(Math.round(left), top, 1, isMajor ? bottom - top : height);
-  // What would be shortened is shown to whoever points at it.
+  // Words without room are left out; they appear when the pointer is near.
   if (to.measureText(text).width < next - left - 10) drawText(to, text, left + 5, next, LANES[lane], isMajor ? colours.ink : colours.soft);
   if (!isMajor) return;
   // A flag says that it is no noise of the sound.

@@ -115,6 +115,6 @@ function marksOf(view: CallView): readonly Mark[] {
   const ofEvents = view.events
     .filter(({ event, from }) => from !== 'caller' && from !== 'platform' && !SHOWN_OTHERWISE.has(event))
     .map(({ atMs, event }): Mark => ({ atMs, lane: 'server', text: inWords(event), isMajor: false }));
-  // Of two at the same time the words of the last one are drawn.
+  // Of two marks at one time, only the words of the last one are drawn.
   return [...ofTurns, ...ofEvents].sort((one, other) => one.atMs - other.atMs || Number(one.isMajor) - Number(other.isMajor));
 }

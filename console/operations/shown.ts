@@ -1,6 +1,6 @@
 // Values as the page of the server writes them.
 
-/** The beginning of an id that is only told apart. */
+/** Characters of a shortened id: enough to distinguish it from others. */
 const SHORT_ID = 8;
 
 export function shortId(id: string): string {
