@@ -19,8 +19,11 @@ function Softphone() {
   const [status, setStatus] = useState('Ready');
   const [happened, setHappened] = useState('');
   const [problem, setProblem] = useState('');
+  /** Why calls may not be as expected, whatever happens on them. */
+  const [trouble, setTrouble] = useState('');
   const [view, setView] = useState<CallView>();
   const [before, setBefore] = useState<CallView>();
+  const lastCall = view?.call.conversationId ?? choices?.lastCall;
 
   const ask = async (): Promise<void> => {
     try {
@@ -29,21 +32,30 @@ function Softphone() {
       setChoices(asked);
       // The chosen bot may have gone.
       setWanted((now) => (asked.bots.some(({ id }) => id === now.agentId) ? now : { ...now, agentId: first?.id ?? '' }));
+      setTrouble(asked.problem ?? '');
     } catch {
-      setProblem('The server is gone: is parley dev still running?');
+      setTrouble('The server is gone: is parley dev still running?');
     }
   };
-  useEffect(() => void ask(), []);
+  useEffect(() => {
+    const askNow = (): void => void ask();
+    askNow();
+    // A person comes back from the editor.
+    addEventListener('focus', askNow);
+    return () => removeEventListener('focus', askNow);
+  }, []);
 
-  const call = (again: boolean): void => {
+  const call = (again?: string): void => {
     const { usesMicrophone, ...choice } = wanted;
     const asked: WantedCall = { type: 'call', ...choice, again };
     setStatus('Calling');
     setHappened('');
     setProblem('');
-    setBefore(again ? view : undefined);
+    setBefore(again === undefined ? undefined : view);
+    setView(undefined);
+    void ask();
     setLine(
-      new PhoneLine(asked, usesMicrophone && !again, {
+      new PhoneLine(asked, usesMicrophone && again === undefined, {
         onEvent: ({ who, what, detail = '' }) => {
           setStatus('In call');
           setHappened(`${who} ${what.replaceAll('_', ' ')} ${detail}`);
@@ -61,26 +73,29 @@ function Softphone() {
     );
   };
 
+  // What a person does before the call has begun would be lost.
+  const begun = status === 'In call' ? line : undefined;
   const drop = (event: DragEvent): void => {
     event.preventDefault();
-    void speakFile(event.dataTransfer?.files[0], line, setProblem);
+    void speakFile(event.dataTransfer?.files[0], begun, setProblem);
   };
   return (
     <main class="softphone" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <section class="phone" aria-label="Phone">
-        <Dial choices={choices} wanted={wanted} line={line} onWanted={setWanted} onCall={call} onAsk={() => void ask()} />
-        <Keypad line={line} />
-        <Talk line={line} onProblem={setProblem}>
+        <Dial choices={choices} wanted={wanted} line={line} lastCall={lastCall} onWanted={setWanted} onCall={call} />
+        <Keypad line={begun} />
+        <Talk line={begun} onProblem={setProblem}>
           <p>
             <strong role="status">{status}</strong> <span class="soft">{happened}</span>
           </p>
           <p class="bad" role="alert">
-            {problem}
+            {[trouble, problem].filter((text) => text !== '').join('\n')}
           </p>
         </Talk>
       </section>
       {before !== undefined && view !== undefined && <Comparison before={before} now={view} />}
-      {view === undefined ? <FirstSteps /> : <Call key={view.call.conversationId} view={view} />}
+      {view !== undefined && <Call key={view.call.conversationId} view={view} />}
+      {view === undefined && line === undefined && <FirstSteps />}
     </main>
   );
 }

@@ -18,29 +18,22 @@ interface DialProps {
   readonly wanted: Wanted;
   /** Undefined: no call goes on. */
   readonly line: PhoneLine | undefined;
+  /** Id of the call whose caller can call again. */
+  readonly lastCall: string | undefined;
   readonly onWanted: (wanted: Wanted) => void;
-  readonly onCall: (again: boolean) => void;
-  /** The choices may have changed. */
-  readonly onAsk: () => void;
+  readonly onCall: (again?: string) => void;
 }
 
-export function Dial({ choices, wanted, line, onWanted, onCall, onAsk }: DialProps) {
+export function Dial({ choices, wanted, line, lastCall, onWanted, onCall }: DialProps) {
   const isBusy = line !== undefined;
   return (
-    <form
-      class="dial"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onCall(false);
-      }}
-    >
+    <div class="dial">
       <label>
         Bot
         <select
           name="bot"
           disabled={isBusy}
           value={wanted.agentId}
-          onFocus={onAsk}
           onChange={({ currentTarget: { value: agentId } }) => onWanted({ ...wanted, agentId })}
         >
           {choices?.bots.map(({ id, name }) => (
@@ -88,7 +81,7 @@ export function Dial({ choices, wanted, line, onWanted, onCall, onAsk }: DialPro
       </label>
       <div class="buttons">
         {line === undefined ? (
-          <button class="main" disabled={wanted.agentId === ''}>
+          <button type="button" class="main" disabled={wanted.agentId === ''} onClick={() => onCall()}>
             Call
           </button>
         ) : (
@@ -98,13 +91,13 @@ export function Dial({ choices, wanted, line, onWanted, onCall, onAsk }: DialPro
         )}
         <button
           type="button"
-          disabled={isBusy || choices?.hasLastCall !== true}
+          disabled={isBusy || lastCall === undefined}
           title="The caller of the last call calls the bot as it is now: the same sound and keys, at the same times after each reply"
-          onClick={() => onCall(true)}
+          onClick={() => onCall(lastCall)}
         >
           Same caller again
         </button>
       </div>
-    </form>
+    </div>
   );
 }

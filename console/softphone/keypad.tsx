@@ -7,9 +7,11 @@ const KEYS: readonly PhoneKey[] = ['1', '2', '3', '4', '5', '6', '7', '8', '9', 
 
 export function Keypad({ line }: { readonly line: PhoneLine | undefined }) {
   useEffect(() => {
-    const pressed = ({ key, target }: KeyboardEvent): void => {
+    const pressed = ({ key, target, repeat, ctrlKey, metaKey, altKey }: KeyboardEvent): void => {
       const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
-      const found = isTyping ? undefined : KEYS.find((one) => one === key);
+      // Some keyboards have # behind such a key.
+      const isShortcut = metaKey || ((ctrlKey || altKey) && key !== '#');
+      const found = isTyping || isShortcut || repeat ? undefined : KEYS.find((one) => one === key);
       if (found !== undefined) line?.press(found);
     };
     addEventListener('keydown', pressed);

@@ -9,6 +9,7 @@ export interface PhoneAudio {
   /** Asks for the microphone, once. @throws DOMException when the person or the computer refuses. */
   listen(onFrame: (frame: Uint8Array) => void): Promise<void>;
   stopListening(): void;
+  /** Again does nothing. */
   close(): void;
 }
 
@@ -41,6 +42,6 @@ export async function openAudio(): Promise<PhoneAudio> {
     stopListening: () => {
       for (const track of tracks) track.stop();
     },
-    close: () => void context.close(),
+    close: () => void context.close().catch(() => undefined),
   };
 }

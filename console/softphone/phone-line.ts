@@ -17,7 +17,7 @@ export interface Levels {
   readonly heard: number;
 }
 
-/** After so long without a frame nothing is heard, ms. */
+/** The bot is silent when no frame has come for so long, ms. */
 const QUIET_MS = 60;
 /** The last frames are still played when a call is over, ms. */
 const REST_MS = 400;
@@ -27,6 +27,7 @@ export class PhoneLine {
   readonly #listener: LineListener;
   readonly #socket: WebSocket;
   #audio: PhoneAudio | undefined;
+  #hasCalled = false;
   #isOver = false;
   #quiet = 0;
   isMuted = false;
@@ -43,7 +44,7 @@ export class PhoneLine {
       else this.#heard(new Uint8Array(data));
     };
     this.#socket.onclose = () => {
-      this.#over('lost', 'the server is gone: is parley dev still running?');
+      this.#over('lost', undefined);
     };
     const opened = new Promise<void>((resolve) => {
       this.#socket.onopen = () => {
@@ -68,6 +69,8 @@ export class PhoneLine {
 
   hangUp(): void {
     this.#send({ type: 'hang_up' });
+    // Nobody is called while the microphone is asked for.
+    if (!this.#hasCalled) this.#over('hung_up', undefined);
   }
 
   /** Both open before the call begins: a caller has the phone at the ear before anybody answers. */
@@ -77,9 +80,14 @@ export class PhoneLine {
       if (usesMicrophone) await this.#audio.listen((frame) => this.#spoken(frame));
     } catch (thrown) {
       const why = thrown instanceof Error ? thrown.message : String(thrown);
-      this.#listener.onProblem(`no microphone (${why}): type what the caller says`);
+      if (!this.#isOver) this.#listener.onProblem(`no microphone (${why}): type what the caller says`);
+    }
+    if (this.#isOver) {
+      this.#leaveAudio();
+      return;
     }
     await opened;
+    this.#hasCalled = true;
     this.#send(wanted);
   }
 
@@ -117,9 +125,14 @@ export class PhoneLine {
   #over(outcome: string, message: string | undefined): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#socket.close();
+    this.#leaveAudio();
+    this.#listener.onOver(outcome, message);
+  }
+
+  #leaveAudio(): void {
     this.#audio?.stopListening();
     setTimeout(() => this.#audio?.close(), REST_MS);
-    this.#listener.onOver(outcome, message);
   }
 
   #send(message: FromPage): void {

@@ -27,7 +27,7 @@ export function Talk({ line, onProblem, children }: TalkProps) {
 
 const SILENT: Levels = { microphone: 0, heard: 0 };
 
-/** Alone, because it is drawn with every frame. */
+/** A component of its own, because it is drawn anew with every frame. */
 function Level({ line }: Pick<TalkProps, 'line'>) {
   const [levels, setLevels] = useState(SILENT);
   useEffect(() => {

@@ -8,7 +8,7 @@ import { Descriptors } from '../base/descriptors.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
 import { packageVersion } from '../base/package-root.ts';
 import type { Logger } from '../base/log.ts';
-import { WatchedFiles } from '../base/watched-files.ts';
+import { WatchedFiles, type Checked } from '../base/watched-files.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { Catalog, CatalogSource } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
@@ -65,6 +65,8 @@ export interface App {
   readonly shown: { readonly readiness: Pick<Readiness, 'current'>; readonly answer: (question: Question) => Promise<Answer> };
   /** Resolves when the static prompts are synthesized. Only tests and demos wait for it. */
   readonly warmed: Promise<void>;
+  /** Takes up changed bots at once, where they are watched. Never rejects. */
+  readonly checkBots: () => Promise<Checked>;
   /** Stops listening for new call connections, for one of several processes that drains. Open connections stay. */
   stopListening(): void;
   /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
@@ -274,6 +276,7 @@ async function open(opening: Opening): Promise<App> {
     openTurns: () => sessions.openTurns,
     shown: { readiness, answer: (question) => answering.answer(question) },
     warmed: voices.warmAll(first),
+    checkBots: () => watchedBots?.checkNow() ?? Promise.resolve({ verdict: 'unchanged' }),
     stopListening: () => {
       media.stopListening();
       sockets?.server.stopListening();

@@ -132,13 +132,29 @@ export class SoftphoneLab {
     return last.view as CallView;
   }
 
+  /** Drops a file at the lower edge of the window. @param more - bytes behind those given. */
+  async drop(bytes: Uint8Array, more = 0): Promise<void> {
+    await this.page.evaluate(`{
+      const bytes = Uint8Array.from(atob('${Buffer.from(bytes).toString('base64')}'), (character) => character.charCodeAt(0));
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([bytes, new Uint8Array(${String(more)})], 'dropped.wav'));
+      const target = document.elementFromPoint(innerWidth / 2, innerHeight - 5);
+      target.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    }`);
+  }
+
+  /** Waits until the page complains of something. */
+  async complains(words: string): Promise<void> {
+    await this.page.getByRole('alert').getByText(words).waitFor();
+  }
+
   /** Everything that went to the loudspeaker since the page was opened, 8 kHz. */
   async played(): Promise<Int16Array> {
     const seconds = (): Promise<number> => this.page.evaluate<number>('window.tap.played.length');
     const before = await seconds();
     // What plays now is known two seconds later.
     const isKnown = async (): Promise<boolean> =>
-      (await this.page.evaluate<number>('window.tap.open')) === 0 || (await seconds()) >= before + 2;
+      (await this.page.evaluate<number>('window.tap.open.size')) === 0 || (await seconds()) >= before + 2;
     await until('what was played is known', isKnown);
     return Int16Array.from(await this.page.evaluate<number[]>('window.tap.played.flat()'));
   }
@@ -184,18 +200,19 @@ async function opened(browser: Browser, address: string, { troubles, told }: Not
 
 /**
  * Runs in the page: keeps what is connected to the loudspeaker, a second at a time, so that a page that is busy loses nothing. A context
- * that is closed stays open until the second is over.
+ * that is closed stays open until its last sound is known.
  */
 const TAP = `
-  window.tap = { played: [], open: 0 };
+  window.tap = { played: [], open: new Set() };
   const { connect } = AudioNode.prototype;
   AudioNode.prototype.connect = function (target, ...more) {
     if (target instanceof AudioDestinationNode) {
       const node = this.context.createScriptProcessor(8192, 1, 1);
       node.onaudioprocess = ({ inputBuffer }) => {
         window.tap.played.push(Array.from(inputBuffer.getChannelData(0), (sample) => Math.round(sample * 32768)));
+        this.context.dispatchEvent(new Event('tapped'));
       };
-      window.tap.open += 1;
+      window.tap.open.add(this.context);
       connect.call(this, node);
       connect.call(node, target);
     }
@@ -203,8 +220,8 @@ const TAP = `
   };
   const { close } = AudioContext.prototype;
   AudioContext.prototype.close = async function () {
-    await new Promise((resolve) => setTimeout(resolve, 4000));
-    window.tap.open -= 1;
+    for (let second = 0; second < 2; second += 1) await new Promise((resolve) => this.addEventListener('tapped', resolve, { once: true }));
+    window.tap.open.delete(this);
     return close.call(this);
   };`;
 

@@ -34,8 +34,9 @@ export interface DevServerOptions {
 export interface DevServer {
   readonly settings: Settings;
   readonly ready: App['ready'];
-  /** The fake models that have to be told what callers say; undefined: its recognizer hears real words. */
+  /** Address of the fake models that recognize speech: they understand announced words only. Undefined: a real recognizer does it. */
   readonly modelsUrl: string | undefined;
+  readonly checkBots: App['checkBots'];
   close(): Promise<void>;
 }
 
@@ -80,5 +81,5 @@ async function startApp(argv: readonly string[], modelsUrl: string, observed: De
   const loaded = loadSettings({ argv: [...given, ...heardBy] });
   const { settings, changing } = loaded;
   const app = await createApp({ settings, changing, originOf: originOf(loaded), ...observed(settings) });
-  return { settings, ready: app.ready, close: () => app.close() };
+  return { settings, ready: app.ready, checkBots: app.checkBots, close: () => app.close() };
 }

@@ -46,6 +46,10 @@ export async function startDev({
     const targets = { grpc: await through(`grpc://${ready.address}`), websocket: await through(`ws://${websocket.address}`) };
     const softphone = await startSoftphone({
       ...{ port, voice, modelsUrl, clock, file: pageFile },
+      checkBots: async () => {
+        const { why } = await server.checkBots();
+        return why === undefined ? undefined : `The changed bots are not used, the ones from before answer: ${why}`;
+      },
       access: (transport) => ({ target: targets[transport], profile: loadProfile('fake'), organizationId: ORGANIZATION }),
       watch: (conversationId, messages) => shown.watch(conversationId, messages),
       sound: (conversationId, side) => shown.sound(conversationId, side),

@@ -10,8 +10,8 @@ export interface WantedCall {
   readonly agentId: string;
   readonly transport: 'grpc' | 'websocket';
   readonly line: LineQuality;
-  /** The caller of the last call calls again. */
-  readonly again: boolean;
+  /** Id of an earlier call: its caller calls again, in place of the person. */
+  readonly again?: string | undefined;
 }
 
 /** The first message of a page is the call; the others are what its person does. */
@@ -30,13 +30,15 @@ export type ToPage =
   | { readonly type: 'view'; readonly view: object }
   /** Something that the person did had no effect. */
   | { readonly type: 'problem'; readonly message: string }
-  /** The call is over, or did not come about (`refused`); the socket closes. */
+  /** The call is over, or did not come about (`refused`), and why; the socket closes. */
   | { readonly type: 'over'; readonly outcome: string; readonly message?: string };
 
 /** The body of GET /choices: what a call may be. */
 export interface Choices {
   readonly bots: readonly { readonly id: string; readonly name: string; readonly isDefault: boolean }[];
   readonly lines: readonly LineQuality[];
-  /** Whether the caller of the last call can call again. */
-  readonly hasLastCall: boolean;
+  /** Id of the last call of any page, whose caller can call again. */
+  readonly lastCall?: string | undefined;
+  /** Why calls do not meet the bots as they are saved. */
+  readonly problem?: string | undefined;
 }

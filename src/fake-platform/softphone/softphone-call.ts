@@ -47,7 +47,7 @@ const FROM_PAGE = z.discriminatedUnion('type', [
     agentId: z.string().max(200),
     transport: z.enum(['grpc', 'websocket']),
     line: z.enum(QUALITIES),
-    again: z.boolean(),
+    again: z.string().max(100).optional(),
   }),
   z.strictObject({ type: z.literal('say'), text: z.string().trim().min(1).max(1000) }),
   z.strictObject({ type: z.literal('press'), key: z.enum(KEYS) }),
@@ -66,12 +66,14 @@ export interface SoftphoneCallOptions {
   readonly conversationId: string;
   readonly access: (transport: WantedCall['transport']) => Pick<CallOptions, 'target' | 'profile' | 'organizationId'>;
   readonly voice: CallerVoice;
-  /** Fake models that are told what is said; undefined: none. */
+  /** Address of the fake models to which typed words are announced; undefined: none. */
   readonly modelsUrl: string | undefined;
   readonly clock: Clock;
+  /** Takes up bots that have changed. Never rejects. @returns why they are not used; undefined: they are. */
+  readonly checkBots: () => Promise<string | undefined>;
   readonly watch: (messages: MessageLog) => CallWatch;
-  /** The caller of the call before; undefined: there was none. */
-  readonly lastScript: CallerScript | undefined;
+  /** The caller of an earlier call; undefined: it is not known any more. */
+  readonly scriptOf: (conversationId: string) => CallerScript | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -89,6 +91,8 @@ export class SoftphoneCall {
   readonly #messages: MessageLog;
   #wanted: WantedCall | undefined;
   #phone: Phone | undefined;
+  /** The person may hang up before the call begins. */
+  #hasHungUp = false;
   #again: CallerAgain | undefined;
   #watch: CallWatch | undefined;
   #cancelView: CancelTimer = () => undefined;
@@ -104,7 +108,7 @@ export class SoftphoneCall {
     socket.on('error', () => undefined);
     const wanted = await new Promise<WantedCall | undefined>((resolve) => {
       socket.on('close', () => {
-        this.#phone?.hangUp();
+        this.#hangUp();
         resolve(undefined);
       });
       socket.on('message', (data: RawData, isBinary: boolean) => {
@@ -123,11 +127,13 @@ export class SoftphoneCall {
   }
 
   async #place({ agentId, transport, line, again }: WantedCall): Promise<CallResult | undefined> {
-    const { access, clock, conversationId, lastScript, signal, voice, watch } = this.#options;
-    if (again && lastScript === undefined) {
-      this.#refused('there is no call before this one');
+    const { access, checkBots, clock, conversationId, scriptOf, signal, voice, watch } = this.#options;
+    const script = again === undefined ? undefined : scriptOf(again);
+    if (again !== undefined && script === undefined) {
+      this.#refused('the caller of that call is not known any more: call anew');
       return undefined;
     }
+    await checkBots();
     this.#watch = watch(this.#messages);
     this.#showSoon(VIEW_EVERY_MS);
     try {
@@ -143,15 +149,17 @@ export class SoftphoneCall {
         },
         onPhone: (phone) => {
           this.#phone = phone;
-          if (!again || lastScript === undefined) return;
-          this.#again = new CallerAgain(lastScript, phone, clock);
+          if (this.#hasHungUp) phone.hangUp();
+          if (script === undefined) return;
+          this.#again = new CallerAgain(script, phone, clock);
           this.#again.goOn();
         },
         onReply: () => this.#again?.goOn(),
       });
       this.#watch.ended(call);
       this.#show();
-      this.#send({ type: 'over', outcome: call.outcome });
+      const message = call.findings.find(({ fatal }) => fatal)?.message;
+      this.#send({ type: 'over', outcome: call.outcome, ...(message !== undefined && { message }) });
       return call;
     } catch (thrown) {
       this.#refused(thrown instanceof Error ? thrown.message : String(thrown));
@@ -174,8 +182,13 @@ export class SoftphoneCall {
 
   async #act(message: FromPage): Promise<void> {
     if (message.type === 'press') this.#phone?.press(message.key);
-    else if (message.type === 'hang_up') this.#phone?.hangUp();
+    else if (message.type === 'hang_up') this.#hangUp();
     else if (message.type === 'say') await this.#say(message.text);
+  }
+
+  #hangUp(): void {
+    this.#hasHungUp = true;
+    this.#phone?.hangUp();
   }
 
   async #say(text: string): Promise<void> {
@@ -197,7 +210,9 @@ export class SoftphoneCall {
     }
     try {
       if (!startsAsWav(bytes)) throw new RangeError('only a WAV file can be spoken');
-      this.#phone?.say(encodeMulaw(wavSound(bytes, this.#options.voice.changeRate)), 'a recording');
+      const sound = encodeMulaw(wavSound(bytes, this.#options.voice.changeRate));
+      if (sound.length === 0) throw new RangeError('there is no sound in it');
+      this.#phone?.say(sound, 'a recording');
     } catch (thrown) {
       this.#send({ type: 'problem', message: thrown instanceof Error ? thrown.message : String(thrown) });
     }

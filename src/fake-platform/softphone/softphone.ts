@@ -6,20 +6,21 @@ import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyReply } from 'fastify';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { AppError } from '../../base/errors.ts';
+import { bodyPart } from '../../base/body-part.ts';
 import { callerScript, type CallerScript } from '../caller/caller-again.ts';
 import { DEFAULT_LIMITS } from '../caller/call-clock.ts';
 import { openConnection } from '../lines/open-connection.ts';
 import { parseTarget } from '../lines/target.ts';
 import type { MessageLog } from './message-log.ts';
 import { SoftphoneCall, type CallWatch, type SoftphoneCallOptions, QUALITIES } from './softphone-call.ts';
-import type { Choices } from './softphone-api.ts';
+import type { Choices, ToPage } from './softphone-api.ts';
 
 export interface PageFile {
   readonly type: string;
   readonly body: Uint8Array | string;
 }
 
-export interface SoftphoneOptions extends Pick<SoftphoneCallOptions, 'access' | 'voice' | 'modelsUrl' | 'clock'> {
+export interface SoftphoneOptions extends Pick<SoftphoneCallOptions, 'access' | 'voice' | 'modelsUrl' | 'clock' | 'checkBots'> {
   /** 0 takes a free one. */
   readonly port: number;
   /** By path, such as `/`; asked for with every request, because a page may be built anew. */
@@ -39,6 +40,8 @@ export interface Softphone {
 const HOST = '127.0.0.1';
 /** More pages than one person uses. */
 const MAX_CALLS = 4;
+/** Callers that can call again; one of the longest call is 14 MB. */
+const MAX_SCRIPTS = 5;
 /** Ten minutes at 16 kHz, 16 bits: the longest WAV of a page. */
 const MAX_WAV_BYTES = 20_000_000;
 const LIST_LIMIT_MS = 5000;
@@ -58,9 +61,11 @@ export async function startSoftphone(options: SoftphoneOptions): Promise<Softpho
     return Promise.resolve();
   });
   server.get('/choices', () => calls.choices());
-  server.get<{ Params: { id: string; side: string } }>('/calls/:id/:side.wav', ({ params }, reply) => {
+  server.get<{ Params: { id: string; side: string } }>('/calls/:id/:side.wav', ({ params, headers }, reply) => {
     const wav = options.sound(params.id, params.side);
-    return wav === undefined ? reply.code(404).send() : reply.type('audio/wav').send(Buffer.from(wav));
+    if (wav === undefined) return reply.code(404).send();
+    const part = bodyPart(Buffer.from(wav), headers.range);
+    return reply.code(part.status).headers(part.headers).type('audio/wav').send(part.body);
   });
   server.setNotFoundHandler(async ({ url, method }, reply) => {
     const file = method === 'GET' ? await options.file(new URL(url, 'http://page').pathname) : undefined;
@@ -69,7 +74,7 @@ export async function startSoftphone(options: SoftphoneOptions): Promise<Softpho
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_WAV_BYTES, perMessageDeflate: false });
   server.server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => undefined);
-    if (isOwnPage(request, bound.port) && request.url === '/call' && sockets.clients.size < MAX_CALLS) {
+    if (isOwnPage(request, bound.port) && request.url === '/call') {
       sockets.handleUpgrade(request, socket, head, (opened) => void calls.hold(opened));
     } else socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
   });
@@ -87,9 +92,11 @@ export async function startSoftphone(options: SoftphoneOptions): Promise<Softpho
   return {
     url: `http://${HOST}:${String(bound.port)}/`,
     close: async () => {
-      await calls.close();
+      const over = calls.close();
+      // Pages that have not called yet, too.
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
+      await over;
       await server.close();
     },
   };
@@ -99,44 +106,60 @@ class SoftphoneCalls {
   readonly #options: SoftphoneOptions;
   readonly #running = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
-  #last: CallerScript | undefined;
+  /** By call, the oldest first. */
+  readonly #scripts = new Map<string, CallerScript>();
 
   constructor(options: SoftphoneOptions) {
     this.#options = options;
   }
 
   async choices(): Promise<Choices> {
-    const { access, clock } = this.#options;
+    const { access, checkBots, clock } = this.#options;
+    const problem = await checkBots();
     const { target, ...more } = access('grpc');
     const connection = openConnection({ ...more, target: parseTarget(target), clock, connectLimitMs: DEFAULT_LIMITS.connectMs });
     try {
       const listed = await connection.listAgents(more.organizationId, LIST_LIMIT_MS);
-      const bots = 'code' in listed ? [] : listed;
-      return { bots, lines: QUALITIES, hasLastCall: this.#last !== undefined };
+      const [bots, unlisted] = 'code' in listed ? [[], `The bots cannot be listed: ${listed.message}`] : [listed];
+      return { bots, lines: QUALITIES, lastCall: [...this.#scripts.keys()].at(-1), problem: unlisted ?? problem };
     } finally {
       await connection.close();
     }
   }
 
   async hold(socket: WebSocket): Promise<void> {
+    if (this.#running.size >= MAX_CALLS) {
+      refuse(socket, `${String(MAX_CALLS)} calls go on already: hang up one of them`);
+      return;
+    }
     const { watch, ...options } = this.#options;
     const conversationId = randomUUID();
     const call = new SoftphoneCall({
       ...options,
-      ...{ socket, conversationId, lastScript: this.#last, signal: this.#stop.signal },
+      ...{ socket, conversationId, signal: this.#stop.signal },
+      scriptOf: (id) => this.#scripts.get(id),
       watch: (messages) => watch(conversationId, messages),
     }).hold();
     this.#running.add(call);
     const result = await call;
     this.#running.delete(call);
     // A call that came to nothing has no caller worth repeating.
-    if (result !== undefined && result.outcome !== 'failed') this.#last = callerScript(result);
+    if (result === undefined || result.replies.length === 0) return;
+    const [oldest] = this.#scripts.keys();
+    if (this.#scripts.size >= MAX_SCRIPTS && oldest !== undefined) this.#scripts.delete(oldest);
+    this.#scripts.set(conversationId, callerScript(result));
   }
 
   async close(): Promise<void> {
     this.#stop.abort('shutdown');
     await Promise.all(this.#running);
   }
+}
+
+function refuse(socket: WebSocket, message: string): void {
+  socket.on('error', () => undefined);
+  socket.send(JSON.stringify({ type: 'over', outcome: 'refused', message } satisfies ToPage));
+  socket.close();
 }
 
 /** Whether a request came under a name of this machine: a page of another site can point its own name here. */

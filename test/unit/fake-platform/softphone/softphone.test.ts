@@ -5,21 +5,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
-import { startSoftphone, type Softphone } from '../../../../src/fake-platform/softphone/softphone.ts';
+import { startSoftphone, type Softphone, type SoftphoneOptions } from '../../../../src/fake-platform/softphone/softphone.ts';
+import { pcmWav } from '../../../../src/speech/wav.ts';
 import type { FromPage, ToPage } from '../../../../src/fake-platform/softphone/softphone-api.ts';
 
+const OPTIONS: SoftphoneOptions = {
+  ...{ port: 0, clock: systemClock, modelsUrl: undefined },
+  file: (path) => Promise.resolve(path === '/' ? { type: 'text/html', body: '<p>page</p>' } : undefined),
+  // Nobody listens there.
+  access: () => ({ target: 'grpc://127.0.0.1:1', profile: loadProfile('fake'), organizationId: 'laptop' }),
+  voice: { speak: () => Promise.reject(new Error('no voice')), changeRate: (samples) => samples, close: () => Promise.resolve() },
+  checkBots: () => Promise.resolve(undefined),
+  watch: () => ({ view: () => undefined, ended: () => undefined }),
+  sound: (id, side) => (id === 'known' && side === 'bot' ? Uint8Array.of(1, 2) : undefined),
+};
 let phone: Softphone;
 let port = 0;
 beforeAll(async () => {
-  phone = await startSoftphone({
-    ...{ port: 0, clock: systemClock, modelsUrl: undefined },
-    file: (path) => Promise.resolve(path === '/' ? { type: 'text/html', body: '<p>page</p>' } : undefined),
-    // Nobody listens there.
-    access: () => ({ target: 'grpc://127.0.0.1:1', profile: loadProfile('fake'), organizationId: 'laptop' }),
-    voice: { speak: () => Promise.reject(new Error('no voice')), changeRate: (samples) => samples, close: () => Promise.resolve() },
-    watch: () => ({ view: () => undefined, ended: () => undefined }),
-    sound: (id, side) => (id === 'known' && side === 'bot' ? Uint8Array.of(1, 2) : undefined),
-  });
+  phone = await startSoftphone(OPTIONS);
   port = Number(new URL(phone.url).port);
 });
 afterAll(async () => {
@@ -27,8 +30,8 @@ afterAll(async () => {
 });
 
 /** Asks under any host name. */
-async function asked(path: string, host = `127.0.0.1:${String(port)}`) {
-  const [answer] = (await once(request({ port, path, headers: { host } }).end(), 'response')) as [IncomingMessage];
+async function asked(path: string, host = `127.0.0.1:${String(port)}`, more: Readonly<Record<string, string>> = {}) {
+  const [answer] = (await once(request({ port, path, headers: { host, ...more } }).end(), 'response')) as [IncomingMessage];
   answer.resume();
   return answer;
 }
@@ -47,20 +50,29 @@ async function socketStatus(headers: Readonly<Record<string, string>>, path = '/
   return opened;
 }
 
-/** What a page is told that sends this and waits for the end. */
-async function told(...messages: readonly (FromPage | string)[]): Promise<readonly ToPage[]> {
-  const socket = new WebSocket(`ws://127.0.0.1:${String(port)}/call`, { headers: { origin: `http://127.0.0.1:${String(port)}` } });
+/** A page that is about to call, and what it is told. */
+async function openPage({ url }: Softphone = phone) {
+  const { host, origin } = new URL(url);
+  const socket = new WebSocket(`ws://${host}/call`, { headers: { origin } });
   const answers: ToPage[] = [];
   socket.on('message', (data) => {
     if (Buffer.isBuffer(data)) answers.push(JSON.parse(data.toString()) as ToPage);
   });
   await once(socket, 'open');
-  for (const message of messages) socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  return { socket, answers };
+}
+
+/** What a page is told that sends this and waits for the end. */
+async function told(...messages: readonly (FromPage | string | Uint8Array)[]): Promise<readonly ToPage[]> {
+  const { socket, answers } = await openPage();
+  for (const message of messages)
+    socket.send(typeof message === 'string' || message instanceof Uint8Array ? message : JSON.stringify(message));
   await once(socket, 'close');
   return answers;
 }
 
-const CALL = { type: 'call', agentId: 'echo', transport: 'grpc', line: 'good', again: false } as const;
+const CALL = { type: 'call', agentId: 'echo', transport: 'grpc', line: 'good' } as const;
+const AGAIN = { ...CALL, again: 'unknown' } as const;
 
 describe('the softphone', () => {
   it('serves its page and sounds under its own names, and allows the page nothing from elsewhere', async () => {
@@ -69,6 +81,8 @@ describe('the softphone', () => {
     expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/u);
     expect((await asked('/', `localhost:${String(port)}`)).statusCode).toBe(200);
     expect((await asked('/calls/known/bot.wav')).headers['content-type']).toBe('audio/wav');
+    // Browsers seek in nothing else.
+    expect((await asked('/calls/known/bot.wav', undefined, { range: 'bytes=1-' })).headers['content-range']).toBe('bytes 1-1/2');
     expect((await asked('/calls/unknown/bot.wav')).statusCode).toBe(404);
     expect((await asked('/secret')).statusCode).toBe(404);
   });
@@ -86,18 +100,43 @@ describe('the softphone', () => {
     expect(await socketStatus({ origin: `http://example.com:${String(port)}`, host: `example.com:${String(port)}` })).toContain('403');
   });
 
-  it('says why a call does not come about', async () => {
+  it('says why a call does not come about, and no bot is listed', async () => {
     const answers = await told(CALL);
-    expect(answers.at(-1)).toEqual({ type: 'over', outcome: 'failed' });
-    expect(answers).toContainEqual(
-      expect.objectContaining({ type: 'event', what: 'finds', detail: expect.stringContaining('refused') as string }),
-    );
+    const why = expect.stringContaining('nothing listens at the address') as string;
+    expect(answers).toContainEqual(expect.objectContaining({ type: 'event', what: 'finds', detail: why }));
+    expect(answers.at(-1)).toEqual({ type: 'over', outcome: 'failed', message: why });
+    expect(await (await fetch(`${phone.url}choices`)).json()).toMatchObject({ bots: [], problem: why });
   });
 
   it('says what it does not know, and that there is nobody to call again', async () => {
-    expect(await told('{"type":"dance"}', { ...CALL, again: true })).toEqual([
+    expect(await told('{"type":"dance"}', AGAIN)).toEqual([
       { type: 'problem', message: 'the page sent something that the softphone does not know' },
-      { type: 'over', outcome: 'refused', message: 'there is no call before this one' },
+      { type: 'over', outcome: 'refused', message: 'the caller of that call is not known any more: call anew' },
     ]);
+  });
+
+  it('says why a file cannot be spoken', async () => {
+    const wav = pcmWav([Int16Array.of(1, 2)], 8000);
+    const asFloats = wav.map((byte, at) => (at === 20 ? 3 : byte));
+    const [text, floats, short, silent] = await told(
+      Buffer.from('words'),
+      asFloats,
+      wav.subarray(0, -1),
+      pcmWav([new Int16Array()], 8000),
+      AGAIN,
+    );
+    expect(text).toMatchObject({ type: 'problem', message: 'only a WAV file can be spoken' });
+    expect(floats).toMatchObject({ message: expect.stringContaining('its format 3 with 16 bits is not one of') as string });
+    expect(short).toMatchObject({ message: expect.stringContaining('it ends before its last sample') as string });
+    expect(silent).toMatchObject({ message: 'there is no sound in it' });
+  });
+
+  it('takes four pages at once, and closes although they have not called yet', async () => {
+    const other = await startSoftphone(OPTIONS);
+    for (let page = 0; page < 4; page += 1) await openPage(other);
+    const { socket, answers } = await openPage(other);
+    if (socket.readyState !== WebSocket.CLOSED) await once(socket, 'close');
+    expect(answers).toEqual([{ type: 'over', outcome: 'refused', message: '4 calls go on already: hang up one of them' }]);
+    await other.close();
   });
 });
