@@ -17,10 +17,16 @@ export interface SignalModules {
  *
  * @throws AppError `internal` when an installed package has other exports than expected.
  */
-export async function loadSignalEngines(): Promise<SignalEngines> {
-  const { fvad, speex } = await loadSignalModules();
-  return { createDetector: detectorMaker(fvad), createResampler: resamplerMaker(speex) };
+export function loadSignalEngines(): Promise<SignalEngines> {
+  engines ??= loadSignalModules().then(({ fvad, speex }) => ({
+    createDetector: detectorMaker(fvad),
+    createResampler: resamplerMaker(speex),
+  }));
+  return engines;
 }
+
+/** One pair for all servers of a process: each has 34 MB of memory. */
+let engines: Promise<SignalEngines> | undefined;
 
 /** The raw modules, to observe their memory. @throws as {@link loadSignalEngines}. */
 export async function loadSignalModules(): Promise<SignalModules> {

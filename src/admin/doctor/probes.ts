@@ -4,7 +4,15 @@ import { randomBytes } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { checkServerIdentity, connect as connectTls, rootCertificates, type PeerCertificate, type TLSSocket } from 'node:tls';
+import {
+  checkServerIdentity,
+  connect as connectTls,
+  createSecureContext,
+  rootCertificates,
+  type PeerCertificate,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 
 /** The address and the limit. */
@@ -143,13 +151,22 @@ export function probeRequest(
   });
 }
 
+/** Reading the certificates of Node once more takes longer than the rest of a probe. */
+const contexts = new WeakMap<readonly string[], SecureContext>();
+
+/** Trusts these authorities beside those of Node. */
+function contextOf(authorities: readonly string[]): SecureContext {
+  const secureContext = contexts.get(authorities) ?? createSecureContext({ ca: [...rootCertificates, ...authorities] });
+  contexts.set(authorities, secureContext);
+  return secureContext;
+}
+
 /** The trusted certificates for a host. */
 function trusting(host: string, authorities: readonly string[]) {
   return {
     // Names only: SNI must not hold an IP address.
     ...(isIP(host) === 0 ? { servername: host } : {}),
-    // If given, they replace Node's own.
-    ...(authorities.length === 0 ? {} : { ca: [...rootCertificates, ...authorities] }),
+    ...(authorities.length > 0 && { secureContext: contextOf(authorities) }),
   };
 }
 

@@ -87,8 +87,11 @@ export function patients(): {
 } {
   const issuer = sharedIssuer();
   let authority: Authority | undefined;
+  /** One list for all, so that the certificates of Node are read once. */
+  const authorities: string[] = [];
   beforeAll(async () => {
     authority = await certificateAuthority(systemClock.nowMs());
+    authorities.push(authority.pem);
   });
   return {
     issuer,
@@ -98,12 +101,16 @@ export function patients(): {
       const [http, ws] = isTls ? ['https', 'wss'] : ['http', 'ws'];
       // W-03: the two forms of address.
       const urls = { grpc: `${http}://${host}:${String(port)}/line`, websocket: `${ws}://${host}:${String(port)}` };
-      return patientAt(urls, authority, issuer);
+      return patientAt(urls, authorities, issuer);
     },
   };
 }
 
-function patientAt(urls: Readonly<Record<TokenTransport, string>>, authority: Authority, issuer: ReturnType<typeof sharedIssuer>): Patient {
+function patientAt(
+  urls: Readonly<Record<TokenTransport, string>>,
+  authorities: readonly string[],
+  issuer: ReturnType<typeof sharedIssuer>,
+): Patient {
   const clock = new FakeClock(systemClock.nowMs());
   const log = new CapturedLog();
   const transports = ['grpc', 'websocket'] as const;
@@ -187,7 +194,7 @@ function patientAt(urls: Readonly<Record<TokenTransport, string>>, authority: Au
       listAgents: ({ transport }) => Promise.resolve(patient.listed[transport]),
       socketPath: '/v1/va',
       agents: () => Promise.resolve(patient.agents),
-      authorities: [authority.pem],
+      authorities,
       ...patient.changes,
     }),
     examine: () => runDoctor(DOCTOR_CHECKS, patient.context(), { signal: new AbortController().signal, clock, perCheckMs: 5000 }),
