@@ -1,14 +1,19 @@
 // Writes what is generated: the TypeScript types of proto/ to src/contract/gen, docs/protocol.md, docs/bot-api.md,
-// docs/public-types.txt, docs/scenario.schema.json, deploy/grafana and the rules for the Prometheus operator, which are committed, and docs/generated, which is not. With a folder as the first argument it
-// writes the types there, and nothing else. The folder is deleted first; nothing that is written depends on time or machine.
+// docs/public-types.txt, docs/scenario.schema.json, deploy/grafana and the rules for the Prometheus operator, which are committed, and
+// docs/generated, which is not. The folder of the types is deleted first; nothing that is written depends on time or machine.
 // Knows the message names of the platform; that is why the neutral names in gen/wire.ts are made here.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BOT_API_PAGE, botApiPage } from './bot-api.mjs';
+import { DASHBOARDS, dashboardFiles } from './dashboards.mjs';
 import { fileDescriptors } from './descriptors.mjs';
+import { CONFORMANCE_PAGE, conformancePage, SCENARIO_SCHEMA, scenarioSchema } from './fake-platform-pages.mjs';
+import { PROMETHEUS_RULE, prometheusRule } from './prometheus-rule.mjs';
 import { PROTOCOL_PAGE, protocolPage } from './protocol-table.mjs';
+import { PUBLIC_TYPES, publicTypes } from './public-types.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const PROTOS = ['voicevirtualagent.proto', 'health.proto'];
@@ -112,22 +117,13 @@ function only(files, message) {
   return file;
 }
 
-const folder = process.argv[2];
-generate(path.resolve(folder ?? path.join(ROOT, 'src/contract/gen')));
-if (folder === undefined) {
-  // The compiler and the formatter take seconds to load; whoever wants the types alone need not wait.
-  const { BOT_API_PAGE, botApiPage } = await import('./bot-api.mjs');
-  writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
-  const { CONFORMANCE_PAGE, conformancePage, SCENARIO_SCHEMA, scenarioSchema } = await import('./fake-platform-pages.mjs');
-  writeFileSync(path.join(ROOT, BOT_API_PAGE), await botApiPage(ROOT));
-  const { PUBLIC_TYPES, publicTypes } = await import('./public-types.mjs');
-  writeFileSync(path.join(ROOT, PUBLIC_TYPES), publicTypes(ROOT));
-  writeFileSync(path.join(ROOT, SCENARIO_SCHEMA), await scenarioSchema(ROOT));
-  mkdirSync(path.join(ROOT, path.dirname(CONFORMANCE_PAGE)), { recursive: true });
-  writeFileSync(path.join(ROOT, CONFORMANCE_PAGE), conformancePage(ROOT));
-  const { DASHBOARDS, dashboardFiles } = await import('./dashboards.mjs');
-  mkdirSync(path.join(ROOT, DASHBOARDS), { recursive: true });
-  for (const [file, text] of await dashboardFiles(ROOT)) writeFileSync(path.join(ROOT, file), text);
-  const { PROMETHEUS_RULE, prometheusRule } = await import('./prometheus-rule.mjs');
-  writeFileSync(path.join(ROOT, PROMETHEUS_RULE), await prometheusRule(ROOT));
-}
+generate(path.join(ROOT, 'src/contract/gen'));
+writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
+writeFileSync(path.join(ROOT, BOT_API_PAGE), await botApiPage(ROOT));
+writeFileSync(path.join(ROOT, PUBLIC_TYPES), publicTypes(ROOT));
+writeFileSync(path.join(ROOT, SCENARIO_SCHEMA), await scenarioSchema(ROOT));
+mkdirSync(path.join(ROOT, path.dirname(CONFORMANCE_PAGE)), { recursive: true });
+writeFileSync(path.join(ROOT, CONFORMANCE_PAGE), conformancePage(ROOT));
+mkdirSync(path.join(ROOT, DASHBOARDS), { recursive: true });
+for (const [file, text] of await dashboardFiles(ROOT)) writeFileSync(path.join(ROOT, file), text);
+writeFileSync(path.join(ROOT, PROMETHEUS_RULE), await prometheusRule(ROOT));

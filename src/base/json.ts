@@ -47,6 +47,9 @@ export function throughJson(value: unknown, maxChars = Infinity): JsonValue {
   return deepFreeze(JSON.parse(text) as JsonValue);
 }
 
+/** JSON leaves out members of these types, and their names. */
+const WITHOUT_JSON: ReadonlySet<string> = new Set(['undefined', 'function', 'symbol']);
+
 /** Adds up the minimum length of each part, and stops as soon as the sum is too large; this also ends cycles. */
 function demandShort(value: unknown, maxChars: number): void {
   let left = maxChars;
@@ -58,7 +61,11 @@ function demandShort(value: unknown, maxChars: number): void {
       // Every member takes at least one character, so too many members need no further count.
       const members = Array.isArray(next) ? next.length : Object.keys(next).length;
       if (members > left) throw tooLong(maxChars);
-      for (const member of Object.values(next)) open.push(member);
+      for (const [name, member] of Object.entries(next)) {
+        // Its name in quotes, and a colon.
+        if (!Array.isArray(next) && !WITHOUT_JSON.has(typeof member)) left -= name.length + 3;
+        open.push(member);
+      }
     }
     if (left < 0) throw tooLong(maxChars);
   }

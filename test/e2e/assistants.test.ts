@@ -128,12 +128,12 @@ describe('an assistant on a server', () => {
     });
   });
 
-  it.each(['error', 'cut'] as const)('understands the whole utterance when the stream loses it by %s', async (kind) => {
+  it('understands the whole utterance when the stream loses it', async () => {
     const steps = [{ say: 'Do you have anything on Tuesday?', expect: { heard: 'I have nine and eleven' } }, { hang_up: true }] as const;
     const script: ModelScript = {
       ...AT_ONCE,
       heard: ['lost', 'Do you have anything on Tuesday?'],
-      faults: [{ on: 'recognition', nth: 1, kind }],
+      faults: [{ on: 'recognition', nth: 1, kind: 'cut' }],
     };
     expect(await called(script, { steps: [...steps] }, 'grpc', true)).toMatchObject({ failures: [], findings: [] });
   });

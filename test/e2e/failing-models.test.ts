@@ -1,5 +1,5 @@
 // Assistants whose models fail in every way, on a real server: each caller hears what to do, a tool runs once, and no line of the log holds
-// a word that was said, a key or what a service answered.
+// a word that was said, a key or what a service answered. Every other failure: test/unit/ai.
 import { startPlatform, type TestPlatform } from 'parley-voice/platform';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { assistant, chatModel, realtime, tool, z } from '../../src/ai/index.ts';
@@ -73,13 +73,13 @@ async function called(agent: 'desk' | 'talk', script: ModelScript, ...heard: rea
 const GOOD = { failures: [], findings: [], leaked: [], booked: ['Zanzibar'] };
 
 describe('a caller of an assistant', () => {
-  it.each([
-    ...[400, 401, 429, 500, 503].map((status) => ({ kind: 'error', status }) as const),
-    ...(['hang', 'empty', 'torn', 'cut'] as const).map((kind) => ({ kind })),
-  ])('is asked again, and then goes on, when its model gives: %j', async (fault) => {
-    const script = { ...SCRIPT, faults: [{ on: 'chat', nth: 1, ...fault } as const] };
-    expect(await called('desk', script, LOST, 'Zanzibar is booked.', 'Goodbye')).toEqual(GOOD);
-  });
+  it.each([{ kind: 'error', status: 503 } as const, ...(['hang', 'torn'] as const).map((kind) => ({ kind }))])(
+    'is asked again, and then goes on, when its model gives: %j',
+    async (fault) => {
+      const script = { ...SCRIPT, faults: [{ on: 'chat', nth: 1, ...fault } as const] };
+      expect(await called('desk', script, LOST, 'Zanzibar is booked.', 'Goodbye')).toEqual(GOOD);
+    },
+  );
 
   it('hears it in the words of the model when a tool throws', async () => {
     const rules = [{ when: 'Timbuktu', use: 'fails' }, { after: 'fails', when: 'the tool failed', say: 'No.' }, ...RULES];
@@ -90,9 +90,9 @@ describe('a caller of an assistant', () => {
 describe('a caller of a model that speaks itself', () => {
   // Before its first sound the model is asked again, and the caller hears nothing of it.
   it.each([
-    ...(['error', 'hang', 'empty'] as const).map((kind) => [kind, undefined] as const),
-    ...(['cut', 'torn'] as const).map((kind) => [kind, LOST] as const),
-  ])('goes on when the answer after a tool is: %s', async (kind, heard) => {
+    ['hang', undefined],
+    ['cut', LOST],
+  ] as const)('goes on when the answer after a tool is: %s', async (kind, heard) => {
     const script = {
       ...SCRIPT,
       heard: Array.from({ length: 6 }, () => 'I am Timbuktu'),

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { huntDirectory } from './directory-hunt.ts';
 
-const RUNS = 250;
+const RUNS = 100;
 /** Once left an owner untold whom two others in a row had followed without writing anything. */
 const CHAIN_SEED = 18_600;
 

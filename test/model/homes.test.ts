@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { huntHomes } from './homes-hunt.ts';
 import { playHomes } from './homes-lab.ts';
 
-const RUNS = 50;
+const RUNS = 20;
 /** The same calls in every test run; the command draws a seed of its own. */
 const SEED = 1;
 /** Longer than the hunt takes on a busy machine. */

@@ -7,7 +7,7 @@ import { hunt } from './hunt.ts';
 import { play } from './lab.ts';
 import type { Program } from './program.ts';
 
-const RUNS = 700;
+const RUNS = 250;
 /** The same calls in every test run; the command draws a seed of its own. */
 const SEED = 1;
 /** Longer than the hunt takes on a busy machine. */
@@ -62,7 +62,7 @@ const MISTAKES: [mistake: string, rule: RegExp, mistreat: Mistreat][] = [
 
 describe('a session', () => {
   it(
-    'keeps the rules of the turn grammar in 700 random calls',
+    'keeps the rules of the turn grammar in 250 random calls',
     async () => {
       const { found, interleavings } = await hunt(RUNS, SEED);
       expect(found === undefined ? '' : [found.wrong, ...found.exchange].join('\n')).toBe('');

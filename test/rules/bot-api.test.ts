@@ -1,8 +1,8 @@
-// docs/bot-api.md says what parley-voice exports and shows examples that run: generating it again changes nothing.
+// docs/bot-api.md shows examples that run. The step `generate` of `npm run check` demands that it is what its sources give.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { BOT_API_PAGE, botApiPage, exampleTags } from '../../scripts/bot-api.mjs';
+import { BOT_API_PAGE, exampleTags } from '../../scripts/bot-api.mjs';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const EXAMPLES = path.join(ROOT, 'docs/examples');
@@ -12,10 +12,6 @@ const files = readdirSync(EXAMPLES).filter((name) => name.endsWith('.ts') && !na
 const withoutSpace = (text: string) => text.replace(/\s+/gu, '');
 
 describe('docs/bot-api.md', () => {
-  it('is what its sources give: otherwise run `npm run generate` and commit it', async () => {
-    expect(page).toBe(await botApiPage(ROOT));
-  }, 120_000);
-
   it('shows every example', () => {
     expect(files.length).toBeGreaterThan(5);
     for (const file of files) expect(page).toContain(`(examples/${file})`);

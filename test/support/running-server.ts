@@ -9,7 +9,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
-import { testCertificate, type TestCertificate } from './certificate.ts';
+import { sharedCertificate, type TestCertificate } from './certificate.ts';
 import { CountedClock } from './counted-clock.ts';
 import { PlatformClient, type PlatformClientOptions } from './platform-client.ts';
 import { dataSource, serverFlags } from './server-flags.ts';
@@ -65,7 +65,7 @@ export class RunningServer {
   /** Starts a server. Whoever starts it closes it. */
   static async start(options: ServerOptions = {}): Promise<RunningServer> {
     const { flags = [], clock: time, hasTls = true, dataSources = (issuer: Issuer) => [dataSource(issuer)], onAuthorization } = options;
-    const certificate = await testCertificate();
+    const certificate = await sharedCertificate();
     const before = process.getActiveResourcesInfo();
     const clock = new CountedClock(time);
     const issuer = await startIssuer({ profile: loadProfile('fake'), ...(time === undefined ? {} : { clock: time }) });

@@ -181,9 +181,9 @@ describe('parley bots new', () => {
     const tsconfig = path.join(folder, 'tsconfig.json');
     await writeFile(tsconfig, JSON.stringify({ extends: path.join(packageRoot(), 'tsconfig.json'), include: ['.'], exclude: [] }));
     await Promise.all([
-      tool(bin('vitest'), ['run', '--root', folder, '--config', path.join(packageRoot(), 'vitest.config.ts')], inPackage),
+      tool(bin('vitest'), ['run', '--project=unit', '--root', folder, '--config', path.join(packageRoot(), 'vitest.config.ts')], inPackage),
       tool(bin('oxfmt'), ['--check', '--config', path.join(packageRoot(), '.oxfmtrc.json'), ...files], inPackage),
-      tool(bin('tsc'), ['-p', tsconfig], inPackage),
+      tool(path.join(packageRoot(), 'node_modules/typescript-native/bin/tsc'), ['-p', tsconfig], inPackage),
     ]);
   }, 180_000);
 

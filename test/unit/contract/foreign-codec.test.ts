@@ -71,7 +71,7 @@ describe('the wire against a foreign protobuf implementation', () => {
       fc.asyncProperty(fc.array(messagesOf(schema, type), { minLength: 1, maxLength: 40, size: 'max' }), (batch) =>
         check(batch, batch.map(codecOf(type).encode)),
       ),
-      { numRuns: 20 },
+      { numRuns: 8 },
     );
 
   it('has every message of proto/ in this test', () => {

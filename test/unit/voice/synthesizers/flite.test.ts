@@ -61,12 +61,12 @@ describe('FliteSynthesizer', { timeout: 120_000 }, () => {
     expect(Buffer.from(first).equals(Buffer.from(second))).toBe(true);
   });
 
-  it('speaks a text of many sentences whole', async () => {
+  it('speaks a text of several sentences whole', async () => {
     const synthesizer = flite('kal');
     const one = await synthesizer.speak({ text: 'This is a sentence that takes about three seconds to say.' }, never());
-    const twenty = await synthesizer.speak({ text: 'This is a sentence that takes about three seconds to say. '.repeat(20) }, never());
-    expect(twenty.length / one.length).toBeGreaterThan(18);
-    expect(twenty.length / one.length).toBeLessThan(22);
+    const six = await synthesizer.speak({ text: 'This is a sentence that takes about three seconds to say. '.repeat(6) }, never());
+    expect(six.length / one.length).toBeGreaterThan(5.4);
+    expect(six.length / one.length).toBeLessThan(6.6);
   });
 
   it('refuses what it cannot speak without quoting it', async () => {
@@ -81,7 +81,7 @@ describe('FliteSynthesizer', { timeout: 120_000 }, () => {
     const synthesizer = flite();
     await synthesizer.speak({ text: 'Warm up.' }, never());
     // Were the work done on this thread, no turn of the loop could fall between asking and answer.
-    expect(await turnsDuring(synthesizer.speak({ text: `${SENTENCE} `.repeat(12) }, never()))).toBeGreaterThan(50);
+    expect(await turnsDuring(synthesizer.speak({ text: `${SENTENCE} `.repeat(4) }, never()))).toBeGreaterThan(20);
   });
 });
 
