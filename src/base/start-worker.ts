@@ -1,5 +1,10 @@
 // Starts a worker thread, from the compiled program or from the sources.
-import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { mkdirSync, renameSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { packageRoot } from './package-root.ts';
 
 /**
  * A thread that runs `file` without this process's environment and flags.
@@ -8,11 +13,28 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
  * @throws Error when the system cannot start a thread.
  */
 export function startWorker(file: URL, data: unknown): Worker {
-  const options: WorkerOptions = { workerData: data, env: {}, execArgv: [] };
-  if (!file.pathname.endsWith('.ts')) return new Worker(file, options);
-  // Threads inherit no TypeScript loader (tsx 4.23 on Node 20.20, or the test runner's), so from sources the thread
-  // registers tsx itself. Can go when the oldest supported Node runs TypeScript.
-  const loader = import.meta.resolve('tsx/esm/api');
-  const boot = `import(${JSON.stringify(loader)}).then(({ register }) => { register(); return import(${JSON.stringify(file.href)}); });`;
-  return new Worker(boot, { ...options, eval: true });
+  return new Worker(file.pathname.endsWith('.ts') ? compiled(file) : file, { workerData: data, env: {}, execArgv: [] });
+}
+
+/** What was compiled of each source file. */
+const made = new Map<string, URL>();
+
+/**
+ * A source file and what it imports, as JavaScript: threads inherit no TypeScript loader, and one of their own takes half a second of a
+ * core. Can go when the oldest supported Node runs TypeScript.
+ */
+function compiled(file: URL): URL {
+  const known = made.get(file.href);
+  if (known !== undefined) return known;
+  const { buildSync } = createRequire(import.meta.url)('esbuild') as { readonly buildSync: (options: object) => unknown };
+  // In the package, where the thread finds what it imports.
+  const outfile = path.join(packageRoot(), 'cache', 'threads', `${path.basename(file.pathname, '.ts')}.mjs`);
+  mkdirSync(path.dirname(outfile), { recursive: true });
+  const begun = `${outfile}.${String(process.pid)}`;
+  const form = { bundle: true, packages: 'external', platform: 'node', format: 'esm', target: `node${process.versions.node}` };
+  buildSync({ entryPoints: [fileURLToPath(file)], outfile: begun, ...form });
+  renameSync(begun, outfile);
+  const url = pathToFileURL(outfile);
+  made.set(file.href, url);
+  return url;
 }

@@ -71,16 +71,12 @@ it('parley call that expects an apology exits with 1 when the bot answers', asyn
   expect(code).toBe(1);
 });
 
-it.each(['grpc', 'ws'] as const)(
-  'parley call over %s says that nobody recognizes what the bot wants to know, and what helps',
-  async (wire) => {
-    const listening = `session_start: () => go({}, say('Yes?').listen()), speech_input: () => go({}, say('Goodbye.').end()),`;
-    const { ready } = (await serve([REVEALING], botModule('menu', listening))).app;
-    const target = `${wire}://127.0.0.1:${String(wire === 'grpc' ? ready.port : ready.websocket?.port)}`;
-    const { code, text } = await call(target, '--say', 'Tuesday, please');
-    const remedy = 'the bot wants the words and gets none: set recognizer.engine, or start `parley models` and call with --models';
-    expect(text).toMatch(new RegExp(`server {4}has no recognizer +#\\d +${remedy}`, 'u'));
-    expect(text).toContain(`\n  no recognizer: ${remedy}`);
-    expect(code).toBe(0);
-  },
-);
+it('parley call says that nobody recognizes what the bot wants to know, and what helps', async () => {
+  const listening = `session_start: () => go({}, say('Yes?').listen()), speech_input: () => go({}, say('Goodbye.').end()),`;
+  const { ready } = (await serve([REVEALING], botModule('menu', listening))).app;
+  const { code, text } = await call(`ws://127.0.0.1:${String(ready.websocket?.port)}`, '--say', 'Tuesday, please');
+  const remedy = 'the bot wants the words and gets none: set recognizer.engine, or start `parley models` and call with --models';
+  expect(text).toMatch(new RegExp(`server {4}has no recognizer +#\\d +${remedy}`, 'u'));
+  expect(text).toContain(`\n  no recognizer: ${remedy}`);
+  expect(code).toBe(0);
+});

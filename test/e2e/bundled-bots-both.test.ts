@@ -1,4 +1,4 @@
-// The calls of the bundled bots' scenarios over gRPC and over WebSocket: whoever calls hears the same, byte for byte.
+// Calls of the bundled bots over gRPC and over WebSocket: whoever calls hears the same, byte for byte.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import { grpcTransport } from '../support/transports/grpc.ts';
@@ -16,14 +16,8 @@ const CALLS: readonly (readonly [what: string, agentId: string, steps: readonly 
     'front-desk',
     [{ presses: '2' }, { presses: '7' }, 'nothing', 'hangs up'],
   ],
-  ['front-desk: silence until it gives up', 'front-desk', ['nothing', 'nothing', 'nothing']],
-  ['front-desk: speech, which it cannot use', 'front-desk', [{ says: 'yes' }, 'hangs up']],
   ['echo: a sentence and a number', 'echo', [{ says: 'sentence' }, { says: 'number' }, 'hangs up']],
-  ['echo: goodbye', 'echo', [{ says: 'number' }, { presses: '5' }]],
-  ['echo: silence', 'echo', ['nothing', 'hangs up']],
   ['code-line: a code that is right', 'code-line', [{ presses: '7042' }, { presses: '1' }]],
-  ['code-line: a code that is typed again', 'code-line', [{ presses: '7042' }, { presses: '2' }, { presses: '1234' }, { presses: '1' }]],
-  ['code-line: a code that is too short', 'code-line', [{ presses: '70' }, 'hangs up']],
 ];
 
 describe('the calls of the bundled bots', () => {

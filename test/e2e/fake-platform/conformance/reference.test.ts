@@ -24,25 +24,18 @@ describe('the checks', () => {
     expect({ ok: found.ok, score: found.score, finding: found.finding }).toEqual({ ok: true, score: 1, finding: undefined });
   });
 
-  it.each<Breach>(['chunks_too_small', 'two_defaults', 'missing_token_wrong_code'])(
-    'name exactly the rule of the breach %s',
-    async (breach) => {
-      const found = await examineBroken(breach, issuer, { checks: QUICK });
-      expect(found.brokenRules).toEqual([BREACHES[breach].rule]);
-      const failed = found.results.find(({ verdict }) => verdict === 'fail');
-      expect(failed?.exchanges[0]?.length).toBeGreaterThan(1);
-      // The proof has no token in it.
-      expect(JSON.stringify(found)).not.toContain((await issuer.issueToken()).split('.')[0]);
-    },
-  );
+  it.each<Breach>(['chunks_too_small', 'missing_token_wrong_code'])('name exactly the rule of the breach %s', async (breach) => {
+    const found = await examineBroken(breach, issuer, { checks: QUICK });
+    expect(found.brokenRules).toEqual([BREACHES[breach].rule]);
+    const failed = found.results.find(({ verdict }) => verdict === 'fail');
+    expect(failed?.exchanges[0]?.length).toBeGreaterThan(1);
+    // The proof has no token in it.
+    expect(JSON.stringify(found)).not.toContain((await issuer.issueToken()).split('.')[0]);
+  });
 
   it.each<[Freedom, readonly string[]]>([
     ['voice_only', ['digits-answered', 'no-digits-survived', 'first-key-on-listening-rpc', 'unknown-key-survived', 'half-close-goes-on']],
-    ['silence_unreported', ['silence-asked-about', 'half-close-goes-on']],
-    ['summary_on_welcome', ['summary-on-last-response']],
-    ['asks_again', ['answers-on-own-rpc']],
     ['flow_varies', ['barge-in-heard']],
-    ['flow_wants_voice', ['first-key-stops-reply', 'digits-over-prompt-answered']],
   ])('find nothing on a server that takes the freedom %s', async (breach, ids) => {
     const found = await examineReference({ breach }, { checks: chooseChecks(CHECKS, [], ids) });
     expect(found.results.filter(({ verdict }) => verdict === 'fail')).toEqual([]);

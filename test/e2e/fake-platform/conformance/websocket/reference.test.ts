@@ -26,13 +26,7 @@ describe('the checks of sockets', () => {
     expect({ ok: found.ok, score: found.score, finding: found.finding }).toEqual({ ok: true, score: 1, finding: undefined });
   });
 
-  it.each<SocketBreach>([
-    'missing_token_is_403',
-    'pong_of_other_conversation',
-    'unknown_path_upgraded',
-    'pong_with_own_seq',
-    'list_named_as_on_grpc',
-  ])('name exactly the rule of the breach %s', async (breach) => {
+  it.each<SocketBreach>(['missing_token_is_403', 'pong_with_own_seq'])('name exactly the rule of the breach %s', async (breach) => {
     const found = await examineBrokenSocket(breach, issuer, { checks: QUICK });
     expect(found.brokenRules).toEqual([SOCKET_BREACHES[breach].rule]);
     const failed = found.results.find(({ verdict }) => verdict === 'fail');
@@ -43,9 +37,6 @@ describe('the checks of sockets', () => {
 
   it.each<[SocketFreedom, readonly string[]]>([
     ['seq_with_gaps', ['seq-increases']],
-    ['second_start_ignored', ['starts-once']],
-    ['compresses', ['compression-bounded']],
-    ['pings_itself', ['ping-answered', 'pong-leaves-seq-alone']],
     ['ends_when_cut', ['interrupted-reply-stops']],
     ['flow_varies', ['interruption-heard']],
   ])('find nothing on a server that takes the freedom %s', async (freedom, ids) => {
