@@ -24,9 +24,9 @@ let shared: Promise<{ readonly certificate: string; readonly key: string }> | un
 
 /** A copy of the one certificate that all servers of this process have. */
 export async function sharedCertificate(): Promise<TestCertificate> {
-  shared ??= testCertificate().then(({ certificateFile, keyFile, remove }) => {
-    const read = { certificate: readFileSync(certificateFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
-    remove();
+  shared ??= testCertificate().then((made) => {
+    const read = { certificate: readFileSync(made.certificateFile, 'utf8'), key: readFileSync(made.keyFile, 'utf8') };
+    made.remove();
     return read;
   });
   const { certificate, key } = await shared;
