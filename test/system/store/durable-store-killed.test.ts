@@ -6,15 +6,11 @@ import { killWriters, Writers } from '../../support/store-kills.ts';
 const KILLS = 8;
 
 describe('a process that is killed while it writes', () => {
-  it(
-    `loses nothing that was written, leaves no half of a change and no file, ${String(KILLS)} times`,
-    { timeout: 180_000 },
-    async () => {
-      const said: string[] = [];
-      const result = await killWriters(KILLS, (line) => said.push(line));
-      expect(result, said.join('\n')).toEqual({ ok: true, kills: KILLS, lost: 0, corrupted: 0, leftFiles: 0 });
-    },
-  );
+  it(`loses nothing that was written, leaves no half of a change and no file, ${String(KILLS)} times`, { timeout: 180_000 }, async () => {
+    const said: string[] = [];
+    const result = await killWriters(KILLS, (line) => said.push(line));
+    expect(result, said.join('\n')).toEqual({ ok: true, kills: KILLS, lost: 0, corrupted: 0, leftFiles: 0 });
+  });
 
   it('is waited for no longer than its lock lives, and keeps others out while it runs', { timeout: 180_000 }, async () => {
     const writers = await Writers.open();
