@@ -85,7 +85,10 @@ export class RpcConnection {
     };
     this.#session.on('error', (error: Error) => broke(error.message));
     this.#session.on('goaway', (code) => broke(`GOAWAY ${String(code)}`));
-    this.#session.on('connect', () => this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
+    this.#session.on('connect', () => {
+      // It may have been given up in the moment before.
+      if (!this.#session.destroyed) this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    });
     // Only a server that speaks HTTP/2 sends its settings; a bare TCP connection proves nothing.
     this.#session.once('remoteSettings', () => {
       this.#isReady = true;
