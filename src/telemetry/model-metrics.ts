@@ -31,11 +31,7 @@ export function modelMetrics(registry: Registry): (report: TurnReport) => void {
     direction: ['in', 'out'],
   });
   const tools = make.counter('parley_ai_tools_total', 'Uses of tools by language models, by outcome.', { tool: [], outcome: [] });
-  const fallbacks = make.counter(
-    'parley_ai_fallbacks_total',
-    'Times that another model was asked, or the same one once more, by how the one before failed.',
-    { why: MODEL_FAILURES },
-  );
+  const failures = make.counter('parley_ai_failures_total', 'Times that a language model failed, by how.', { why: MODEL_FAILURES });
   const budgets = make.counter('parley_ai_budget_total', 'Turns that ended because a limit of an assistant was used up.', {
     kind: MODEL_BUDGETS,
   });
@@ -50,7 +46,7 @@ export function modelMetrics(registry: Registry): (report: TurnReport) => void {
     tokens.inc({ direction: 'in' }, report.tokensIn);
     tokens.inc({ direction: 'out' }, report.tokensOut);
     for (const { name, ok } of report.tools) tools.inc({ tool: toolOf(name), outcome: OUTCOMES[ok ? 0 : 1] });
-    for (const why of report.fallbacks) if (MODEL_FAILURES.includes(why)) fallbacks.inc({ why });
+    for (const why of report.failures) if (MODEL_FAILURES.includes(why)) failures.inc({ why });
     if (usedUp !== undefined && MODEL_BUDGETS.includes(usedUp)) budgets.inc({ kind: usedUp });
   };
 }

@@ -73,7 +73,7 @@ async function served(script: ModelScript, transport: Transport = 'grpc', isStre
   const call = (scenario: Scenario) => platform.call(target, { pace: 10, agent: 'desk', ...scenario }, access);
   const counted = async () => {
     const page = await (await fetch(`http://127.0.0.1:${String(opsPort)}/metrics`)).text();
-    return page.split('\n').filter((line) => /^parley_ai_(?:tools|fallbacks|budget).* [1-9]/u.test(line));
+    return page.split('\n').filter((line) => /^parley_ai_(?:tools|failures|budget).* [1-9]/u.test(line));
   };
   return { models, booked, call, counted };
 }

@@ -131,7 +131,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
     calm: { 'parley_speech_circuit_state{job="parley",instance="a",service="synthesizer",state="closed"}': '1x60' },
   },
-  rising('ParleyModelFallsBack', 'parley_ai_fallbacks_total{job="parley",why="late"}'),
+  rising('ParleyModelFails', 'parley_ai_failures_total{job="parley",why="late"}'),
   {
     ...{ alert: 'ParleyModelSlow', severity: 'warning', silent: 5, firing: 25, over: 40 },
     fault: firstToken('0+5x25 125+10x35', '0+10x60'),

@@ -16,7 +16,7 @@ export function callFacts(facts: Partial<CallFacts> = {}): CallFacts {
 /** A turn of a model in which everything happened. */
 export const REPORT: TurnReport = {
   ...{ firstTokenMs: 400, firstSentenceMs: 900, ms: 3000, tokensIn: 100, tokensOut: 20, model: 'small', isFallback: true },
-  ...{ tools: [{ name: 'book', ms: 50, ok: true }], failures: ['late'], fallbacks: ['late'], usedUp: 'rounds', isInterrupted: false },
+  ...{ tools: [{ name: 'book', ms: 50, ok: true }], failures: ['late'], fallbacks: [], usedUp: 'rounds', isInterrupted: false },
 };
 
 /** What follows the call in the arguments of each event. */

@@ -136,7 +136,7 @@ describe('createMetrics', () => {
         'parley_ai_tokens_total{direction="in"}': 100,
         'parley_ai_tokens_total{direction="out"}': 20,
         'parley_ai_tools_total{tool="book",outcome="ok"}': 1,
-        'parley_ai_fallbacks_total{why="late"}': 1,
+        'parley_ai_failures_total{why="late"}': 1,
         'parley_ai_budget_total{kind="rounds"}': 1,
       },
     );
@@ -144,12 +144,12 @@ describe('createMetrics', () => {
     for (let index = 0; index < 500; index += 1) {
       const words = `words ${String(index)}` as never;
       const tools = [{ name: words, ms: 1, ok: false }];
-      metrics.sessions.modelReported(call, 't1', { ...REPORT, model: words, tools, fallbacks: [words], usedUp: words });
+      metrics.sessions.modelReported(call, 't1', { ...REPORT, model: words, tools, failures: [words], usedUp: words });
     }
     const series = [...(await samples(metrics)).keys()].filter((name) => name.includes('_ai_'));
     expect(series.filter((name) => name.includes('_ai_tools'))).toHaveLength(101);
     expect(series.filter((name) => name.includes('first_token_seconds_count'))).toHaveLength(21);
-    expect(series.filter((name) => /(?:fallbacks|budget)/u.test(name))).toHaveLength(9);
+    expect(series.filter((name) => /(?:failures|budget)/u.test(name))).toHaveLength(9);
   });
 
   it('counts tokens by what happened to them, and J-1C refusals by reason', async () => {
