@@ -7,6 +7,7 @@ import { alertsJudged } from '../test/support/promtool.ts';
 import type { ArrivedSpan } from '../test/support/trace-collector.ts';
 import { checkTraceTree, tracesIn } from '../test/support/trace-tree.ts';
 import { command, progress, secondsSince, source } from './command-line.ts';
+import { alarms } from './ops/alarms.ts';
 import { callAll } from './ops/callers.ts';
 import { Prometheus } from './ops/prometheus.ts';
 import { openStage } from './ops/stage.ts';
@@ -19,16 +20,17 @@ const INTERVAL = '2m';
 const SETTLE_MS = 15_000;
 const LOOK_MS = 1000;
 
-const help = `Plays every alert of deploy/prometheus to promtool, with a fault and without; then asks a Prometheus that scrapes two real servers with
-calls on them for everything that the dashboards of deploy/grafana show and the rules record, and checks the traces of all calls. Does what
-\`npm run check -- upgrade\` does as well. Between the two, one organization floods a server, and two others want less than their share of it.
+const help = `Plays every alert of deploy/prometheus to promtool, with a fault and without, and does the fault of each to real servers with calls on
+them: a Prometheus whose rules are 60 times as fast must fire it then, not before, and not for ever. Then asks a Prometheus that scrapes two
+servers for everything that the dashboards of deploy/grafana show and the rules record, and checks the traces of all calls. Does what
+\`npm run check -- upgrade\` does as well. Before, one organization floods a server, and two others want less than their share of it.
 
-  npm run check -- ops              some five minutes
+  npm run check -- ops              some ten minutes
   npm run check -- ops --source     starts the source and not the build
 
-Needs Debian's prometheus, redis-server and haproxy. Progress is on stderr; the last line of stdout is JSON: {"ok", "alertsTested", "upgradesTested",
-"dashboardQueriesThatReturnData", "dashboardQueries", "recordedThatReturnData", "recorded", "traceTreesChecked", "withoutData",
-"tenantsStarved", …}. The exit code is 1 when an alert fires at the wrong time, a rule cannot be computed, a query has no value, a trace is no
+Needs Debian's prometheus, redis-server and haproxy. Progress is on stderr; the last line of stdout is JSON: {"ok", "alertsTested",
+"alertsInjected", "alertsSilentBefore", "alertsEnded", "alarmFaults", "upgradesTested", "dashboardQueriesThatReturnData", "dashboardQueries",
+"recordedThatReturnData", "recorded", "traceTreesChecked", "withoutData", "tenantsStarved", …}. The exit code is 1 when an alert fires at the wrong time, a rule cannot be computed, a query has no value, a trace is no
 tree, an upgrade fails, or more than a tenth of the calls of an organization below its share is refused.
 `;
 
@@ -46,6 +48,8 @@ await command({
     progress(`one organization floods a server (${program})`);
     const tenants = await flooded(program);
     const isFair = tenants.tenantsStarved === 0 && tenants.tenantsRefused.flood > 0;
+    progress('starting servers for faults');
+    const injected = await alarms(program, progress);
     progress('starting servers');
     const stage = await openStage(program);
     try {
@@ -69,10 +73,12 @@ await command({
             alerts.ok &&
             upgrades.ok &&
             isFair &&
+            injected.alarmFaults.length === 0 &&
             empty.length + brokenRules.length + traceFaults.length === 0 &&
             traceTreesChecked >= called.calls,
           described: [...(alerts.ok ? [] : [alerts.said]), ...traceFaults],
-          ...{ alertsTested: ALERT_CASES.length, upgradesTested: upgrades.upgradesTested, upgrades: upgrades.failed ?? upgrades.skipped },
+          ...{ alertsTested: ALERT_CASES.length, ...injected },
+          ...{ upgradesTested: upgrades.upgradesTested, upgrades: upgrades.failed ?? upgrades.skipped },
           ...{ dashboardQueriesThatReturnData: filled(panels), dashboardQueries: panels.length },
           ...{ recordedThatReturnData: filled(recorded), recorded: recorded.length },
           traceTreesChecked,

@@ -6,7 +6,7 @@ import { readTokenReply } from '../../src/admin/tokens.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { startAdminApi } from '../../src/fake-platform/platform/admin-api.ts';
+import { startAdminApi, type AdminApi } from '../../src/fake-platform/platform/admin-api.ts';
 import type { Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { adminStore } from '../../src/store/redis/admin-store.ts';
 import { RedisConnection } from '../../src/store/redis/connection.ts';
@@ -25,6 +25,8 @@ const TIMEOUT_MS = 5000;
 
 /** The administration of a fleet, whose platform can be away. */
 export interface AwayAdministration extends FleetAdministration {
+  /** The administration side of the platform. */
+  readonly api: AdminApi;
   /** Between the servers and the administration side of the platform. */
   readonly line: LineRelay;
   /** Of a call over WebSocket, where the flags of a server ask for data sources of that kind. */
@@ -63,7 +65,7 @@ export async function fleetAdministration({
     return found()?.jwsToken ?? '';
   };
   return {
-    line,
+    ...{ api, line },
     organizationId: ORGANIZATION,
     flags: Object.entries(settings).map(([name, value]) => `--admin.${name}=${value}`),
     token: () => tokenOf('http'),

@@ -8,8 +8,8 @@ import { Routes } from '../../test/fleet/routed-line.ts';
 import { recorded } from '../../test/support/line-signals.ts';
 import { MOST_CALLS, type Stage } from './stage.ts';
 
-const ASK: Step = { kind: 'say', label: 'a question', mulaw: recorded('yes') };
-const LEAVE: Step = { kind: 'hang_up' };
+export const ASK: Step = { kind: 'say', label: 'a question', mulaw: recorded('yes') };
+export const LEAVE: Step = { kind: 'hang_up' };
 /** Of each kind. */
 const CALLS = 3;
 
@@ -58,7 +58,8 @@ async function crowd(access: FleetAccess): Promise<readonly Promise<unknown>[]> 
   return calls;
 }
 
-function placed({ target, token, organizationId, certificatePem }: FleetAccess, more: Partial<CallOptions>) {
+/** One call, and what its caller heard. */
+export function placed({ target, token, organizationId, certificatePem }: FleetAccess, more: Partial<CallOptions>) {
   const authority = certificatePem === '' ? {} : { certificateAuthority: Buffer.from(certificatePem) };
   return placeCall({ ...{ target, token, organizationId, profile: loadProfile('fake'), ...authority }, keepsSound: false, ...more });
 }

@@ -6,20 +6,22 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { fakeModels, type ModelScript } from '../../src/cli/platform.ts';
-import { writeThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
-import { startIssuer } from '../../src/fake-platform/platform/issuer.ts';
+import { writeThrowAwayCertificate, type ThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { loadProfile } from '../../src/fake-platform/platform/profile.ts';
 import type { FleetAccess } from '../../test/fleet/caller-messages.ts';
 import { KeptRedis } from '../../test/fleet/kept-redis.ts';
+import { LineRelay } from '../../test/fleet/line-relay.ts';
 import { Replica, type Program } from '../../test/fleet/replica.ts';
 import { freePorts } from '../../test/support/free-port.ts';
 import { TraceCollector } from '../../test/support/trace-collector.ts';
-import { fleetAdministration } from '../fleet/administration.ts';
+import { fleetAdministration, type AwayAdministration } from '../fleet/administration.ts';
 
 /** More calls of one organization are refused. */
 export const MOST_CALLS = 10;
 const TOKEN_MINUTES = 600;
-const MODEL: ModelScript = {
+/** What the models say when nothing is wrong with them. */
+export const CALM_MODEL: ModelScript = {
   rules: [
     { when: String.raw`/1\]$/`, use: 'look', input: {} },
     { after: 'look', say: 'We are open until six.' },
@@ -27,6 +29,9 @@ const MODEL: ModelScript = {
   ],
   heard: Array.from({ length: 1000 }, () => 'when are you open'),
   delays: { recognition: [60, 90], first_token: [100, 200], speech: [50, 80] },
+};
+const MODEL: ModelScript = {
+  ...CALM_MODEL,
   // A prompt that is not spoken, and a model that is asked again.
   faults: [
     { on: 'speech', nth: 5, kind: 'error', status: 400 },
@@ -44,11 +49,27 @@ export interface Stage {
   readonly opsPorts: readonly number[];
   /** Where their traces go. */
   readonly collector: TraceCollector;
+  /** In the order of {@link accesses}. */
+  readonly replicas: readonly [Replica, Replica];
+  readonly redis: KeptRedis;
+  /** Whose tokens both trust. */
+  readonly issuer: Issuer;
+  readonly administration: AwayAdministration;
+  /** Of the first. */
+  readonly certificate: ThrowAwayCertificate;
+  /** Between the first and whoever forwards turns to it. */
+  readonly peerLine: LineRelay;
+  /** Of the second. */
+  readonly controlSocket: string;
+  /** Where both keep their recordings. */
+  readonly recordings: string;
+  /** The models follow another script from now on. */
+  readonly play: (script: ModelScript) => Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts everything and waits until both servers take calls. */
-export async function openStage(program: Program): Promise<Stage> {
+/** Starts everything and waits until both servers take calls. @param ownFlags - win over those of the stage. */
+export async function openStage(program: Program, ownFlags: readonly string[] = []): Promise<Stage> {
   const folder = await mkdtemp(path.join(tmpdir(), 'parley-ops-'));
   const undo: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   const close = async (): Promise<void> => {
@@ -61,12 +82,18 @@ export async function openStage(program: Program): Promise<Stage> {
     undo.unshift(() => redis.stop());
     const administration = await fleetAdministration({ issuer, redis });
     undo.unshift(() => administration.close());
-    const models = await fakeModels(MODEL);
+    let models = await fakeModels(MODEL);
     undo.unshift(() => models.close());
     const collector = await TraceCollector.start();
     undo.unshift(() => collector.close());
-    const { certificateFile, keyFile, certificatePem } = await writeThrowAwayCertificate(folder, Date.now());
-    const [grpc = 0, ops = 0, peer = 0, secondGrpc = 0, secondOps = 0, socketPort = 0] = await freePorts(6);
+    const certificate = await writeThrowAwayCertificate(folder, Date.now());
+    const { certificateFile, keyFile, certificatePem } = certificate;
+    const [grpc = 0, ops = 0, peer = 0, secondGrpc = 0, secondOps = 0, socketPort = 0, webhooks = 0] = await freePorts(7);
+    // Its peers dial another address of loopback.
+    const peerLine = await LineRelay.start(peer, { host: '127.0.0.2', port: peer });
+    undo.unshift(() => peerLine.close());
+    const recordings = path.join(folder, 'recordings');
+    const controlSocket = path.join(folder, 'control', 'second.sock');
     const flags = [
       ...['--platform.profile=fake', `--platform.extra_issuers=${JSON.stringify([issuer.issuer])}`, '--grpc.host=127.0.0.1'],
       ...['--store.kind=redis', `--store.redis.url=redis://127.0.0.1:${String(redis.port)}`],
@@ -79,10 +106,12 @@ export async function openStage(program: Program): Promise<Stage> {
       `--bots.folder=${path.join(packageRoot(), 'test', 'fixtures', 'ops-bots')}`,
       ...['--bots.default_bot=desk', '--websocket.enabled=true', '--websocket.host=127.0.0.1', '--log.level=warn'],
       `--traces.endpoint=${collector.url}`,
-      ...['--recordings.enabled=true', `--recordings.folder=${path.join(folder, 'recordings')}`],
+      `--admin.webhooks.target_url=http://127.0.0.1:${String(webhooks)}/webhooks`,
+      ...['--recordings.enabled=true', `--recordings.folder=${recordings}`],
       `--recordings.keys=["${randomBytes(32).toString('hex')}"]`,
       // A machine on which everything runs is busy.
       ...['--overload.max_loop_delay_ms=0', `--sessions.max_per_organization=${String(MOST_CALLS)}`],
+      ...ownFlags,
     ];
     const server = (ports: Replica['ports'], name: string): Replica => {
       const replica = new Replica({ program, ports, flags, logFile: path.join(folder, `${name}.log`) });
@@ -90,10 +119,13 @@ export async function openStage(program: Program): Promise<Stage> {
       return replica;
     };
     const env = { MODEL_URL: models.url };
+    const replicas = [server({ grpc, ops, peer }, 'tls'), server({ grpc: secondGrpc, ops: secondOps, peer: 0 }, 'workers')] as const;
+    const [first, second] = replicas;
     const tls = [`--tls.certificate_file=${certificateFile}`, `--tls.key_file=${keyFile}`, '--websocket.port=0'];
-    await server({ grpc, ops, peer }, 'tls').start({ env, flags: tls });
+    const reached = ['--peers.host=127.0.0.1', '--peers.address=127.0.0.2', `--admin.webhooks.port=${String(webhooks)}`];
+    await first.start({ env, flags: [...tls, ...reached] });
     const workers = ['--tls.mode=off', '--workers=2', `--websocket.port=${String(socketPort)}`];
-    await server({ grpc: secondGrpc, ops: secondOps, peer: 0 }, 'workers').start({ env, flags: workers });
+    await second.start({ env, flags: [...workers, '--admin.webhooks.port=0', `--control.socket=${controlSocket}`] });
     const access = { token: await administration.token(), organizationId: administration.organizationId };
     return {
       accesses: [
@@ -105,7 +137,12 @@ export async function openStage(program: Program): Promise<Stage> {
         ...{ target: `ws://127.0.0.1:${String(socketPort)}`, certificatePem: '' },
       },
       opsPorts: [ops, secondOps],
-      collector,
+      ...{ collector, replicas, redis, issuer, administration, certificate, peerLine, controlSocket, recordings },
+      play: async (script) => {
+        const port = Number(new URL(models.url).port);
+        await models.close();
+        models = await fakeModels(script, { port });
+      },
       close,
     };
   } catch (error) {
