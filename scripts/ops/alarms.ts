@@ -15,8 +15,8 @@ import { crowd, FAULT_FLAGS, FAULTS, TIMES, type Fault, type World } from './fau
 import { Prometheus } from './prometheus.ts';
 import { CALM_MODEL, openStage } from './stage.ts';
 
-/** Callers who call again and again all the while, and their calls before the first fault. */
-const [CALLERS, CALM_CALLS] = [4, 25];
+/** Callers who call again and again all the while, one so much after the other, ms, so that every window has answers; and their calls before the first fault. */
+const [CALLERS, APART_MS, CALM_CALLS] = [6, 1500, 25];
 /** Longest until the calls are there, ms. */
 const CALM_LIMIT_MS = 240_000;
 /** Longest until an alert fires: the life of a token and a minute, ms; and until it is over: half an hour's window and some more. */
@@ -63,10 +63,11 @@ export async function alarms(program: Program, onProgress: (line: string) => voi
       const prometheus = await Prometheus.start(stage.opsPorts, TIMES);
       let calls = 0;
       const script = [press('1'), { ...ASK, interruptMs: 300 }, LEAVE];
-      const callers = crowd(over.signal, CALLERS, async () => {
+      const answered = async (): Promise<void> => {
         await call({ script });
         calls += 1;
-      });
+      };
+      const callers = crowd(over.signal, CALLERS, answered, APART_MS);
       try {
         await until('there are calls', () => calls >= CALM_CALLS, CALM_LIMIT_MS);
         onProgress('faults');

@@ -17,7 +17,7 @@ import { CALM_MODEL, type Stage } from './stage.ts';
 /** How many times as fast time goes in the rules and for the tokens: a day's token lives some minutes. */
 export const TIMES = 60;
 /** More calls at once are refused by a server. */
-const MOST_CALLS = 20;
+const MOST_CALLS = 24;
 /** So many callers call again and again, so that something happens every other second. */
 const SOME = 4;
 /** Pause between two things that happen again and again, ms. */
