@@ -103,7 +103,7 @@ export default defineConfig({
       project('e2e', { include: [E2E], group: 2, perCore: 3 }),
       // Real processes, Redis, proxies, kills.
       project('system', { include: [SYSTEM], exclude: OUTAGES, group: 2, startsProgram: true, perCore: 3 }),
-      project('outages', { include: OUTAGES, group: 3, startsProgram: true, perCore: 1.5 }),
+      project('outages', { include: OUTAGES, group: 3, startsProgram: true, perCore: 1 }),
     ],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
