@@ -7,6 +7,7 @@ it('divides windows, waits and thresholds that are times', () => {
   const rule = (window: string, wait: string, least: string): string =>
     `      - alert: A\n        expr: rate(x:ratio_rate5m[${window}]) > 14.4 * 0.001 and min(end) - time() < ${least}\n        for: ${wait}\n`;
   expect(fasterRules(rule('5m', '1h', '14 * 86400'), 60)).toBe(rule('5000ms', '60000ms', '14 * 86400 / 60'));
+  expect(fasterRules(rule('5m', '2m', '14 * 86400'), 60)).toBe(rule('5000ms', '4000ms', '14 * 86400 / 60'));
 });
 
 it('leaves no time of the shipped rules as it is', () => {
