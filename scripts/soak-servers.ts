@@ -1,17 +1,16 @@
 // What `npm run check -- soak` holds calls against: one server alone, or two with everything that a server can do beside calls.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { fakeModels } from '../src/cli/platform.ts';
 import { APPOINTMENTS_SCRIPT } from '../src/fake-platform/models/script.ts';
 import { Balancer } from '../test/fleet/balancer.ts';
 import { KeptRedis } from '../test/fleet/kept-redis.ts';
+import { TraceCollector } from '../test/support/trace-collector.ts';
 import { gauge } from './soak-watch.ts';
 import { startBuilt, type BuiltServer, type Surroundings } from './surroundings.ts';
 
-/** What was started; whoever starts it closes it. */
+/** What was started. The caller closes it. */
 export interface SoakedServers {
   readonly servers: readonly BuiltServer[];
   /** Where callers reach them, with TLS. */
@@ -67,8 +66,10 @@ export async function startEverything(
     });
     undo.unshift(() => models.close());
     process.env['MODEL_URL'] = models.url;
-    const collector = await openCollector();
+    const collector = await TraceCollector.start();
     undo.unshift(() => collector.close());
+    // More come in an hour than this process should keep.
+    collector.does = 'drop';
     const recordings = path.join(folder, 'recordings');
     await mkdir(recordings);
     const flags = [
@@ -95,7 +96,7 @@ export async function startEverything(
       return {
         forwardedTurns: await all('parley_forwarded_streams_total'),
         recordedCalls: await all('parley_recordings_total'),
-        traceRequests: collector.requests(),
+        traceRequests: collector.requests,
       };
     };
     return { servers, port: balancer.port, agents: [...BOTS, 'appointments'], facts, close };
@@ -103,24 +104,4 @@ export async function startEverything(
     await close();
     throw error;
   }
-}
-
-/** Takes traces and keeps none. */
-async function openCollector() {
-  let requests = 0;
-  const server = createServer((request, response) => {
-    requests += 1;
-    request.resume().once('end', () => response.setHeader('content-type', 'application/json').end('{}'));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // A server that listens on TCP has an address of this shape.
-  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => {
-        resolve();
-      });
-      server.closeAllConnections();
-    });
-  return { url, requests: () => requests, close };
 }

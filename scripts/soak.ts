@@ -188,7 +188,7 @@ async function soak(soaked: SoakedServers, logged: LogWatch, access: Access, cal
 
   progress('no new calls; waiting until the servers have forgotten the old ones');
   const facts = await soaked.facts();
-  // One after the other: the last of a fleet keeps what the others hand over.
+  // One after the other, as a deploy stops them.
   const ends = [];
   for (const each of watched) ends.push(await each.end(Math.max(MIN_WARM_UP_MS, minutes * 60_000 * WARM_UP_PART)));
   const { calls, turns, protocolErrors, failedCalls } = total;

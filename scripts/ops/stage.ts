@@ -57,7 +57,7 @@ export interface Stage {
   readonly administration: AwayAdministration;
   /** Of the first. */
   readonly certificate: ThrowAwayCertificate;
-  /** Between the first and whoever forwards turns to it. */
+  /** Between the first and the server that forwards turns to it. */
   readonly peerLine: LineRelay;
   /** Of the second. */
   readonly controlSocket: string;

@@ -7,7 +7,7 @@ export interface BodyPart {
   readonly body: Buffer;
 }
 
-/** @param range - the header `Range`; whatever is not one part with a beginning gets the whole. */
+/** @param range - the header `Range`; anything but one part with a beginning gets the whole. */
 export function bodyPart(whole: Buffer, range = ''): BodyPart {
   const accepting = { 'accept-ranges': 'bytes' };
   const { from, to } = /^bytes=(?<from>\d{1,12})-(?<to>\d{0,12})$/u.exec(range)?.groups ?? {};

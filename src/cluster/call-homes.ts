@@ -110,7 +110,7 @@ export class CallHomes implements Snapshots {
     if (asking !== undefined) return this.#share(asking, call, asked);
     if (home === undefined && asked.isTied !== true) {
       if (asked.forwarded?.isTaking === false) return { kind: 'not_mine' };
-      // Whoever asks to take a call knows that its home has left it.
+      // A peer that asks to take a call knows that its home has released it.
       const known = asked.forwarded === undefined ? this.#peerHomes.get(id) : undefined;
       if (known !== undefined && this.#options.instances.lifeOf(known.home.id) === 'alive')
         return located({ kind: 'theirs', ...known }, asked);

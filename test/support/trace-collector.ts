@@ -37,8 +37,8 @@ export class TraceCollector {
   /** Everything that came, as it was written. */
   text = '';
   requests = 0;
-  /** What happens to requests from now on. */
-  does: 'take' | 'refuse' | 'hang' = 'take';
+  /** What happens to requests from now on; `drop` takes spans and keeps none. */
+  does: 'take' | 'drop' | 'refuse' | 'hang' = 'take';
   readonly #server = createServer((request, response) => {
     // Who sends may give up.
     this.#answer(request, response).catch(() => response.destroy());
@@ -69,7 +69,9 @@ export class TraceCollector {
     for await (const chunk of request) if (body.length < MAX_BODY_BYTES) body += String(chunk);
     const { does } = this;
     if (does === 'take') this.#keep(body);
-    response.writeHead(does === 'take' && request.url === '/v1/traces' ? 200 : 503, { 'content-type': 'application/json' }).end('{}');
+    response
+      .writeHead((does === 'take' || does === 'drop') && request.url === '/v1/traces' ? 200 : 503, { 'content-type': 'application/json' })
+      .end('{}');
   }
 
   #keep(body: string): void {

@@ -112,7 +112,7 @@ async function pasted(
       throw new AppError('login_failed', 'nobody gave the address that the browser ended at');
     isAgain = text !== '';
     if (!isAgain) {
-      // Whoever comes to this terminal later has not seen it.
+      // A person who comes to this terminal later has not seen it.
       empty += 1;
       await showIt();
       continue;

@@ -13,7 +13,7 @@ export interface OwnProcess {
   /** Every line says which process writes it. */
   readonly log: Logger;
   readonly control: ProcessControl;
-  /** It takes no new calls until it is told to. */
+  /** It takes no new calls until it is undrained. */
   readonly startsDrained: boolean;
 }
 

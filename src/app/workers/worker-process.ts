@@ -16,7 +16,7 @@ export interface WorkerProcess {
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
 
-/** @param startsDrained - it takes no new calls until it is told to. */
+/** @param startsDrained - it takes no new calls until it is undrained. */
 export type StartWorker = (onMessage: (message: FromWorker) => void, startsDrained: boolean) => WorkerProcess;
 
 /** The variable that says so: a message could come after the worker has joined the other servers. */

@@ -44,7 +44,7 @@ export class SystemdNotifier {
   /** When systemd was asked for patience, and when it heard that this process is alive, monotonic ms. */
   #patienceAtMs = -Infinity;
   #aliveAtMs = -Infinity;
-  /** When it may be told again after a failure, monotonic ms. */
+  /** When systemd is notified again after a failure, monotonic ms. */
   #resumesAtMs = -Infinity;
 
   constructor(options: SystemdNotifierOptions) {
