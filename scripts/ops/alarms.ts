@@ -92,7 +92,7 @@ async function inTurn(list: readonly Fault[], world: World, prometheus: Promethe
   const judged: Judged[] = [];
   for (const { alerts, during, stays = false } of list) {
     const meant = ALERTS.filter(({ alert }) => alerts.includes(alert)).map(async (alert) => {
-      const wasSilent = !(await prometheus.hasData(`max_over_time(${firing(alert)}[1h])`));
+      const wasSilent = !(await prometheus.hasHadData(firing(alert)));
       return { alert, wasSilent };
     });
     const before = await Promise.all(meant);

@@ -32,6 +32,7 @@ export class Prometheus {
   readonly #child: Child;
   readonly #folder: string;
   readonly #origin: string;
+  #settledMs = performance.now();
 
   private constructor(child: Child, folder: string, origin: string) {
     this.#child = child;
@@ -40,7 +41,7 @@ export class Prometheus {
   }
 
   /**
-   * Starts it.
+   * Starts it, and waits until it has scraped every port: for its first seconds it knows no target, and ParleyDown fires.
    *
    * @param ports - of 127.0.0.1, which it scrapes every second.
    * @param times - how many times as fast the rules are; default 1: as they are shipped.
@@ -76,6 +77,12 @@ export class Prometheus {
         );
       },
     );
+    const scraped = `count(up == 1) == ${String(ports.length)}`;
+    await until(
+      'prometheus has scraped every server and nothing fires',
+      async () => (await prometheus.hasData(scraped)) && !(await prometheus.hasData('ALERTS{alertstate="firing"}')),
+    );
+    prometheus.#settledMs = performance.now();
     return prometheus;
   }
 
@@ -83,6 +90,12 @@ export class Prometheus {
   async hasData(query: string): Promise<boolean> {
     const { data } = ANSWER.parse(await this.#asked(`query?query=${encodeURIComponent(query)}`));
     return data.result.some(({ value: [, value] }) => !Number.isNaN(Number(value)));
+  }
+
+  /** Whether a series has had a value since the start. @throws Error when it cannot be asked. */
+  async hasHadData(series: string): Promise<boolean> {
+    const seconds = Math.max(1, Math.floor((performance.now() - this.#settledMs) / 1000));
+    return this.hasData(`max_over_time(${series}[${String(seconds)}s])`);
   }
 
   /** The rules that it could not compute, with the reason. */
