@@ -140,8 +140,8 @@ export class Attempt {
   #end(end: AttemptEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // The home reads nothing more of the platform's input.
-    if (this.#stream?.closed === false) this.#stream.close(constants.NGHTTP2_NO_ERROR);
+    // Not reset: after 1,000 resets at once, or more than 33 a second, a peer cuts the connection with all of its turns (nghttp2 1.61).
+    if (this.#stream?.closed === false) this.#stream.end();
     this.#owner.onEnd(end);
   }
 }
