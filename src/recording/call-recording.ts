@@ -45,7 +45,7 @@ export interface CallRecordingOptions {
 
 /** Owned by the recorder. */
 export class CallRecording implements CallRecorder {
-  // What every frame needs stands together: it is mostly out of the processor's cache by the next one.
+  // What every frame needs stands together: most of it is out of the processor's cache by the next one.
   readonly #startedAtMs: number;
   readonly #clock: Clock;
   readonly #recorded: RecordedCall;
@@ -53,6 +53,10 @@ export class CallRecording implements CallRecorder {
   #isClosed = false;
   /** Nothing more can be held back. */
   #isHeldFull = false;
+  /** Its first input says what it opens with. */
+  #opening: { readonly turn: RecordedTurn; readonly atMs: number } | undefined;
+  /** The turn whose question is lost, while the caller may answer it: it may have been sensitive. Undefined: none is. */
+  #lost: number | undefined = UNKNOWN_TURN;
   readonly #file: WrittenFile;
   readonly #sealer: FileSealer;
   readonly #sounds = new WeakMap<PromptAudio, SoundRange>();
@@ -60,12 +64,8 @@ export class CallRecording implements CallRecorder {
   #unwritten: Uint8Array[] = [];
   readonly #held = new HeldBack();
   readonly #open = new Set<number>();
-  /** The turn whose question is lost, while the caller may answer it: it may have been sensitive. Undefined: none is. */
-  #lost: number | undefined = UNKNOWN_TURN;
   /** A question is lost until the end of this turn. */
   #lostUntil: number | undefined;
-  /** Its first input says what it opens with. */
-  #opening: { readonly turn: RecordedTurn; readonly atMs: number } | undefined;
   #bytes = 0;
   #soundBytes = 0;
   #turns = 0;

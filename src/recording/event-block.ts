@@ -28,14 +28,11 @@ const SILENCE: Readonly<Record<AudioEncoding, number>> = { linear16: 0, mulaw: 0
 /** A part of the events of one call. */
 export class EventBlock {
   #bytes: Buffer;
-  /** Faster than the methods of a buffer. */
-  #view: DataView;
   #used = 0;
 
   /** @param bytes - where the records go; replaced when one record is larger. */
   constructor(bytes: Buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES)) {
     this.#bytes = bytes;
-    this.#view = viewOf(bytes);
   }
 
   get used(): number {
@@ -57,11 +54,11 @@ export class EventBlock {
     const size = isWithheld ? 0 : audio.length;
     if (!this.#hasRoom(AUDIO_HEAD_BYTES + size)) return false;
     const at = this.#head(isWithheld ? TAG.withheldAudio : TAG.audio, atMs, turn);
-    const view = this.#view;
-    view.setUint8(at, encoding === undefined ? 0 : ENCODINGS.indexOf(encoding));
-    view.setUint32(at + 1, sampleRateHz, true);
-    view.setUint32(at + 5, audio.length, true);
-    if (!isWithheld) this.#bytes.set(audio, at + 9);
+    const bytes = this.#bytes;
+    bytes[at] = encoding === undefined ? 0 : ENCODINGS.indexOf(encoding);
+    putUint32(bytes, at + 1, sampleRateHz);
+    putUint32(bytes, at + 5, audio.length);
+    if (!isWithheld) bytes.set(audio, at + 9);
     this.#used = at + 9 + size;
     return true;
   }
@@ -102,7 +99,7 @@ export class EventBlock {
   #json(atMs: number, turn: number, json: string): void {
     const at = this.#head(TAG.json, atMs, turn);
     const bytes = this.#bytes.write(json, at + 4);
-    this.#view.setUint32(at, bytes, true);
+    putUint32(this.#bytes, at, bytes);
     this.#used = at + 4 + bytes;
   }
 
@@ -110,21 +107,29 @@ export class EventBlock {
     if (this.#used + bytes + RESERVE_BYTES <= this.#bytes.length) return true;
     if (this.#used > 0) return false;
     this.#bytes = Buffer.allocUnsafeSlow(bytes + RESERVE_BYTES);
-    this.#view = viewOf(this.#bytes);
     return true;
   }
 
   #head(tag: number, atMs: number, turn: number): number {
     const at = this.#used;
-    this.#view.setUint8(at, tag);
-    this.#view.setFloat64(at + 1, atMs, true);
-    this.#view.setUint32(at + 9, turn, true);
+    const bytes = this.#bytes;
+    bytes[at] = tag;
+    TIME.setFloat64(0, atMs, true);
+    for (let byte = 0; byte < TIME_BYTES.length; byte += 1) bytes[at + 1 + byte] = TIME_BYTES[byte] ?? 0;
+    putUint32(bytes, at + 9, turn);
     return at + HEAD_BYTES;
   }
 }
 
-function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
-  return new DataView(buffer, byteOffset, length);
+// Byte by byte: the methods of a buffer are slower, and a view of each block would be one more object out of the processor's cache.
+const TIME = new DataView(new ArrayBuffer(8));
+const TIME_BYTES = new Uint8Array(TIME.buffer);
+
+function putUint32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value;
+  bytes[at + 1] = value >>> 8;
+  bytes[at + 2] = value >>> 16;
+  bytes[at + 3] = value >>> 24;
 }
 
 /** `end`: where it ends in its block. */

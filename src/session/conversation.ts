@@ -50,8 +50,6 @@ export class Conversation {
   readonly open = new OpenTurns(this.playout);
   /** What came from outside and waits for the bot. */
   readonly wakes: Wakes;
-  /** Replaced with every answer. */
-  snapshot: Snapshot;
   /** The current listen settings, with all defaults. */
   asked: ListenSettings;
   /** A complete input has come: a further start restarts the conversation (G-28). */
@@ -64,8 +62,11 @@ export class Conversation {
   waitingSinceMs: number | undefined;
   /** When the platform last got its listen settings, monotonic ms. */
   listeningSinceMs = -Infinity;
+  // These two stand together, because every frame of a recorded call needs them.
   /** Undefined: the call is not recorded. */
   recorder: CallRecorder | undefined;
+  #isInputSensitive = false;
+  #snapshot: Snapshot;
   readonly questions = new QuestionNames();
   /** Why the server ends the call: the current answer or the next turn transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;
@@ -81,6 +82,7 @@ export class Conversation {
     { bot, live, snapshot, isTied, pendingEnd, asked, isWithoutWords }: ConversationStart,
     onEnd: (end: SessionEnd | 'moved') => void,
   ) {
+    this.#snapshot = snapshot;
     this.snapshot = snapshot;
     this.call = snapshot.call;
     this.wakes = new Wakes(snapshot.wakes);
@@ -96,9 +98,19 @@ export class Conversation {
     this.#pendingEnd = pendingEnd;
   }
 
+  /** Replaced with every answer. */
+  get snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  set snapshot(snapshot: Snapshot) {
+    this.#snapshot = snapshot;
+    this.#isInputSensitive = snapshot.listen.sensitive === true || snapshot.lastWasSensitive === true;
+  }
+
   /** Whether what the caller does now may be, or belong to, a sensitive input (G-83). */
   get isInputSensitive(): boolean {
-    return this.snapshot.listen.sensitive === true || this.snapshot.lastWasSensitive === true;
+    return this.#isInputSensitive;
   }
 
   /** Whether a sensitive input was requested, now or earlier: from then on prompts and state may repeat it. */
