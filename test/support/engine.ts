@@ -15,6 +15,7 @@ import { Listener, type ListenerOptions } from '../../src/speech/listener.ts';
 import { DEFAULT_PATIENCE } from '../../src/speech/patience.ts';
 import { FakeClock } from './fake-clock.ts';
 
+/** Numbers of their own, and no copies of the defaults: a test of a default reads it from test/support/defaults.ts. */
 export const TEST_SETTINGS: EngineSettings = {
   maxSessions: 100,
   idleTimeoutMs: 600_000,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { assistant, scripted, tool, z } from '../../../src/ai/index.ts';
 import { bot, go, keep, listen, say, type Bot, type BotDefinition, type LiveContext } from '../../../src/bot/index.ts';
 import { TestCall } from '../../../src/bot/testing.ts';
+import { DEFAULT_LISTEN } from '../../support/defaults.ts';
 
 interface State {
   readonly step: number;
@@ -172,6 +173,15 @@ describe('time', () => {
     expect(call.said.at(-1)).toEqual({ text: 'Still there?', atMs: 10_080, heard: '' });
     await call.advance(21_000);
     expect(events.slice(4)).toEqual(['no_input 2', 'no_input 3']);
+  });
+
+  it('reports a silence when a server with nothing configured would', async () => {
+    const call = await fake(bot<State>(base));
+    // 200 ms of welcome.
+    await call.advance(200 + DEFAULT_LISTEN.noInputMs - 1);
+    expect(call.said).toHaveLength(1);
+    await call.advance(1);
+    expect(call.said).toHaveLength(2);
   });
 
   it('is that of the machine without a fake clock, where a silence is one step', async () => {
