@@ -11,7 +11,6 @@ import { CHECKS, commandList, runCommand } from './commands.mjs';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const GENERATED = [
   'src/contract/gen',
-  'docs/protocol.md',
   'docs/bot-api.md',
   'docs/public-types.txt',
   'docs/scenario.schema.json',

@@ -1,6 +1,6 @@
-// Writes what is generated: the TypeScript types of proto/ to src/contract/gen, docs/protocol.md, docs/bot-api.md,
-// docs/public-types.txt, docs/scenario.schema.json, deploy/grafana and the rules for the Prometheus operator, which are committed, and
-// docs/generated, which is not. The folder of the types is deleted first; nothing that is written depends on time or machine.
+// Writes what is generated: the TypeScript types of proto/ to src/contract/gen, docs/bot-api.md, docs/public-types.txt,
+// docs/scenario.schema.json, deploy/grafana and the rules for the Prometheus operator, which are committed, and docs/generated, which is
+// not. The folder of the types is deleted first; nothing that is written depends on time or machine.
 // Knows the message names of the platform; that is why the neutral names in gen/wire.ts are made here.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -118,11 +118,11 @@ function only(files, message) {
 }
 
 generate(path.join(ROOT, 'src/contract/gen'));
-writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
 writeFileSync(path.join(ROOT, BOT_API_PAGE), await botApiPage(ROOT));
 writeFileSync(path.join(ROOT, PUBLIC_TYPES), publicTypes(ROOT));
 writeFileSync(path.join(ROOT, SCENARIO_SCHEMA), await scenarioSchema(ROOT));
 mkdirSync(path.join(ROOT, path.dirname(CONFORMANCE_PAGE)), { recursive: true });
+writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
 writeFileSync(path.join(ROOT, CONFORMANCE_PAGE), conformancePage(ROOT));
 mkdirSync(path.join(ROOT, DASHBOARDS), { recursive: true });
 for (const [file, text] of await dashboardFiles(ROOT)) writeFileSync(path.join(ROOT, file), text);

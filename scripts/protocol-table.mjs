@@ -1,12 +1,12 @@
-// The page docs/protocol.md, made of docs/protocol-rules.yaml: every rule and how it is obeyed. Checks nothing:
+// The page docs/generated/protocol.md, made of docs/protocol-rules.yaml: every rule and how it is obeyed. Checks nothing:
 // test/rules/protocol.test.ts does, with the files and tests that cite each rule.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { testTitles } from './test-titles.mjs';
 
-/** The page of the rules, relative to the project. */
-export const PROTOCOL_PAGE = 'docs/protocol.md';
+/** The page of the rules, relative to the project; it is not committed. */
+export const PROTOCOL_PAGE = 'docs/generated/protocol.md';
 const RULES = 'docs/protocol-rules.yaml';
 /** Anything that looks like the id of a rule, so that a slip of the pen is found too. */
 const RULE_ID = /\b[GW]-\d[0-9A-Z]*\b/gu;

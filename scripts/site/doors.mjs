@@ -57,7 +57,13 @@ export const DOORS = [
     name: 'I change Parley',
     for: 'How the code is laid out and why, the rules of the wire, and what is measured.',
     pages: [
-      ...['CONTRIBUTING.md', 'docs/architecture.md', 'docs/protocol.md', 'docs/conformance.md', 'docs/generated/conformance-rules.md'],
+      ...[
+        'CONTRIBUTING.md',
+        'docs/architecture.md',
+        'docs/generated/protocol.md',
+        'docs/conformance.md',
+        'docs/generated/conformance-rules.md',
+      ],
       ...[
         'docs/performance.md',
         'docs/mutants.md',

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import MiniSearch from 'minisearch';
 import { CONFORMANCE_PAGE, conformancePage } from '../fake-platform-pages.mjs';
+import { PROTOCOL_PAGE, protocolPage } from '../protocol-table.mjs';
 import { DOORS, HOME, PAGES } from './doors.mjs';
 import { addressOf, readPage } from './page.mjs';
 
@@ -51,7 +52,8 @@ export function buildSite(target) {
 
 /** A page that is made here, or the file. @param {string} file */
 function textOf(file) {
-  return file === CONFORMANCE_PAGE ? conformancePage(ROOT) : readFileSync(path.join(ROOT, file), 'utf8');
+  if (file === CONFORMANCE_PAGE) return conformancePage(ROOT);
+  return file === PROTOCOL_PAGE ? protocolPage(ROOT) : readFileSync(path.join(ROOT, file), 'utf8');
 }
 
 /** @param {readonly import('./page.mjs').Page[]} pages */

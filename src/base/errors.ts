@@ -11,7 +11,7 @@ export const ERROR_MENDS = {
   agent_unknown: 'Select an agent that `parley bots list` shows for the organization, or add the bot module to the bots folder.',
   authorization_needed: 'Log in again with the integration; for an organization, let its administrator authorize the app again.',
   bad_message:
-    'The client broke the contract; the message says how. Compare what it sends with the files in proto/ or, over WebSocket, with docs/protocol.md.',
+    'The client broke the contract; the message says how. Compare what it sends with the files in proto/ or, over WebSocket, with docs/protocol-rules.yaml.',
   bot_failed: 'The bot module threw or returned something that is no reply; read the logged cause and mend the bot.',
   bot_invalid: 'Mend what the message names: the modules, or bots.folder. The default export of a module comes from bot({...}).',
   bot_outdated:
