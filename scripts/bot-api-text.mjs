@@ -3,32 +3,12 @@
 import ts from 'typescript';
 
 /**
- * @typedef {{ text: string, params: readonly { param: string, text: string }[], throws: readonly string[],
- *   returns: readonly string[], examples: readonly string[] }} Docs
- */
-
-/**
- * What the doc comment of a symbol says.
+ * The doc comment of a symbol, with the end of its line; empty when there is none.
  *
- * @param {ts.TypeChecker} checker
  * @param {ts.Symbol} symbol
- * @returns {Docs}
  */
-export function docsOf(checker, symbol) {
-  const tags = symbol.getJsDocTags(checker);
-  const textsOf = (/** @type {string} */ name) =>
-    tags.filter((tag) => tag.name === name).map((tag) => oneLine(ts.displayPartsToString(tag.text)));
-  const own = ts.displayPartsToString(symbol.getDocumentationComment(checker));
-  return {
-    text: oneLine(own === '' ? inheritedText(checker, symbol) : own),
-    params: textsOf('param').map((text) => {
-      const [param = '', ...rest] = text.split(' ');
-      return { param, text: rest.join(' ').replace(/^- /u, '') };
-    }),
-    throws: textsOf('throws'),
-    returns: textsOf('returns'),
-    examples: tags.filter((tag) => tag.name === 'example').map((tag) => ts.displayPartsToString(tag.text).trim()),
-  };
+export function commentOf(symbol) {
+  return commentText(declarationOf(symbol));
 }
 
 /**
@@ -45,7 +25,7 @@ export function declarationText(checker, symbol, name, shown) {
   if (ts.isVariableDeclaration(node) && node.initializer !== undefined && ts.isArrowFunction(node.initializer)) {
     const { typeParameters, parameters, type } = node.initializer;
     const generics = typeParameters === undefined ? '' : `<${typeParameters.map((each) => each.getText()).join(', ')}>`;
-    return `function ${name}${generics}(${parameters.map((each) => each.getText()).join(', ')}): ${type?.getText() ?? 'void'};`;
+    return `function ${name}${generics}(${optional(parameters.map((each) => each.getText()).join(', '))}): ${type?.getText() ?? 'void'};`;
   }
   if (ts.isInterfaceDeclaration(node)) {
     const heritage = node.heritageClauses?.map((clause) => ` ${clause.getText()}`).join('') ?? '';
@@ -114,21 +94,31 @@ function visitTypes(node, onName) {
 }
 
 /**
- * A member with its comment, without its body.
+ * A member with its comment, without its body. All members of the page are readonly.
  *
  * @param {ts.Node} member
  */
 function memberText(member) {
-  const comment = ts
-    .getJSDocCommentsAndTags(member)
-    .filter(ts.isJSDoc)
-    .map((each) => each.getText().replace(/\n\s+\*/gu, '\n *'))
-    .join('\n');
   const body = 'body' in member && member.body !== undefined ? /** @type {ts.Node} */ (member.body) : undefined;
-  const text = `${withoutBody(member, body)
+  const text = withoutBody(member, body)
     .replace(/;$/u, '')
-    .replace(/^async /u, '')};`;
-  return comment === '' ? text : `${comment.replace(/\{@link (?<name>[.\w]+)\}/gu, '$<name>')}\n${text}`;
+    .replace(/^(?:async|readonly) /u, '');
+  return `${commentText(member)}${text};`;
+}
+
+/** @param {ts.Node} node */
+function commentText(node) {
+  return ts
+    .getJSDocCommentsAndTags(node)
+    .filter(ts.isJSDoc)
+    .map(
+      (each) =>
+        `${each
+          .getText()
+          .replace(/\n\s+\*/gu, '\n *')
+          .replace(/\{@link (?<name>[.\w]+)\}/gu, '$<name>')}\n`,
+    )
+    .join('');
 }
 
 /**
@@ -136,17 +126,28 @@ function memberText(member) {
  * @param {readonly string[]} members
  */
 function block(head, members) {
+  if (members.length === 0) return `${head} {}`;
   const lines = members.join('\n').split('\n');
   return [`${head} {`, ...lines.map((line) => `  ${line}`), '}'].join('\n');
 }
 
 /**
+ * A signature without its body; of options the type says what there is, and their defaults.
+ *
  * @param {ts.Node} node
  * @param {ts.Node | undefined} body
  */
 function withoutBody(node, body) {
   const text = node.getText();
-  return body === undefined ? text : text.slice(0, body.getStart() - node.getStart()).trimEnd();
+  const signature = body === undefined ? text : text.slice(0, body.getStart() - node.getStart()).trimEnd();
+  return optional(signature);
+}
+
+/** @param {string} parameters */
+function optional(parameters) {
+  return parameters
+    .replace(/\{[^{}]*\}: (?<type>[\w<>]+) = \{\}/gu, 'options?: $<type>')
+    .replace(/: (?<type>[\w<>]+) = \{\}/gu, '?: $<type>');
 }
 
 /**
@@ -172,25 +173,9 @@ export function omissionOf(symbol) {
   return { base: base.getText(), omitted: new Set([...node.type.getText().matchAll(/'(\w+)'/gu)].map(([, member = '']) => member)) };
 }
 
-/**
- * @param {ts.TypeChecker} checker
- * @param {ts.Symbol} symbol
- */
-function inheritedText(checker, symbol) {
-  const node = declarationOf(symbol);
-  const base = ts.isTypeAliasDeclaration(node) ? baseOf(node) : undefined;
-  const target = base && checker.getTypeAtLocation(base).symbol;
-  return target === undefined ? '' : ts.displayPartsToString(target.getDocumentationComment(checker));
-}
-
 /** @param {ts.Symbol} symbol */
 function declarationOf(symbol) {
   const node = symbol.declarations?.[0];
   if (node === undefined) throw new Error(`${symbol.name} is declared nowhere`);
   return node;
-}
-
-/** @param {string} text */
-function oneLine(text) {
-  return text.replace(/\s*\n\s*/gu, ' ').trim();
 }

@@ -3,15 +3,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
-import { declarationText, docsOf, omissionOf, referencedTypes } from './bot-api-text.mjs';
+import { commentOf, declarationText, omissionOf, referencedTypes } from './bot-api-text.mjs';
 import { formatted } from './formatted.mjs';
 
 /** Where the page lies, relative to the project. */
 export const BOT_API_PAGE = 'docs/bot-api.md';
 const TEMPLATE = 'scripts/bot-api-page.md';
-const ENTRY_POINTS = ['src/bot/index.ts', 'src/bot/testing.ts'];
+const BOTS = 'src/bot/index.ts';
+const TESTING = 'src/bot/testing.ts';
+const ENTRY_POINTS = [BOTS, TESTING];
 
-/** Where each export is explained. Every export stands in exactly one group. */
+/** Where each export of an entry point is shown. Every export stands in exactly one group. */
 const GROUPS = /** @type {const} */ ([
   ['Making a bot', ['bot', 'BotDefinition', 'Bot', 'Fillers']],
   [
@@ -59,7 +61,7 @@ const GROUPS = /** @type {const} */ ([
     'What surrounds a handler',
     ['BotContext', 'CallFacts', 'BotEar', 'Live', 'LiveContext', 'LiveEnd', 'TurnReport', 'ModelCall', 'ModelFailure', 'ModelBudget'],
   ],
-  ['Testing', ['TestCall', 'TestCallOptions', 'SpeakOptions', 'InterruptOptions', 'Said', 'UsedTool']],
+  ['Testing', ['TestCall', 'TestCallOptions', 'SpeakOptions', 'InterruptOptions', 'Said', 'UsedTool'], TESTING],
 ]);
 
 /** Exports whose members no author reads. */
@@ -90,17 +92,17 @@ export function botApiPage(root) {
  * @returns {readonly { name: string, code: string }[]}
  */
 export function exampleTags(root) {
-  const { checker, symbols } = exportsOf(root);
-  return [...symbols].flatMap(([name, symbol]) =>
+  const { checker, entries } = exportsOf(root);
+  return [...entries.values()].flat().flatMap((symbol) =>
     symbol
       .getJsDocTags(checker)
       .filter((tag) => tag.name === 'example')
-      .map((tag) => ({ name, code: ts.displayPartsToString(tag.text).trim() })),
+      .map((tag) => ({ name: symbol.name, code: ts.displayPartsToString(tag.text).trim() })),
   );
 }
 
 /**
- * @typedef {{ checker: ts.TypeChecker, symbols: ReadonlyMap<string, ts.Symbol> }} Exports
+ * @typedef {{ checker: ts.TypeChecker, entries: ReadonlyMap<string, readonly ts.Symbol[]> }} Exports entry point → what it exports
  */
 
 /**
@@ -115,74 +117,62 @@ function exportsOf(root) {
     options,
   );
   const checker = program.getTypeChecker();
-  /** @type {Map<string, ts.Symbol>} */
-  const symbols = new Map();
+  /** @type {Map<string, readonly ts.Symbol[]>} */
+  const entries = new Map();
   for (const file of ENTRY_POINTS) {
     const source = program.getSourceFile(path.join(root, file));
     const module = source && checker.getSymbolAtLocation(source);
     if (module === undefined) throw new Error(`${file} exports nothing`);
-    for (const symbol of checker.getExportsOfModule(module)) {
-      const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
-      symbols.set(symbol.name, isAlias ? checker.getAliasedSymbol(symbol) : symbol);
-    }
+    const exported = checker.getExportsOfModule(module);
+    entries.set(
+      file,
+      exported.map((symbol) => ((symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol))),
+    );
   }
-  return { checker, symbols };
+  return { checker, entries };
 }
 
 /** @param {Exports} exported */
-function reference({ checker, symbols }) {
-  /** @type {readonly string[]} */
-  const grouped = GROUPS.flatMap(([, names]) => names);
-  const left = [...symbols.keys()].filter((name) => !grouped.includes(name));
-  if (left.length > 0) throw new Error(`scripts/bot-api.mjs has no group for ${left.join(', ')}`);
-  const gone = grouped.filter((name) => !symbols.has(name));
-  if (gone.length > 0) throw new Error(`scripts/bot-api.mjs groups ${gone.join(', ')}, which parley-voice does not export`);
+function reference({ checker, entries }) {
+  const symbols = [...entries.values()].flat();
+  const shown = GROUPS.flatMap(([, names, file = BOTS]) => names.map((name) => found(entries, file, name)));
+  const left = symbols.filter((symbol) => !shown.includes(symbol));
+  if (left.length > 0) throw new Error(`scripts/bot-api.mjs has no group for ${left.map(({ name }) => name).join(', ')}`);
+  const undocumented = symbols.filter((symbol) => commentOf(symbol) === '');
+  if (undocumented.length > 0)
+    throw new Error(`these exports of parley-voice have no doc comment: ${undocumented.map(({ name }) => name).join(', ')}`);
 
-  const undocumented = [...symbols].filter(([, symbol]) => docsOf(checker, symbol).text === '').map(([name]) => name);
-  if (undocumented.length > 0) throw new Error(`these exports of parley-voice have no doc comment: ${undocumented.join(', ')}`);
+  const behind = [...referencedTypes(checker, symbols, NOT_SHOWN).values()];
+  const all = [...symbols, ...behind];
+  const block = (/** @type {readonly ts.Symbol[]} */ group) =>
+    ['```ts', group.map((symbol) => entryOf(checker, symbol, all)).join('\n\n'), '```'].join('\n');
+  const groups = GROUPS.map(([title, names, file = BOTS]) => `### ${title}\n\n${block(names.map((name) => found(entries, file, name)))}`);
+  const rest = block(behind.sort((one, other) => (one.name < other.name ? -1 : 1)));
+  return [...groups, `### Types that appear in them\n\nThey cannot be imported and need not be.\n\n${rest}`].join('\n\n');
+}
 
-  const behind = new Map([...referencedTypes(checker, [...symbols.values()], NOT_SHOWN)].filter(([name]) => !symbols.has(name)));
-  const all = new Map([...symbols, ...behind]);
-  const entry = (/** @type {string} */ name) => entryOf(checker, name, all);
-  const groups = GROUPS.map(([title, names]) => [`### ${title}`, ...names.map(entry)].join('\n\n'));
-  const rest = ['### Types that appear in them', 'They cannot be imported and need not be.', ...[...behind.keys()].sort().map(entry)];
-  return [...groups, rest.join('\n\n')].join('\n\n');
+/**
+ * @param {Exports['entries']} entries
+ * @param {string} file
+ * @param {string} name
+ */
+function found(entries, file, name) {
+  const symbol = entries.get(file)?.find((each) => each.name === name);
+  if (symbol === undefined) throw new Error(`scripts/bot-api.mjs groups ${name}, which ${file} does not export`);
+  return symbol;
 }
 
 /**
  * @param {ts.TypeChecker} checker
- * @param {string} name
- * @param {ReadonlyMap<string, ts.Symbol>} all
+ * @param {ts.Symbol} symbol
+ * @param {readonly ts.Symbol[]} all
  */
-function entryOf(checker, name, all) {
-  const symbol = all.get(name);
-  if (symbol === undefined) throw new Error(`nothing is called ${name}`);
-  const docs = docsOf(checker, symbol);
+function entryOf(checker, symbol, all) {
+  const { name } = symbol;
   // A type of which an alias shows all but some members: `Listen` beside `ListenOptions`.
-  const alias = [...all].map(([known, other]) => ({ name: known, ...omissionOf(other) })).find(({ base }) => base === name);
-  const declaration = OPAQUE.has(name) ? '' : ['```ts', declarationText(checker, symbol, name, alias), '```'].join('\n');
-  const details = [
-    ...docs.params.map(({ param, text }) => `- \`${param}\`: ${text}`),
-    ...docs.throws.map((text) => `- Throws ${text}`),
-    ...docs.returns.map((text) => `- Returns ${text}`),
-  ].join('\n');
-  // Perhaps a part of an object: the formatter would take it for statements.
-  const examples = docs.examples.map((code) => `<!-- prettier-ignore -->\n\`\`\`ts\n${code}\n\`\`\``);
-  return [`#### ${name}`, linked(docs.text, all), declaration, linked(details, all), ...examples]
-    .filter((part) => part !== '')
-    .join('\n\n');
-}
-
-/**
- * Links of doc comments as links of the page.
- *
- * @param {string} text
- * @param {ReadonlyMap<string, ts.Symbol>} all
- */
-function linked(text, all) {
-  return text.replace(/\{@link (?<name>\w+)(?<member>[.\w]*)\}/gu, (_, /** @type {string} */ name, /** @type {string} */ member) =>
-    all.has(name) ? `[\`${name}${member}\`](#${name.toLowerCase()})` : `\`${name}${member}\``,
-  );
+  const alias = all.map((other) => ({ name: other.name, ...omissionOf(other) })).find(({ base }) => base === name);
+  const declaration = OPAQUE.has(name) ? `interface ${name} {}` : declarationText(checker, symbol, name, alias);
+  return `${commentOf(symbol)}${declaration}`;
 }
 
 /**

@@ -1,5 +1,4 @@
-// Takes an account number by key or, where a recognizer is configured, by voice, and then a PIN that nobody may overhear:
-// `sensitive` keeps the next input out of logs, recordings and open stores.
+// Takes an account number by key or by voice, and then a PIN: `sensitive` keeps the next input out of logs, recordings and open stores.
 import { bot, go, say } from 'parley-voice';
 
 type State =

@@ -1,5 +1,4 @@
-// Does something that must happen once. The checkpoint before it says that it has begun, the one after it what came of it: the
-// call goes on from there when the caller talks on, the calendar fails, or the server dies meanwhile.
+// Does something that must happen once: the checkpoint before it says that it has begun, the one after it what came of it.
 import { bot, go, keep, say } from 'parley-voice';
 import { book } from './lib/appointments.ts';
 

@@ -1,5 +1,4 @@
-// Asks for a name by voice. Without a recognizer, and when nothing was understood, `text` is undefined; silence is counted
-// by the engine, and `ladder` picks the re-prompt.
+// Asks for a name by voice. When nothing was understood, `text` is undefined; the engine counts silences, and `ladder` picks the re-prompt.
 import { bot, go, ladder, say } from 'parley-voice';
 
 const EXTENSIONS: Readonly<Record<string, string>> = { miller: 'sales', jones: 'service' };

@@ -1,5 +1,5 @@
-// Talks with the platform's flow while the caller listens: an event of ours travels with a reply, and an event of the flow
-// comes in as `custom_event`. The names are agreed between the author of the bot and the author of the flow.
+// Talks with the platform's flow: an event of ours travels with a reply, and an event of the flow comes in as `custom_event`. The authors
+// of bot and flow agree on the names.
 import { bot, go, listen, say } from 'parley-voice';
 
 interface State {

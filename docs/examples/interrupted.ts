@@ -1,5 +1,4 @@
-// Knows what the caller has heard: every event of the caller says how much of the last reply that was. Here somebody who
-// interrupts the conditions without having heard them to the end is asked again. `barge_in` notifies; it has no reply.
+// Asks again somebody who interrupts the conditions: every event says how much of the last reply was heard. `barge_in` has no reply.
 import { bot, go, say } from 'parley-voice';
 
 interface State {

@@ -1,4 +1,4 @@
-// A menu by key. Each handler returns the next state and one reply; `otherwise` answers every event that has no handler.
+// Each handler returns the next state and one reply; `otherwise` answers every event that has no handler.
 import { bot, go, say } from 'parley-voice';
 
 interface State {

@@ -1,5 +1,4 @@
-// Speaks what a language model writes while it is still writing: the first sentence is heard when it is complete. What the caller has
-// heard of it, to the word, goes into the history, and not what was written.
+// Speaks what a language model writes, sentence by sentence while it writes. The history holds what the caller has heard, to the word.
 import { bot, go, listen, say, speak } from 'parley-voice';
 import { written } from './lib/language-model.ts';
 

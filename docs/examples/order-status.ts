@@ -1,5 +1,4 @@
-// Speaks while it thinks: a handler that is a generator says what it yields at once, and answers with what it returns. The
-// signal aborts when the caller hangs up or talks on, so that nobody waits for a system without need.
+// A handler that is a generator says at once what it yields, and answers with what it returns.
 import { bot, go, say } from 'parley-voice';
 import { orderState } from './lib/orders.ts';
 

@@ -1,5 +1,4 @@
-// Plays a recording of the prompts folder, and the caller's own words. A prompt with `bargeIn: false` cannot be cut by
-// speaking or pressing a key.
+// Plays a recording of the prompts folder, and the caller's own words. The caller cannot cut a prompt with `bargeIn: false`.
 import { bot, go, play, say } from 'parley-voice';
 
 export default bot<null>({

@@ -1,5 +1,4 @@
-// A bot whose model listens itself: with `endpointing: 'bot'` the engine hands every frame to `audio_input` and believes the
-// bot about when the caller speaks and is done. A connection cannot be part of the state; `live` opens one for each call.
+// A bot whose model listens itself: with `endpointing: 'bot'`, `audio_input` gets every frame, and the bot says when the caller is done.
 import { bot, go, say } from 'parley-voice';
 import { SpeechModel } from './lib/speech-model.ts';
 

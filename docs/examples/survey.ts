@@ -1,5 +1,4 @@
-// A state that has changed its shape: version 1 kept one mark, version 2 keeps a list. `migrate` lets calls go on that began
-// before the new version was deployed; without it they would start over.
+// A state that has changed its shape: `migrate` lets calls go on that began with version 1; without it they would start over.
 import { bot, go, say } from 'parley-voice';
 
 interface State {

@@ -1,5 +1,4 @@
-// Transfers the caller to a person with what is known: a reason for reports, a summary for the agent's screen, fields
-// for the flow, and a hint for routing.
+// Transfers the caller with a reason for reports, a summary for the agent's screen, fields for the flow, and a hint for routing.
 import { bot, go, say } from 'parley-voice';
 
 interface State {

@@ -1,4 +1,4 @@
-// Waits with the caller: `wakeMs` says something into the silence now and then, and `wake` tells what has come in meanwhile.
+// Waits with the caller: `wakeMs` says something into the silence now and then, and `wake` what has come in meanwhile.
 import { bot, go, listen, say } from 'parley-voice';
 
 /** Ten seconds of silence wake the bot; the platform reports no input after a minute. */

@@ -40,26 +40,20 @@ export interface BotContext<L = undefined> {
   /** Names this turn in logs; unique within the call. */
   readonly turnId: string;
   /**
-   * Aborts when the reply is no longer wanted (hang-up, barge-in, deadline, shutdown), and when the turn is over. Its reason is a
-   * `DOMException` named AbortError, as `fetch` expects it, with the reason in its `cause`. An error thrown afterwards is ignored.
+   * Aborts when the reply is no longer wanted (hang-up, barge-in, deadline, shutdown), and when the turn is over. Its reason is an
+   * AbortError whose `cause` says why. An error thrown afterwards is ignored.
    */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Log lines carry the call's ids. Never log what the caller said or typed. */
+  /** Its lines carry the call's ids. Never log what the caller said or typed. */
   readonly log: Logger;
-  /**
-   * Counts what a language model and its tools did in this turn in the metrics of the server; assistants do it themselves. Names and
-   * numbers alone. Undefined where nobody counts.
-   */
+  /** Counts in the metrics what a language model and its tools did in this turn; assistants do it themselves. Undefined where nobody counts. */
   readonly report?: (turn: TurnReport) => void;
-  /**
-   * Names questions to models and tools, so that their answers can be recorded and replayed; assistants use it themselves. Undefined where
-   * nobody records or replays the call.
-   */
+  /** Records and replays answers of models and tools; assistants use it themselves. Undefined where nobody records or replays. */
   readonly services?: BotServices;
 }
 
-/** What a replying handler may return: a result, a promise of it, or a generator that speaks while it thinks and makes checkpoints. */
+/** What a replying handler may return. A generator speaks while it thinks, and makes checkpoints. */
 export type Handled<S> =
   | Answer<S>
   | Promise<Answer<S>>
@@ -72,45 +66,38 @@ export type Noted<S> = S | undefined | Promise<S | undefined>;
 type Replies<S, E, L> = (state: S, event: E, context: BotContext<L>) => Handled<S>;
 type Notes<S, E, L> = (state: S, event: E, context: BotContext<L>) => Noted<S>;
 
-/** What a bot author writes. Handlers are named after the platform's events. */
+/** What a bot author writes. */
 export interface BotDefinition<S, L = undefined, P = undefined> {
-  /** Must never change: the platform stores it in its flows (G-06). Lower-case letters, digits and dashes. */
+  /** Lower-case letters, digits and dashes. Must never change: the platform's flows store it (G-06). */
   readonly id: string;
-  /** The name that administrators see. */
+  /** What administrators see. */
   readonly name: string;
-  /** Version of the state's shape. Increase it when old states no longer fit. */
+  /** Of the state's shape. Increase it when old states no longer fit. */
   readonly version: number;
   /**
-   * Converts a state of another version into the current shape, so that calls continue when a new version is deployed. Without
-   * it, or when it throws or returns undefined, a call of an older version starts over with the welcome. Check
-   * `fromVersion`: while servers of both versions run, or after a rollback, states of a newer version come too. Return
-   * undefined for those you cannot read, and their callers are transferred.
+   * Converts a state of another version, so that calls continue when a new version is deployed. Without it, or when it throws or returns
+   * undefined, a call of an older version starts over with the welcome, and the caller of a newer one is transferred. States of a newer
+   * version come while servers of both run, and after a rollback: check `fromVersion`.
    */
   readonly migrate?: (state: JsonValue, fromVersion: number) => S | undefined;
-  /**
-   * Who finds start and end of speech: the engine's detector (default), or this bot, which then receives the audio
-   * in `audio_input` and reports both through {@link BotEar}, as bots with a speech-to-speech model do.
-   */
+  /** Who finds start and end of speech: the engine (default), or this bot, by `audio_input` and {@link BotEar}. */
   readonly endpointing?: 'engine' | 'bot';
-  /**
-   * Whether the caller's speech is recognized: by the engine's recognizer (default), or not at all (default with
-   * `endpointing: 'bot'`, whose model listens itself). With `none` no recognizer gets the audio and `text` is undefined.
-   */
+  /** `none`, the default with `endpointing: 'bot'`: no recognizer gets the audio, and `text` is undefined. Default else: `engine`. */
   readonly recognition?: 'engine' | 'none';
-  /** Who speaks this bot's texts, as the operator's synthesizer names it; a text may have another. Default: the operator's choice. */
+  /** Who speaks, as the operator's synthesizer names it. Default: the operator's choice. */
   readonly voice?: string;
   /**
-   * What this bot and its callers speak, BCP 47 (`es`, `es-MX`); a text or a `listen` may have another. Chooses the voice, the recognizer's
-   * language, the words that count as keys, and the lines that the engine says itself. Default: the operator's choice.
+   * What this bot and its callers speak, BCP 47 (`es`, `es-MX`). Chooses voice, recognizer, the words that count as keys, and the lines that
+   * the engine says itself. Default: the operator's choice.
    */
   readonly language?: string;
-  /** How patiently this bot listens. Default: the operator's settings. `listen` can override it for one input. */
+  /** Default: the operator's settings. */
   readonly speech?: Partial<SpeechPatience>;
-  /** What callers hear while this bot takes its time (only in chunk mode, G-40). Default: the operator's filler. */
+  /** Only in chunk mode (G-40). Default: the operator's filler. */
   readonly filler?: Fillers;
-  /** Texts this bot says word for word. They are synthesized before the first call. Never caller data. */
+  /** Texts that are synthesized before the first call. Never caller data. */
   readonly prompts?: readonly string[];
-  /** What this bot opens for each call, for example a connection to a model; handlers get it as `context.live`. */
+  /** What this bot opens for each call, such as a connection; handlers get it as `context.live`. */
   readonly live?: Live<S, L>;
   readonly session_start: (event: SessionStart, context: BotContext<L>) => Handled<S>;
   readonly dtmf_input?: Replies<S, DtmfInput, L>;
@@ -118,28 +105,26 @@ export interface BotDefinition<S, L = undefined, P = undefined> {
   readonly no_input?: Replies<S, NoInput, L>;
   readonly custom_event?: Replies<S, CustomEvent, L>;
   /**
-   * The caller was silent for the time of `listen({ wakeMs })`, or {@link LiveContext.wake} was called. Its reply may be silent:
-   * `go(state, listen())`. Never goes to `otherwise`; without it nothing wakes the bot.
+   * The caller was silent for `wakeMs`, or {@link LiveContext.wake} was called. The reply may be silent: `go(state, listen())`. Without this
+   * handler nothing wakes the bot.
    */
   readonly woken?: Replies<S, Woken, L>;
-  /** Replies to every event without a handler of its own, so that none ends in silence. */
+  /** Replies to every event of the caller without a handler of its own. */
   readonly otherwise: Replies<S, CallerEvent<P>, L>;
   readonly turn_started?: Notes<S, TurnStarted, L>;
   readonly barge_in?: Notes<S, BargeIn, L>;
   readonly turn_ended?: Notes<S, TurnEnded, L>;
   readonly session_end?: Notes<S, SessionEnded, L>;
-  /** Called with what was understood so far, five times a second at most. Only with a recognizer that hears while the caller speaks. */
+  /** What was understood so far, five times a second at most. Only with `recognizer.stream`. */
   readonly hearing?: (event: HearingEvent, context: BotContext<L>) => void;
   /**
-   * Called when the caller pauses and may be done. May think and must change nothing: it runs up to three times for one input. What it
-   * returns comes to the handler of `speech_input` as `prepared` when words, state and `heard` are still the same; else its signal
-   * aborts. Only with a recognizer that hears while the caller speaks.
+   * The caller pauses and may be done. Must change nothing: it runs up to three times for one input. What it returns comes to `speech_input`
+   * as `prepared` when words, state and `heard` are still the same; else its signal aborts. Only with `recognizer.stream`.
    */
   readonly prepare?: (state: S, event: PrepareEvent, context: BotContext<L>) => P;
   /**
-   * Called every 20 ms with caller audio: 160 samples, 16 bit, 8 kHz. Synchronous, on the audio path: copy what you keep, because the
-   * array is reused for the next frame. `ear` is the same object for the whole session, and may be used later, too. `live` is that of
-   * the call.
+   * Every 20 ms of caller audio: 160 samples, 16 bit. Synchronous, on the audio path. Copy what you keep: the array is reused. `ear` is the
+   * same object for the whole session, and may be used later.
    */
   readonly audio_input?: (pcm: Int16Array, call: CallFacts, ear: BotEar, live: L) => void;
 }
@@ -149,7 +134,7 @@ const MARK: unique symbol = Symbol.for('parley.bot');
 /** The version of {@link Bot}'s shape. Raised when a server could not run a bot of the version before. */
 const BOT_API = 1;
 
-/** A bot as the engine runs it: its state is JSON, its events come through two functions. */
+/** A bot as the engine runs it. */
 export interface Bot {
   readonly [MARK]: typeof BOT_API;
   readonly id: string;
@@ -197,7 +182,7 @@ const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /**
  * Creates a bot module's default export.
  *
- * @throws TypeError when session_start or otherwise are missing, or id, name, version, language, speech, filler or endpointing are invalid; nothing else that compiles is checked at run time.
+ * @throws TypeError when session_start or otherwise are missing, or id, name, version, language, speech, filler or endpointing are invalid.
  */
 export function bot<S, L = undefined, P = undefined>(definition: BotDefinition<S, L, P> & MustTravel<S>): Bot {
   const { id, name, version } = definition;

@@ -8,24 +8,21 @@ import type { Woken } from './wakes.ts';
 /** The call begins; the reply is the welcome. */
 export interface SessionStart {
   readonly type: 'session_start';
-  /** The name of the data in the platform's flow; empty when it sends none (G-24). */
+  /** Of the data from the platform's flow (G-24); empty when it sends none. */
   readonly name: string;
-  /** Data set in the platform's flow (G-24). */
   readonly parameters: JsonObject;
 }
 
-/** How every caller event reports the previous reply. */
+/** What every event of the caller has. */
 export interface AfterReply {
-  /** How much of the last reply the caller has heard before this event. */
   readonly heard: Heard;
 }
 
-/** The caller pressed keys, or spoke only digits where digits were asked for. */
+/** The caller pressed keys, or spoke digits alone where digits were asked for. */
 export interface DtmfInput extends AfterReply {
   readonly type: 'dtmf_input';
-  /** Pressed, or spoken and recognized. */
   readonly by: 'keys' | 'speech';
-  /** `0`-`9`, `*`, `#`, `A`-`D`, without the terminator; may be empty when the collection timed out (G-65). */
+  /** `0`-`9`, `*`, `#`, `A`-`D`, without the terminator; may be empty after a time-out (G-65). */
   readonly digits: string;
 }
 
@@ -33,18 +30,17 @@ export interface DtmfInput extends AfterReply {
 export interface SpeechInput<P = undefined> extends AfterReply {
   readonly type: 'speech_input';
   readonly utterance: Utterance;
-  /** The recognized text; undefined in all other cases: see `understood`. */
   readonly text: string | undefined;
-  /** Why there is no text: the utterance held no words, the recognizer failed, or it was not asked. */
+  /** `words`: there is a text. Else why not: it held no words, the recognizer failed, or was not asked. */
   readonly understood: 'words' | 'nothing' | 'failed' | 'not_asked';
-  /** What `prepare` of the bot has made of exactly these words; undefined: nothing. */
+  /** What `prepare` has made of exactly these words. */
   readonly prepared?: P | undefined;
 }
 
 /** The caller did nothing within the configured time (G-70). */
 export interface NoInput extends AfterReply {
   readonly type: 'no_input';
-  /** How many times in a row nothing came, including this one: 1, 2, … See {@link ladder}. */
+  /** How many times in a row, this one included: 1, 2, … See {@link ladder}. */
   readonly count: number;
 }
 
@@ -55,7 +51,7 @@ export interface CustomEvent extends AfterReply {
   readonly parameters: JsonObject;
 }
 
-/** Events that want a reply and follow a session's start. */
+/** Events of the caller that want a reply. */
 export type CallerEvent<P = undefined> = DtmfInput | SpeechInput<P> | NoInput | CustomEvent;
 /** Every event that wants a reply. */
 export type ReplyingEvent = SessionStart | CallerEvent<unknown> | Woken;
@@ -63,7 +59,7 @@ export type ReplyingEvent = SessionStart | CallerEvent<unknown> | Woken;
 /** What was understood of an utterance that goes on. */
 export interface HearingEvent {
   readonly text: string;
-  /** The beginning of `text` that later words do not change. */
+  /** Its beginning that later words do not change. */
   readonly stable: string;
 }
 
@@ -81,7 +77,6 @@ export interface TurnStarted {
 export interface BargeIn {
   readonly type: 'barge_in';
   readonly by: 'speech' | 'keys';
-  /** How much of the reply the caller had heard by then. */
   readonly heard: Heard;
 }
 
@@ -97,5 +92,5 @@ export interface SessionEnded {
   readonly by: SessionEnd;
 }
 
-/** Events that notify a bot; it cannot reply to them. */
+/** Events without a reply. */
 export type NotifyingEvent = TurnStarted | BargeIn | TurnEnded | SessionEnded;

@@ -1,12 +1,12 @@
 // What a caller hears while a bot takes its time.
 
-/** What a caller hears while a reply is made. */
+/** What a caller hears while a bot takes its time. */
 export interface Fillers {
-  /** Silence after which the first is said, ms. */
+  /** Silence before the first, ms. */
   readonly afterMs: number;
-  /** Each is said once at most in a turn, in this order. Spoken before the first call, like `prompts`. */
+  /** In this order, each once at most in a turn. Synthesized before the first call. */
   readonly say: readonly string[];
-  /** Further silence after which the next is said, ms. Default: only the first is said. */
+  /** Further silence before the next, ms. Default: only the first is said. */
   readonly everyMs?: number;
 }
 

@@ -4,14 +4,14 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 
-/** Why a resource is closed; `moved`: the call goes on in another process, from its state. */
+/** `moved`: the call goes on in another process, from its state. */
 export type LiveEnd = 'ended' | 'moved' | 'failed';
 
 /** What belongs to one call in one process: a connection, a cache, work in progress. Never part of the state. */
 export interface Live<S, L> {
   /**
-   * Called once per call and process, before the first handler or frame. Synchronous: connect inside, and queue until connected. If it
-   * throws, the caller hears an apology and is transferred.
+   * Called once per call and process, before the first handler or frame. Synchronous: queue until connected. If it throws, the caller hears
+   * an apology and is transferred.
    */
   readonly open: (context: LiveContext<S>) => L;
   /** Called once, after `session_end`. Waited for 2 s at most. */
@@ -21,18 +21,17 @@ export interface Live<S, L> {
 /** What {@link Live.open} gets. */
 export interface LiveContext<S> {
   readonly call: CallFacts;
-  /** Undefined for a new call; the state it goes on from, when it has moved here. */
+  /** What a call goes on from that has moved here; undefined for a new one. */
   readonly state: S | undefined;
   readonly ear: BotEar;
   /** Aborts when the resource has been closed. */
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, 'nowMs' | 'after'>;
-  /** As in the context of a handler. */
   readonly log: Logger;
   /**
-   * Something came from outside: `woken` is told of it at the next chance that the platform gives. That is its next report of no input,
-   * so after `wakeMs` at the latest once the caller is silent. Never interrupts anybody. One of each name waits, with the newest data, and
-   * 8 in all, also when the call moves; what is too many is dropped and logged. One whose handler is interrupted before it answers is told again. Has no effect after the call.
+   * Something came from outside: `woken` is asked at the platform's next report of no input, so after `wakeMs` of silence at the latest.
+   * One of each name waits, with the newest data, and 8 in all, also when the call moves; more are dropped and logged. One whose handler is
+   * interrupted before it answers comes again. Has no effect after the call.
    *
    * @param name - 1 to 100 characters, not `timer`.
    * @param data - 2,000 characters of JSON at most.
@@ -42,8 +41,7 @@ export interface LiveContext<S> {
 }
 
 /**
- * Reports start and end of speech for a bot with `endpointing: 'bot'`. Has no effect for other bots, after the session, and
- * out of order (a second start, an end without a start).
+ * Reports start and end of speech for a bot with `endpointing: 'bot'`. Has no effect for other bots, after the session, and out of order.
  */
 export interface BotEar {
   /** The caller began to speak: stops a prompt that allows barge-in. */

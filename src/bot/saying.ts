@@ -6,11 +6,11 @@ import { wordsOf } from './ssml.ts';
 
 /** Options of one prompt. */
 export interface PromptOptions {
-  /** Whether the caller can interrupt it by speaking or pressing a key. Default true. Terminal prompts never can be (G-55). */
+  /** Whether speech or a key may cut it. Default true; prompts before a transfer or an end are never cut (G-55). */
   readonly bargeIn?: boolean;
   /**
-   * For what a handler yields: said only once the caller has heard nothing for so long, ms, and dropped when the handler says anything else
-   * before. Only in chunk mode (G-40), and only when its sound is ready by then; 1 to 60,000.
+   * For what a handler yields: said once the caller has heard nothing for so long, ms (1 to 60,000); dropped when the handler says anything
+   * else before. Only in chunk mode (G-40), and only when its sound is ready by then.
    *
    * @example
    * yield say('Let me look.', { ifSilentMs: 800 });
@@ -18,28 +18,28 @@ export interface PromptOptions {
   readonly ifSilentMs?: number;
 }
 
-/** Options of one text. A text in another language than the bot's does not take the bot's voice. */
+/** A text in another language than the bot's does not take the bot's voice. */
 export interface SayOptions extends PromptOptions, VoiceChoice {
   /**
-   * The text is SSML: one `<speak>` element. Synthesizers without SSML speak only its words, and a platform that speaks texts itself gets
-   * only the words. The heard text has no tags.
+   * The text is SSML: one `<speak>` element. Synthesizers without SSML, and a platform that speaks texts itself, get its words. The heard
+   * text has no tags.
    */
   readonly ssml?: boolean;
   /**
-   * False: the sound is never kept beyond this prompt, in memory or on disk. For names, addresses and numbers of callers. Default true;
-   * false in `speak`, and in what the model of an assistant says.
+   * False: the sound is never kept beyond this prompt, in memory or on disk. For callers' names, addresses and numbers. Default true; false
+   * in `speak` and assistants.
    */
   readonly cache?: boolean;
 }
 
-/** What to listen for, and how; everything has a default. */
+/** What to listen for, and how. */
 export type ListenOptions = Omit<Listen, 'kind'>;
 /** Why and how the caller is transferred to a person. */
 export type TransferOptions = Omit<Transfer, 'kind'>;
-/** What is kept of a call that ends. */
+/** What the platform keeps of a call that ends. */
 export type EndOptions = Omit<End, 'kind' | 'outcome'>;
 
-/** Prompts that still need a next step. Immutable: each method returns a new one. */
+/** Prompts that still need a next step. Immutable. */
 export class Saying {
   readonly prompts: readonly Prompt[];
 
@@ -47,7 +47,7 @@ export class Saying {
     this.prompts = prompts;
   }
 
-  /** Adds a text to speak. @throws TypeError for SSML that is not one `<speak>` element. */
+  /** Adds a text. @throws TypeError for SSML that is not one `<speak>` element. */
   say(text: string, { ssml = false, bargeIn = true, ...choice }: SayOptions = {}): Saying {
     return this.#with({ kind: 'text', ...(ssml ? { text: wordsOf(text), ssml: text } : { text }), bargeIn, ...choice });
   }
@@ -60,17 +60,14 @@ export class Saying {
     );
   }
 
-  /** Then listens to the caller. */
   listen(options: ListenOptions = {}): Reply {
     return { prompts: this.prompts, next: { kind: 'listen', ...options } };
   }
 
-  /** Then transfers the caller to a person. */
   transfer(options: TransferOptions): Reply {
     return { prompts: this.prompts, next: { kind: 'transfer', ...options } };
   }
 
-  /** Then ends the call. */
   end(outcome: End['outcome'] = 'completed', options: EndOptions = {}): Reply {
     return { prompts: this.prompts, next: { kind: 'end', outcome, ...options } };
   }
@@ -86,15 +83,15 @@ const nothing = new Saying([]);
 export const say = (text: string, options?: SayOptions): Saying => nothing.say(text, options);
 /** Plays a recording. */
 export const play = (source: string | Utterance, options?: PromptOptions): Saying => nothing.play(source, options);
-/** Listens to the caller without a prompt. */
+/** Listens without a prompt. */
 export const listen = (options?: ListenOptions): Reply => nothing.listen(options);
-/** Transfers the caller without a prompt. */
+/** Transfers without a prompt. */
 export const transfer = (options: TransferOptions): Reply => nothing.transfer(options);
-/** Ends the call without a prompt. */
+/** Ends without a prompt. */
 export const end = (outcome?: End['outcome'], options?: EndOptions): Reply => nothing.end(outcome, options);
 
 /**
- * The rung of a re-prompt ladder for the `count`th time in a row that nothing came; the last rung repeats.
+ * The reply for the `count`th time in a row that nothing came; the last one repeats.
  *
  * @example
  * no_input: (state, { count }) => go(state, ladder(count, ask('Are you still there?'), ask('Please say a name.'), bye))
@@ -102,13 +99,13 @@ export const end = (outcome?: End['outcome'], options?: EndOptions): Reply => no
 export const ladder = (count: number, first: Reply, ...further: readonly Reply[]): Reply =>
   [first, ...further].at(Math.min(Math.max(count, 1), further.length + 1) - 1) ?? first;
 
-/** A handler's result: the next state and the one reply. */
+/** A handler's result. */
 export interface Answer<S> {
   readonly state: S;
   readonly reply: Reply;
 }
 
-/** A checkpoint that a generator yields: see {@link keep}. */
+/** See {@link keep}. */
 export interface Keep<S> {
   readonly keep: S;
   readonly durable: boolean;
@@ -116,13 +113,13 @@ export interface Keep<S> {
 
 /** How a checkpoint is made. */
 export interface KeepOptions {
-  /** Goes on only when the store has the state, which costs a round trip; a store that does not answer is waited for 1 s at most. */
+  /** Goes on only when the store has the state, which costs a round trip; waits for 1 s at most. */
   readonly durable?: boolean;
 }
 
 /**
- * A checkpoint: `yield keep(state)` in a generator. The call goes on from this state when the handler is interrupted, fails or is late
- * afterwards. Make one before and after anything that must not be done twice.
+ * A checkpoint in a generator: the call goes on from this state when the handler is interrupted, fails or is late afterwards. Make one
+ * before and after anything that must not be done twice.
  *
  * @example
  * yield keep({ request }, { durable: true });

@@ -1,7 +1,7 @@
 // Cuts a text that is still being written into pieces that can be spoken one after the other: sentences, and at the beginning a clause,
 // so that the caller hears something early.
 
-/** Where a text may be cut. Characters. */
+/** Where a text may be cut, in characters. */
 export interface CutOptions {
   /** Shortest piece; shorter sentences are joined with the next. Default 12. */
   readonly leastChars?: number;
@@ -19,7 +19,7 @@ const CLAUSE_END = /[,;:–—](?=\s)/gu;
 /** What ends with a full stop and goes on: titles, ordinals (3. Mai), single letters (z. B., J. S.). */
 const GOES_ON = /(?:^|[\s(])(?:\d{1,2}|\p{L}|dr|mr|mrs|ms|prof|st|no|nr|vs|etc|ca|bzw|inkl|sr|sra|mme|art|tel)\.$/iu;
 
-/** Takes a text in pieces of any size and gives it back in pieces that can be spoken; nothing is lost but blanks between them. */
+/** Takes a text in pieces of any size and gives it back in pieces that can be spoken. Nothing but blanks is lost. */
 export class SentenceCutter {
   readonly #leastChars: number;
   #firstClauseChars: number;
@@ -30,7 +30,7 @@ export class SentenceCutter {
     this.#firstClauseChars = firstClauseChars;
   }
 
-  /** The pieces that are complete with this part of the text. */
+  /** The pieces that are complete with this part. */
   push(text: string): readonly string[] {
     this.#left += text;
     const pieces: string[] = [];
@@ -44,7 +44,7 @@ export class SentenceCutter {
     return pieces;
   }
 
-  /** What is left when the text is over. */
+  /** What is left at the end. */
   rest(): readonly string[] {
     const pieces = [...this.push('\n')];
     const left = this.#left.trim();

@@ -2,13 +2,11 @@
 import { SentenceCutter, type CutOptions } from './sentence-cutter.ts';
 import { say, type SayOptions, type Saying } from './saying.ts';
 
-/** How a text is spoken while it is written. */
+/** See {@link speak}. */
 export interface SpeakOptions extends Omit<SayOptions, 'ssml'>, CutOptions {}
 
 /**
- * Speaks a text while it is written, sentence by sentence. To be used in a generator.
- *
- * @returns the whole text.
+ * Speaks a text while it is written, sentence by sentence, in a generator. Returns the whole text.
  *
  * @example
  * yield* speak(written(text, signal), { leastChars: 20 });

@@ -17,43 +17,40 @@ export type { InterruptOptions, Said, TestCallOptions, UsedTool };
 
 const SILENCE = new Uint8Array(8000).fill(0xff);
 
-/** How a caller speaks: see {@link TestCall.speak}. */
+/** See {@link TestCall.speak}. */
 export interface SpeakOptions extends InterruptOptions {
   readonly mulaw?: Uint8Array;
   readonly understood?: SpeechInput['understood'];
 }
 
-/** One call to one bot, played step by step. Each step fails when the call is already over. */
+/** One call to one bot, step by step. A step fails when the call is over. */
 export class TestCall {
   readonly #bot: Bot;
   readonly #session: TestSession;
 
-  /** @param facts - the facts of the call that the bot sees; the rest has plain test values. */
+  /** @param facts - the rest has plain test values. */
   constructor(bot: Bot, facts: Partial<CallFacts> = {}, options: TestCallOptions = {}) {
     this.#bot = bot;
     this.#session = new TestSession(bot, facts, options);
   }
 
-  /** The call begins; the bot says its welcome. */
   start(): Promise<this> {
     return this.#then(this.#session.turn({ type: 'session_start', name: '', parameters: this.#session.facts.parameters }));
   }
 
-  /** The caller presses keys, without the terminator, which bots never see (G-67). */
+  /** Keys without the terminator, which bots never see (G-67). */
   press(digits: string, options: InterruptOptions = {}): Promise<this> {
     demandKeys(digits);
     return this.#then(this.#session.turn({ type: 'dtmf_input', by: 'keys', digits, heard: this.#session.takeHeard() }, options));
   }
 
-  /** The caller says digits, and a recognizer understands them, where the bot has asked for digits. */
+  /** The caller says digits where the bot has asked for digits. */
   speakDigits(digits: string): Promise<this> {
     demandKeys(digits);
     return this.#then(this.#session.turn({ type: 'dtmf_input', by: 'speech', digits, heard: this.#session.takeHeard() }));
   }
 
   /**
-   * The caller speaks.
-   *
    * @param text - what a recognizer would understand; undefined acts as a server without one.
    * @param options.mulaw - the audio itself, 8 kHz µ-law; default one second of silence.
    * @param options.understood - why there is no text; default `not_asked`.
@@ -77,29 +74,27 @@ export class TestCall {
     return this;
   }
 
-  /** The caller does nothing until the platform reports it: after `wakeMs` or what waits to be told, `woken` is asked instead of `no_input`. */
+  /** The caller does nothing until the platform reports it; with `wakeMs` or a waiting `wake`, `woken` is asked instead of `no_input`. */
   silence(): Promise<this> {
     return this.#then(this.#session.silence());
   }
 
-  /** The platform's flow sends a custom event. */
   custom(name: string, parameters: JsonObject = {}): Promise<this> {
     return this.#then(this.#session.turn({ type: 'custom_event', name, parameters, heard: this.#session.takeHeard() }));
   }
 
   /**
-   * Time passes, with a fake clock: what is said is heard, fillers and what waits for a silence are said, timers of the bot and limits of
-   * tools run out, and a caller who is to answer is silent, so that `woken` and `no_input` are asked when they are due.
+   * Time passes, with a fake clock: what is said is heard, fillers are said, timers of the bot and limits of tools run out, and a caller who
+   * is to answer is silent, so that `woken` and `no_input` are asked when they are due.
    */
   advance(ms: number): Promise<this> {
     return this.#then(this.#session.advance(ms));
   }
 
   /**
-   * The caller acts while the last reply is still playing or being made: the bot is notified (`barge_in`), and so is its next
-   * event. If a handler is running, because its step was not awaited yet, its signal aborts and it has 300 ms to return. An error it
-   * then throws is ignored, and so is what it does later: the state is that of its last checkpoint. What it returns in time is kept and not
-   * heard, unless it ends the call.
+   * The caller acts while the last reply is playing or being made: the bot gets `barge_in`. The signal of a handler that runs, because its
+   * step was not awaited yet, aborts, and it has 300 ms to return. What it returns in time is kept and not heard, unless it ends the call.
+   * After an error, or later, the state is that of its last checkpoint.
    *
    * @param heard - what the caller heard of the reply; default nothing, or with a fake clock what was heard by now.
    */
@@ -112,7 +107,7 @@ export class TestCall {
     return this.#then(this.#session.hangUp());
   }
 
-  /** The call goes on in another process: what the bot keeps for it is closed as `moved`, and opened again with the next step. */
+  /** The call goes on in another process: `live` is closed as `moved`, and opened again with the next step. */
   async move(): Promise<this> {
     this.#session.mustBeOpen();
     await this.#session.closeLive('moved');
@@ -127,47 +122,46 @@ export class TestCall {
     return this;
   }
 
-  /** Asserts that the last turn transferred the caller, with at least these facts. */
+  /** Asserts a transfer, with at least these facts. */
   transferred(expected: Partial<Omit<Transfer, 'kind'>> = {}): this {
     return this.#ending('transfer', expected);
   }
 
-  /** Asserts that the last turn ended the call, with this outcome when one is given. */
+  /** Asserts the end of the call, with this outcome when one is given. */
   ended(outcome?: End['outcome']): this {
     return this.#ending('end', outcome === undefined ? {} : { outcome });
   }
 
-  /** Everything said in the last turn, one text after the other; recordings appear as `[file]`, audio as `[audio]`. */
+  /** What was said in the last turn; recordings appear as `[file]`, audio as `[audio]`. */
   get heard(): string {
     return this.prompts.map(shownPrompt).join(' ');
   }
 
-  /** The prompts of the last turn. */
+  /** Of the last turn. */
   get prompts(): readonly Prompt[] {
     return this.#session.prompts;
   }
 
-  /** The last reply. */
   get reply(): Reply {
     return this.#session.reply;
   }
 
-  /** What the bot has reported through its {@link BotEar}, in order. */
+  /** What the bot has reported through its {@link BotEar}. */
   get reported(): readonly ('speech_started' | 'speech_ended')[] {
     return this.#session.reported;
   }
 
-  /** All that was said in the call, fillers too, with the time at which it began. Without a fake clock, time passes only while it is heard. */
+  /** All that was said in the call, fillers too. Without a fake clock, time passes only while it is heard. */
   get said(): readonly Said[] {
     return this.#session.said;
   }
 
-  /** The tools that an assistant has used, in order, as far as the bot keeps its state. */
+  /** The tools that an assistant has used, as far as the bot keeps its state. */
   get used(): readonly UsedTool[] {
     return [...this.#session.used.values()];
   }
 
-  /** The states of all checkpoints so far, in order. */
+  /** The states of all checkpoints. */
   get kept(): readonly JsonValue[] {
     return this.#session.kept;
   }

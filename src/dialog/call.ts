@@ -2,7 +2,7 @@
 // call.
 import type { JsonObject } from '../base/json.ts';
 
-/** The key of a call. Two organizations that use the same conversation id have two calls, never one. */
+/** Two organizations that use the same conversation id have two calls, never one. */
 export interface CallKey {
   readonly organizationId: string;
   readonly conversationId: string;
@@ -12,11 +12,11 @@ export interface CallKey {
 export interface CallFacts extends CallKey {
   /** The bot that answers: `virtual_agent_id` on the wire. */
   readonly agentId: string;
-  /** Wall-clock start of the session in ms since the epoch. */
+  /** Start of the session, ms since the epoch. */
   readonly startedAtMs: number;
-  /** Opaque text from the administrator's agent configuration; empty when there is none. */
+  /** Text of the administrator's agent configuration, or empty. */
   readonly vendorConfig: string;
-  /** Data set in the platform's flow and sent with the session start (G-24); empty when there is none. */
+  /** Data from the platform's flow (G-24), or empty. */
   readonly parameters: JsonObject;
 }
 

@@ -2,15 +2,15 @@
 
 /** How much of the last reply the caller has heard. */
 export interface Heard {
-  /** True when nothing of the reply was cut, dropped or is still to come. */
+  /** Nothing of the reply was cut, dropped or is still to come. */
   readonly complete: boolean;
   /** How long the caller listened to it, whole ms. */
   readonly ms: number;
-  /** The words that were heard, as far as prompts have text; a prompt that was cut counts up to the word it was cut in. */
+  /** The words that were heard; a prompt that was cut counts up to the word it was cut in. */
   readonly text: string;
-  /** Prompt by prompt, in their order; fillers of the engine, and prompts that were never sent, are left out. */
+  /** Prompt by prompt, without fillers of the engine and prompts that were never sent. */
   readonly parts: readonly HeardPart[];
-  /** Set when the call has moved to another server since: estimated from the reply's length and the time since it began. */
+  /** The call has moved since: estimated from the reply's length and the time since it began. */
   readonly estimated?: true;
 }
 

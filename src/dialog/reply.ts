@@ -12,7 +12,6 @@ export type Prompt = (
   | { readonly kind: 'audio'; readonly mulaw: Uint8Array }
 ) & {
   readonly bargeIn: boolean;
-  /** Silence in which it is said, ms; undefined: said in any case. Only on what a handler yields. */
   readonly ifSilentMs?: number;
 };
 
@@ -36,52 +35,50 @@ export interface Speech extends VoiceChoice {
   readonly text: string;
   /** The same as SSML, for synthesizers that take it. */
   readonly ssml?: string;
-  /** False: its sound is never kept for later, in memory or on disk. Default true. */
+  /** False: its sound is never kept. Default true. */
   readonly cache?: boolean;
 }
 
-/** Listen to the caller. Times are ms; the operator's settings are the defaults. */
+/** Times are ms; the operator's settings are the defaults. */
 export interface Listen {
   readonly kind: 'listen';
   /** What the caller may use next; default both. */
   readonly accept?: 'speech' | 'keys' | 'both';
-  /** How many keys to collect before the bot gets them, 1 to 64. */
+  /** How many to collect before the bot gets them, 1 to 64. */
   readonly digits?: number;
   /** Longest pause between two keys, ms. */
   readonly interDigitMs?: number;
-  /** Key that ends the collection early; it is not part of the digits. */
+  /** Ends the collection early; no part of the digits. */
   readonly terminator?: TerminatorKey;
   /** Silence after which the platform reports no input, ms; 0: never (G-82). */
   readonly noInputMs?: number;
   /**
-   * Silence of the caller after which `woken` is asked, ms; 100 to 3,600,000. The platform's report of no input is the timer, so it must be
-   * less than `noInputMs`, whose time goes on when the bot then says nothing. A platform that takes its own time, as on a WebSocket,
-   * may come later. Only for bots with `woken`.
+   * Silence after which `woken` is asked, ms: 100 to 3,600,000, and less than `noInputMs`, whose time goes on when the bot then says
+   * nothing. On a WebSocket the platform may come later.
    */
   readonly wakeMs?: number;
   /**
    * The next input is a card number, a PIN or the like: kept out of logs, snapshots and recordings (G-83). From here on the transcript
-   * leaves out what the bot says, so it may be read back. A copy in the bot's state or in the `fields` of a transfer is not removed.
+   * leaves out what the bot says. A copy in the bot's state or in the `fields` of a transfer is not removed.
    */
   readonly sensitive?: boolean;
   /** What the caller speaks, BCP 47. Default: the bot's language. */
   readonly language?: string;
-  /** Words that are likely to be said, such as names: a hint for the recognizer. 50 at most. */
+  /** Words that are likely to be said, for the recognizer. 50 at most. */
   readonly hints?: readonly string[];
-  /** How patiently to listen to this input. Default: the bot's setting, then the operator's. */
+  /** Default: the bot's setting, then the operator's. */
   readonly speech?: Partial<SpeechPatience>;
-  /** Data or control for the platform's flow, sent with this reply (G-73). */
+  /** For the platform's flow, sent with this reply (G-73). */
   readonly event?: FlowEvent;
 }
 
-/** An event of ours for the platform's flow (G-73). */
+/** An event for the platform's flow (G-73). */
 export interface FlowEvent {
-  /** Its name in the flow. */
   readonly name: string;
   readonly metadata?: JsonObject;
 }
 
-/** Transfer the caller to a person. */
+/** A transfer to a person. */
 export interface Transfer {
   readonly kind: 'transfer';
   /** Why, in a few words; for reports. */
@@ -90,11 +87,11 @@ export interface Transfer {
   readonly summary?: string;
   /** 1 to 64 ASCII characters: a letter, then letters, digits, `_` or `-` (G-79). */
   readonly routingHint?: string;
-  /** What the bot has collected; passed on with the call. */
+  /** What the bot has collected. */
   readonly fields?: JsonObject;
 }
 
-/** End the call after the prompts. */
+/** The end of the call. */
 export interface End {
   readonly kind: 'end';
   /** How the call went, in a word or two; for reports. */
@@ -103,7 +100,7 @@ export interface End {
   readonly summary?: string;
 }
 
-/** What happens after the prompts. Only after a listen the bot is asked again. */
+/** What happens after the prompts. */
 export type Next = Listen | Transfer | End;
 
 /** A complete reply to one input. */

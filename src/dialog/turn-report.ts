@@ -1,13 +1,13 @@
 // What a language model did in one turn of a bot, in names and numbers: for the author, the log and the metrics of the server. Never words.
 
 /**
- * The service refused, broke off or sent what cannot be read (`error`), sent nothing in time (`late`), stopped in the middle
- * (`stalled`), ended without a word or a tool (`empty`), or nobody wants it any more (`aborted`).
+ * The service refused, broke off or sent what cannot be read (`error`), sent nothing in time (`late`), stopped in the middle (`stalled`),
+ * ended without a word or a tool (`empty`), or nobody wanted the answer any more (`aborted`).
  */
 export type ModelFailure = 'error' | 'late' | 'stalled' | 'empty' | 'aborted';
 export const MODEL_FAILURES = ['error', 'late', 'stalled', 'empty', 'aborted'] as const satisfies readonly ModelFailure[];
 
-/** What an assistant may use up: see its `limits`. */
+/** See the `limits` of an assistant. */
 export type ModelBudget = 'turns' | 'tokens' | 'seconds' | 'rounds';
 export const MODEL_BUDGETS = ['turns', 'tokens', 'seconds', 'rounds'] as const satisfies readonly ModelBudget[];
 
@@ -27,7 +27,7 @@ export interface TurnReport {
   readonly firstSentenceMs?: number;
   /** Until the turn was over: with `speak` and `say`, until the last sentence was spoken. */
   readonly ms: number;
-  /** How long before that the model had been asked, because the caller paused. */
+  /** How long before that the model was asked, because the caller paused. */
   readonly preparedMs?: number;
   /** What was waited for the model before the turn's first words, tools not included. */
   readonly waitedMs?: number;
@@ -41,9 +41,8 @@ export interface TurnReport {
   readonly model: string;
   readonly isFallback: boolean;
   readonly failures: readonly ModelFailure[];
-  /** Why another model was asked, or the same one once more, each time. */
+  /** Why another model, or the same one again, was asked. */
   readonly fallbacks: readonly ModelFailure[];
-  /** What was used up, so that the caller is transferred or asked to say it again. */
   readonly usedUp?: ModelBudget;
   readonly isInterrupted: boolean;
 }

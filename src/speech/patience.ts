@@ -6,15 +6,15 @@ import { AppError } from '../base/errors.ts';
 export interface SpeechPatience {
   /** Speech needed within twice this time before it counts as a start: clicks and coughs are shorter. */
   readonly startMs: number;
-  /** Speech needed instead while a prompt plays: backchannels ("mhm") and coughs are shorter and do not cut it. */
+  /** Speech needed instead while a prompt plays: "mhm" and coughs are shorter and do not cut it. */
   readonly interruptMs: number;
-  /** Silence after which the end is suspected. Most pauses within a sentence are shorter. */
+  /** Silence after which the end is suspected. */
   readonly endSilenceMs: number;
-  /** Further silence after which the caller is done; one who goes on before stays in the utterance. 0: nothing is suspected. */
+  /** Further silence after which the caller is done. 0: nothing is suspected. */
   readonly resumeGraceMs: number;
-  /** Speech is cut here, counted from its first frame; what follows is a new utterance. */
+  /** Longest utterance; what follows is a new one. */
   readonly maxUtteranceMs: number;
-  /** Audio kept from before the first speech: recognizers want the onset and a little quiet. */
+  /** Audio kept from before the first speech. */
   readonly preRollMs: number;
 }
 
