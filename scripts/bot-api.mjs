@@ -197,6 +197,6 @@ function readExample(root, file) {
   const lines = readFileSync(path.join(root, file), 'utf8').trimEnd().split('\n');
   const start = lines.findIndex((line) => !line.startsWith('// '));
   const opening = lines.slice(0, start).map((line) => line.slice(3));
-  const link = path.posix.relative('docs', file);
-  return { opening: [...opening, `([${link}](${link}))`].join(' '), code: lines.slice(start).join('\n').trim() };
+  const link = `[${path.posix.basename(file, '.ts')}](${path.posix.relative('docs', file)})`;
+  return { opening: [`${link}:`, ...opening].join(' ').replace(/:$/u, ''), code: lines.slice(start).join('\n').trim() };
 }
