@@ -67,7 +67,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     }
   };
   const make = new MetricMaker(registry);
-  const transitions = make.counter('parley_data_source_transitions_total', 'Changes of data sources, by transition.', {
+  const transitions = make.counter('parley_data_source_transitions_total', 'Changes of data sources.', {
     transport: TRANSPORTS,
     transition: TRANSITIONS,
   });
@@ -98,24 +98,20 @@ export function adminMetrics(registry: Registry): AdminMetrics {
       },
     },
   );
-  make.gauge(
-    'parley_data_sources_alarming',
-    'Data sources whose token is overdue or expired, or that need a person, for example because the store cannot be written.',
-    {
-      labels: { transport: [] },
-      aggregator: 'max',
-      collect: (gauge) => {
-        each((transport, watched) => {
-          gauge.set({ transport }, watched.filter(({ isAlarming }) => isAlarming).length);
-        });
-      },
+  make.gauge('parley_data_sources_alarming', 'Data sources whose token is overdue or expired, or that need a person.', {
+    labels: { transport: [] },
+    aggregator: 'max',
+    collect: (gauge) => {
+      each((transport, watched) => {
+        gauge.set({ transport }, watched.filter(({ isAlarming }) => isAlarming).length);
+      });
     },
-  );
-  const deliveries = make.counter('parley_webhook_deliveries_total', 'Deliveries of webhooks, by outcome.', { outcome: DELIVERIES });
+  });
+  const deliveries = make.counter('parley_webhook_deliveries_total', 'Deliveries of webhooks.', { outcome: DELIVERIES });
   const failures = make.counter('parley_authorization_failures_total', 'Events of organizations that failed and are retried.', {
     event: EVENTS,
   });
-  const registrations = make.counter('parley_webhook_registrations_total', 'Checks of the registrations of webhooks, by result.', {
+  const registrations = make.counter('parley_webhook_registrations_total', 'Checks of the registrations of webhooks.', {
     event: EVENTS,
     outcome: REGISTRATIONS,
   });

@@ -127,24 +127,20 @@ function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: Refus
   const make = new MetricMaker(registry);
   const bot = [...bots];
   const series = {
-    refused: make.counter('parley_calls_refused_total', 'New calls that were refused, by reason.', { reason: ADMISSION_REFUSALS }),
+    refused: make.counter('parley_calls_refused_total', 'New calls that were refused.', { reason: ADMISSION_REFUSALS }),
     started: make.counter('parley_sessions_started_total', 'Calls that started.', { bot }),
     continued: make.counter('parley_sessions_continued_total', 'Calls that were taken over from another server.', { bot }),
-    ended: make.counter('parley_sessions_ended_total', 'Calls that ended, by how.', { bot: [], end: [] }),
+    ended: make.counter('parley_sessions_ended_total', 'Calls that ended.', { bot: [], end: [] }),
     open: make.gauge('parley_sessions_open', 'Open calls.', { labels: { bot } }),
-    duration: make.histogram('parley_session_duration_seconds', 'Length of calls that ended, in seconds.', DURATION_BUCKETS_S, { bot: [] }),
+    duration: make.histogram('parley_session_duration_seconds', 'Length of calls that ended.', DURATION_BUCKETS_S, { bot: [] }),
   };
-  make.gauge(
-    'parley_organization_calls_refused',
-    'New calls that were refused, for the most refused organizations, at most 20 of each process.',
-    {
-      labels: { organization: [], reason: [] },
-      collect: (gauge) => {
-        gauge.reset();
-        for (const { organizationId: organization, reason, calls } of refusedOf.most) gauge.set({ organization, reason }, calls);
-      },
+  make.gauge('parley_organization_calls_refused', 'New calls that were refused, of the 20 organizations refused most.', {
+    labels: { organization: [], reason: [] },
+    collect: (gauge) => {
+      gauge.reset();
+      for (const { organizationId: organization, reason, calls } of refusedOf.most) gauge.set({ organization, reason }, calls);
     },
-  );
+  });
   return series;
 }
 
@@ -152,31 +148,31 @@ function turnSeries(registry: Registry, bots: Iterable<string>) {
   const make = new MetricMaker(registry);
   const bot = [...bots];
   return {
-    ended: make.counter('parley_turns_ended_total', 'Turns that ended, by how.', { bot: [], end: [] }),
+    ended: make.counter('parley_turns_ended_total', 'Turns that ended.', { bot: [], end: [] }),
     open: make.gauge('parley_turns_open', 'Open turns.', { labels: { bot } }),
     speech: make.histogram(
       'parley_utterance_duration_seconds',
-      'Time from the start to the end of speech, in seconds, with the silence that ended it.',
+      'Time from the start to the end of speech, with the silence that ended it.',
       SPEECH_BUCKETS_S,
       { bot: [] },
     ),
-    asked: make.counter('parley_bot_events_total', 'Events that were sent to a bot, by event.', { bot: [], event: [] }),
-    answer: make.histogram('parley_bot_answer_seconds', 'Time that a bot took to answer, in seconds.', LATENCY_BUCKETS_S, { bot: [] }),
+    asked: make.counter('parley_bot_events_total', 'Events that were sent to a bot.', { bot: [], event: [] }),
+    answer: make.histogram('parley_bot_answer_seconds', 'Time that a bot took to answer.', LATENCY_BUCKETS_S, { bot: [] }),
     latency: make.histogram(
       'parley_reply_latency_seconds',
-      'Time from the end of a caller input to the first prompt audio, in seconds.',
+      'Time from the end of a caller input to the first prompt audio.',
       LATENCY_BUCKETS_S,
       { bot: [] },
     ),
     speechLatency: make.histogram(
       'parley_speech_latency_seconds',
-      'Time from the end of speech to the first prompt audio, in seconds, the recognizer and waiting inputs included.',
+      'Time from the end of speech to the first prompt audio, the recognizer and waiting inputs included.',
       LATENCY_BUCKETS_S,
       { bot: [] },
     ),
     parts: make.histogram(
       'parley_answer_part_seconds',
-      'Time from the last sound of the caller, or the end of any other input, to the first sound of the reply, in seconds, by what was waited for.',
+      'Parts of the time from the last sound of the caller, or the end of another input, to the first sound of the reply.',
       LATENCY_BUCKETS_S,
       { part: ANSWER_PARTS },
     ),
@@ -194,6 +190,6 @@ function turnSeries(registry: Registry, bots: Iterable<string>) {
       'Replies that were repeated because the server that made them died or stalled.',
       { bot },
     ),
-    failures: make.counter('parley_bot_failures_total', 'Turns in which a bot failed, by error code.', { bot: [], code: [] }),
+    failures: make.counter('parley_bot_failures_total', 'Turns in which a bot failed.', { bot: [], code: [] }),
   };
 }

@@ -28,22 +28,16 @@ export function fileMetrics(registry: Registry): FileMetrics {
     { labels: { what: WATCHED }, aggregator: 'min', starts: 1 },
   );
   let endsAtMs: number | undefined;
-  make.gauge(
-    'parley_certificate_end_timestamp_seconds',
-    'End of the certificate in use, in seconds since the epoch; missing without TLS.',
-    {
-      aggregator: 'min',
-      collect: (gauge) => {
-        if (endsAtMs === undefined) gauge.remove();
-        else gauge.set(endsAtMs / 1000);
-      },
+  make.gauge('parley_certificate_end_timestamp_seconds', 'End of the certificate in use, since the epoch; missing without TLS.', {
+    aggregator: 'min',
+    collect: (gauge) => {
+      if (endsAtMs === undefined) gauge.remove();
+      else gauge.set(endsAtMs / 1000);
     },
-  );
-  const refused = make.counter(
-    'parley_client_certificates_refused_total',
-    'Connections that were refused for their client certificate, by reason.',
-    { reason: CLIENT_REFUSALS },
-  );
+  });
+  const refused = make.counter('parley_client_certificates_refused_total', 'Connections that were refused for their client certificate.', {
+    reason: CLIENT_REFUSALS,
+  });
   return {
     checked: (what, isTaken) => {
       taken.set({ what }, isTaken ? 1 : 0);

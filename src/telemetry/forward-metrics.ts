@@ -17,15 +17,15 @@ export interface ForwardMetrics {
 export function forwardMetrics(registry: Registry): ForwardMetrics {
   const make = new MetricMaker(registry);
   const open = make.gauge('parley_forwarded_streams_open', 'Turns that are being forwarded to the home of their call.');
-  const ended = make.counter('parley_forwarded_streams_total', 'Turns that were forwarded to the home of their call, by outcome.', {
+  const ended = make.counter('parley_forwarded_streams_total', 'Turns that were forwarded to the home of their call.', {
     outcome: FORWARD_OUTCOMES,
   });
-  const bytes = make.counter('parley_forwarded_bytes_total', 'Bytes of messages in finished forwarded turns, by direction.', {
+  const bytes = make.counter('parley_forwarded_bytes_total', 'Bytes of messages in finished forwarded turns.', {
     direction: ['to_home', 'to_platform'],
   });
   const answers = make.histogram(
     'parley_forwarded_answer_seconds',
-    'Time until the first answer of the home of a call, in seconds, for turns that need one at once.',
+    'Time until the first answer of the home of a call, for turns that need one at once.',
     ANSWER_BUCKETS_S,
   );
   return {

@@ -129,7 +129,7 @@ function serverMetrics(
     'Messages that named an organization other than that of their token.',
     { transport: TRANSPORTS },
   );
-  const streams = make.counter('parley_streams_refused_total', 'RPCs and sockets that ended with an error, by its code.', {
+  const streams = make.counter('parley_streams_refused_total', 'RPCs and sockets that ended with an error.', {
     code: Object.keys(ERROR_MENDS),
     transport: TRANSPORTS,
   });
@@ -141,8 +141,8 @@ function serverMetrics(
   });
   const cutTurns = make.counter('parley_turns_cut_total', 'Turns that a stopping server cut at the end of its grace time.');
   const cutCalls = make.counter('parley_calls_cut_total', 'Calls that a stopping server ended silently, because no stream of theirs came.');
-  const reloads = make.counter('parley_bot_reloads_total', 'Reloads of the bots, by outcome.', { outcome: RELOAD_OUTCOMES });
-  make.gauge('parley_event_loop_delay_seconds', 'Delay of the event loop, in seconds, as compared with overload.max_loop_delay_ms.', {
+  const reloads = make.counter('parley_bot_reloads_total', 'Reloads of the bots.', { outcome: RELOAD_OUTCOMES });
+  make.gauge('parley_event_loop_delay_seconds', 'Delay of the event loop, as compared with overload.max_loop_delay_ms.', {
     // Shows the worst process.
     aggregator: 'max',
     collect: (gauge) => {
@@ -179,7 +179,7 @@ function tokenMetrics(registry: Registry): TokenObserver {
       check: ['verified', 'remembered'],
     },
   );
-  const refused = make.counter('parley_tokens_refused_total', 'Tokens that were refused, by reason.', { reason: REFUSAL_REASONS });
+  const refused = make.counter('parley_tokens_refused_total', 'Tokens that were refused.', { reason: REFUSAL_REASONS });
   return {
     tokenAccepted(remembered) {
       accepted.inc({ check: remembered ? 'remembered' : 'verified' });

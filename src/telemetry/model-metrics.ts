@@ -17,21 +17,21 @@ export function modelMetrics(registry: Registry): (report: TurnReport) => void {
   const make = new MetricMaker(registry);
   const firstToken = make.histogram(
     'parley_ai_first_token_seconds',
-    'Time from an input of the caller to the first word or tool of a language model, in seconds, failed attempts before it included.',
+    'Time from an input of the caller to the first word or tool of a language model, failed attempts included.',
     BUCKETS_S,
     { model: [] },
   );
   const parts = make.histogram(
     'parley_ai_turn_seconds',
-    'Time of turns with a language model, in seconds: until the first sentence, in tools, and until all was said.',
+    'Time of turns with a language model: until the first sentence, in tools, and until all was said.',
     BUCKETS_S,
     { part: PARTS },
   );
   const tokens = make.counter('parley_ai_tokens_total', 'Tokens of language models, as their services count them.', {
     direction: ['in', 'out'],
   });
-  const tools = make.counter('parley_ai_tools_total', 'Uses of tools by language models, by outcome.', { tool: [], outcome: [] });
-  const failures = make.counter('parley_ai_failures_total', 'Times that a language model failed, by how.', { why: MODEL_FAILURES });
+  const tools = make.counter('parley_ai_tools_total', 'Uses of tools by language models.', { tool: [], outcome: [] });
+  const failures = make.counter('parley_ai_failures_total', 'Times that a language model failed.', { why: MODEL_FAILURES });
   const budgets = make.counter('parley_ai_budget_total', 'Turns that ended because a limit of an assistant was used up.', {
     kind: MODEL_BUDGETS,
   });

@@ -35,7 +35,7 @@ export function storeMetrics(registry: Registry): StoreMetrics {
   };
   const times = make.histogram(
     'parley_store_operation_seconds',
-    'Duration of operations of the shared store, in seconds, failed ones included.',
+    'Duration of operations of the shared store, failed ones included.',
     ROUND_TRIP_BUCKETS_S,
     { operation: STORE_OPERATIONS },
   );

@@ -20,18 +20,18 @@ export interface VoiceMetrics {
 /** Creates the metrics in a registry. */
 export function voiceMetrics(registry: Registry): VoiceMetrics {
   const make = new MetricMaker(registry);
-  const failed = make.counter('parley_prompts_failed_total', 'Prompts that had no audio or broke off, by error code.', {
+  const failed = make.counter('parley_prompts_failed_total', 'Prompts that had no audio or broke off.', {
     kind: [],
     code: [],
   });
-  const requests = make.counter('parley_speech_requests_total', 'Requests to speech services, by outcome.', {
+  const requests = make.counter('parley_speech_requests_total', 'Requests to speech services.', {
     service: SERVICES,
     outcome: REQUEST_OUTCOMES,
   });
   const retries = make.counter('parley_speech_retries_total', 'Retried requests to speech services.', { service: SERVICES });
   const duration = make.histogram(
     'parley_speech_request_duration_seconds',
-    'Duration of requests to speech services, in seconds, waiting included.',
+    'Duration of requests to speech services, waiting included.',
     DURATION_BUCKETS_S,
     { service: SERVICES },
   );

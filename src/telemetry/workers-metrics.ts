@@ -21,7 +21,7 @@ export class WorkersMetrics {
   /** @param self - the parent process; it is ready while a worker is. */
   constructor(counts: () => WorkerCounts, self: ProcessFacts) {
     const make = new MetricMaker(this.#own);
-    make.gauge('parley_workers', 'Worker processes, by state.', {
+    make.gauge('parley_workers', 'Worker processes.', {
       labels: { state: [] },
       collect: (gauge) => {
         for (const [state, count] of Object.entries(counts())) gauge.set({ state }, count);
