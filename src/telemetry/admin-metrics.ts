@@ -115,28 +115,23 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     event: EVENTS,
     outcome: REGISTRATIONS,
   });
-  const login = make.gauge(
-    'parley_integration_login',
-    '0 when the platform last refused the login of the integration, else 1; also 1 without a login.',
-    { aggregator: 'min', starts: 1 },
-  );
+  const login = make.gauge('parley_integration_login', '0 when the platform last refused the login of the integration, else 1.', {
+    aggregator: 'min',
+    starts: 1,
+  });
   const storeWritable = make.gauge(
     'parley_admin_store_writable',
     '0 when the last write of the administration store failed, or the last read of a shared one, else 1.',
     { aggregator: 'min', starts: 1 },
   );
   // Summed, so that two leaders are visible.
-  const owner = make.gauge(
-    'parley_admin_owner',
-    '1 in the process that renews tokens and data sources, 0 in all others that share its store.',
-  );
+  const owner = make.gauge('parley_admin_owner', '1 in the process that renews tokens and data sources, else 0.');
   const takeovers = make.counter('parley_admin_takeovers_total', 'How often this process took over the renewals from another one.');
   // Of several processes only the leader checks the registrations.
-  const state = make.gauge(
-    'parley_webhook_registered',
-    '1 when the last check left the registration of a webhook correct, 0 when it did not or there was no check.',
-    { labels: { event: EVENTS }, aggregator: 'max' },
-  );
+  const state = make.gauge('parley_webhook_registered', '1 when the last check left the registration of a webhook correct, else 0.', {
+    labels: { event: EVENTS },
+    aggregator: 'max',
+  });
   return {
     watch: (watched, now) => {
       states = watched;

@@ -176,20 +176,16 @@ function turnSeries(registry: Registry, bots: Iterable<string>) {
       LATENCY_BUCKETS_S,
       { part: ANSWER_PARTS },
     ),
-    bargeIns: make.counter('parley_barge_ins_total', 'Prompts that callers interrupted, by speech or keys.', {
+    bargeIns: make.counter('parley_barge_ins_total', 'Prompts that callers interrupted.', {
       bot,
       by: ['speech', 'keys'],
     }),
     resumed: make.counter('parley_prompts_resumed_total', 'Prompts that resumed after a false interruption.', { bot }),
     fillers: make.counter('parley_fillers_total', 'Fillers that were played while a bot was thinking.', { bot }),
-    slowReaders: make.counter('parley_slow_readers_total', 'Turns that failed because the client did not read its prompts in time.', {
+    slowReaders: make.counter('parley_slow_readers_total', 'Turns whose client did not read its prompts in time.', {
       bot,
     }),
-    repeated: make.counter(
-      'parley_replies_repeated_total',
-      'Replies that were repeated because the server that made them died or stalled.',
-      { bot },
-    ),
+    repeated: make.counter('parley_replies_repeated_total', 'Replies that were repeated because their server died or stalled.', { bot }),
     failures: make.counter('parley_bot_failures_total', 'Turns in which a bot failed.', { bot: [], code: [] }),
   };
 }

@@ -24,7 +24,7 @@ export function fileMetrics(registry: Registry): FileMetrics {
   // Each process checks by itself; the lowest value shows a process that is behind.
   const taken = make.gauge(
     'parley_watched_files_taken',
-    '0 when changed files of the settings were refused and the previous content stays in use, else 1; also 1 without files.',
+    '0 while changed files are refused and their previous content stays in use, else 1.',
     { labels: { what: WATCHED }, aggregator: 'min', starts: 1 },
   );
   let endsAtMs: number | undefined;

@@ -16,8 +16,8 @@ export interface ForwardMetrics {
 /** Creates the metrics in a registry. */
 export function forwardMetrics(registry: Registry): ForwardMetrics {
   const make = new MetricMaker(registry);
-  const open = make.gauge('parley_forwarded_streams_open', 'Turns that are being forwarded to the home of their call.');
-  const ended = make.counter('parley_forwarded_streams_total', 'Turns that were forwarded to the home of their call.', {
+  const open = make.gauge('parley_forwarded_streams_open', 'Turns that are being forwarded.');
+  const ended = make.counter('parley_forwarded_streams_total', 'Turns that were forwarded.', {
     outcome: FORWARD_OUTCOMES,
   });
   const bytes = make.counter('parley_forwarded_bytes_total', 'Bytes of messages in finished forwarded turns.', {

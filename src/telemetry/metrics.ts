@@ -124,11 +124,9 @@ function serverMetrics(
   bots: Set<string>,
 ): Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'watchSockets' | 'stopped' | 'botsReloaded'> {
   const make = new MetricMaker(registry);
-  const organizations = make.counter(
-    'parley_organizations_refused_total',
-    'Messages that named an organization other than that of their token.',
-    { transport: TRANSPORTS },
-  );
+  const organizations = make.counter('parley_organizations_refused_total', 'Messages that named another organization than their token.', {
+    transport: TRANSPORTS,
+  });
   const streams = make.counter('parley_streams_refused_total', 'RPCs and sockets that ended with an error.', {
     code: Object.keys(ERROR_MENDS),
     transport: TRANSPORTS,
@@ -140,9 +138,9 @@ function serverMetrics(
     },
   });
   const cutTurns = make.counter('parley_turns_cut_total', 'Turns that a stopping server cut at the end of its grace time.');
-  const cutCalls = make.counter('parley_calls_cut_total', 'Calls that a stopping server ended silently, because no stream of theirs came.');
+  const cutCalls = make.counter('parley_calls_cut_total', 'Calls that a stopping server ended silently.');
   const reloads = make.counter('parley_bot_reloads_total', 'Reloads of the bots.', { outcome: RELOAD_OUTCOMES });
-  make.gauge('parley_event_loop_delay_seconds', 'Delay of the event loop, as compared with overload.max_loop_delay_ms.', {
+  make.gauge('parley_event_loop_delay_seconds', 'Delay of the event loop, as overload.max_loop_delay_ms bounds it.', {
     // Shows the worst process.
     aggregator: 'max',
     collect: (gauge) => {
@@ -172,13 +170,9 @@ function serverMetrics(
 
 function tokenMetrics(registry: Registry): TokenObserver {
   const make = new MetricMaker(registry);
-  const accepted = make.counter(
-    'parley_tokens_accepted_total',
-    'Tokens that were accepted, by whether their signature was checked or cached.',
-    {
-      check: ['verified', 'remembered'],
-    },
-  );
+  const accepted = make.counter('parley_tokens_accepted_total', 'Tokens that were accepted.', {
+    check: ['verified', 'remembered'],
+  });
   const refused = make.counter('parley_tokens_refused_total', 'Tokens that were refused.', { reason: REFUSAL_REASONS });
   return {
     tokenAccepted(remembered) {

@@ -28,7 +28,7 @@ export function organizationMetrics(registry: Registry, { limits, admission }: K
       for (const [id, calls] of admission.openCalls) gauge.inc({ organization: labelOf(id) }, calls);
     },
   });
-  make.gauge('parley_organization_sessions_limit', 'Most open calls that each of them may have on all servers together; 0: no limit.', {
+  make.gauge('parley_organization_sessions_limit', 'Most open calls it may have on all servers together; 0: no limit.', {
     labels: { organization },
     aggregator: 'max',
     collect: (gauge) => {

@@ -15,7 +15,7 @@ export interface ProcessFacts {
 /** Creates the metrics in a registry. Joined ones of several processes say whether any is ready, and why any is not. */
 export function processMetrics(registry: Registry, self: ProcessFacts | undefined): void {
   const make = new MetricMaker(registry);
-  make.gauge('parley_build_info', 'Always 1: the version of Parley, the version of Node, and the process as its log names it.', {
+  make.gauge('parley_build_info', 'Always 1: the versions, and the process as its log names it.', {
     labels: { version: [], node: [], server: [] },
     aggregator: 'max',
     collect: (gauge) => {

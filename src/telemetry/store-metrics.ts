@@ -24,11 +24,10 @@ export interface StoreMetrics {
 export function storeMetrics(registry: Registry): StoreMetrics {
   const make = new MetricMaker(registry);
   // The lowest value shows a process that is cut off.
-  const up = make.gauge(
-    'parley_store_up',
-    '0 while the shared store cannot be reached or refuses writes, else 1; also 1 without a shared store.',
-    { aggregator: 'min', starts: 1 },
-  );
+  const up = make.gauge('parley_store_up', '0 while the shared store cannot be reached or refuses writes, else 1.', {
+    aggregator: 'min',
+    starts: 1,
+  });
   let [isConnected, isRefusing] = [true, false];
   const show = (): void => {
     up.set(isConnected && !isRefusing ? 1 : 0);

@@ -36,14 +36,10 @@ export function voiceMetrics(registry: Registry): VoiceMetrics {
     { service: SERVICES },
   );
   // Every process has its own circuit: 1 for each state of any process.
-  const circuit = make.gauge(
-    'parley_speech_circuit_state',
-    '1 for the current state of the circuit of a speech service, 0 for the others.',
-    {
-      labels: { service: SERVICES, state: CIRCUIT_STATES },
-      aggregator: 'max',
-    },
-  );
+  const circuit = make.gauge('parley_speech_circuit_state', '1 for the current state of the circuit, else 0.', {
+    labels: { service: SERVICES, state: CIRCUIT_STATES },
+    aggregator: 'max',
+  });
   const circuitChanged = (service: Service, now: CircuitState): void => {
     for (const state of CIRCUIT_STATES) circuit.set({ service, state }, state === now ? 1 : 0);
   };
