@@ -20,8 +20,7 @@ export function organizationMetrics(registry: Registry, { limits, admission }: K
   const named = new Set([...limits.organizations.keys()].slice(0, MAX_LABELS));
   const organization = [...named, OTHER];
   const labelOf = (id: string): string => (named.has(id) ? id : OTHER);
-  const listed = 'of the organizations in sessions.organizations; `other`: of all others.';
-  make.gauge('parley_organization_sessions_open', `Open calls ${listed}`, {
+  make.gauge('parley_organization_sessions_open', 'Open calls of the organization.', {
     labels: { organization },
     collect: (gauge) => {
       for (const each of organization) gauge.set({ organization: each }, 0);
@@ -37,7 +36,7 @@ export function organizationMetrics(registry: Registry, { limits, admission }: K
       }
     },
   });
-  const started = make.counter('parley_organization_sessions_started_total', `Calls that started, ${listed}`, { organization });
+  const started = make.counter('parley_organization_sessions_started_total', 'Calls of the organization that started.', { organization });
   return {
     sessionStarted({ organizationId }, isContinued = false) {
       if (!isContinued) started.inc({ organization: labelOf(organizationId) });

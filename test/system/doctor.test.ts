@@ -76,7 +76,8 @@ describe('parley doctor', () => {
       '         to mend: write both alike to the character, because tokens are compared so.',
     ]);
     expect(out).toContain('\n19 checks: 16 ok, 1 found something, 2 skipped; 1 fault, 0 warnings\n');
-    expect(anonymous(blocks('text')[0] ?? '')).toBe(anonymous(out));
+    const { out: some } = await whole.run(['--org', organization, '--only', 'url', '--only', 'listens'], ONE_TRANSPORT);
+    expect(anonymous(blocks('text')[0] ?? '')).toBe(anonymous(some));
   });
 
   it('takes the options of every command in docs/doctor.md', async () => {
