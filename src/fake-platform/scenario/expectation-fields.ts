@@ -33,7 +33,7 @@ export function words(description: string, most = 2000): z.ZodString {
     .describe(description);
 }
 
-/** One of some words. */
+/** One of these words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(
   description: string,
   ...choices: Words
@@ -43,7 +43,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(
 
 const PATTERN_FORM = 'Words that must stand in one prompt, in any case, or a regular expression such as `/nine to (five|six)/i`.';
 
-/** Reports a text between slashes that is no pattern. */
+/** Reports a text between slashes that is no valid regular expression. */
 export function checkPattern(written: unknown, context: z.RefinementCtx): void {
   if (typeof written !== 'string') return;
   try {
@@ -53,7 +53,7 @@ export function checkPattern(written: unknown, context: z.RefinementCtx): void {
   }
 }
 
-/** Words or a pattern between slashes. */
+/** Words, or a regular expression between slashes. */
 export const PATTERN = words(PATTERN_FORM).superRefine(checkPattern);
 
 /** A text, or several in the order in which they are heard. */
@@ -66,10 +66,10 @@ function heard(description: string) {
 
 const RECORDING = words('A WAV file of any rate; its path starts at the folder of this file.');
 
-/** How often something happens. */
+/** How many times something happens. */
 export const COUNT = z.number({ error: 'give a whole number' }).int({ error: 'give a whole number' }).min(0).max(1000);
 
-/** Fields that the whole call and a step share. */
+/** Expectations that the whole call and one step can both have. */
 const SHARED = {
   heard: heard('What the server says, as far as it sends the text of its prompts; several texts in the order they are heard in.'),
   hears: z

@@ -1,4 +1,4 @@
-// Results as JUnit XML, for build servers: of tests of scenarios, and of others in the same form.
+// Results of tests as JUnit XML, for build servers. Serves scenarios and other tests of the same form.
 import library, { type Builder } from 'junit-report-builder';
 import { failureLines, testPlace, testTitle } from './report-text.ts';
 import type { TestResult } from './run.ts';
@@ -8,7 +8,7 @@ export interface JunitCase {
   readonly title: string;
   readonly tookMs: number;
   readonly isSkipped?: boolean;
-  /** Why it did not come to its end. */
+  /** Set when the test did not come to its end: the reason. */
   readonly error?: string | undefined;
   readonly failure?:
     | { readonly message: string; /** Where the test stands. */ readonly place: string; readonly details: string }
@@ -31,7 +31,7 @@ function failureOf(result: TestResult): JunitCase['failure'] {
   return { message, place: testPlace(result), details: failureLines(result, false).join('\n') };
 }
 
-/** The XML: a suite for each file. A server's own words are escaped. */
+/** The XML, with one suite for each file. Texts of servers are escaped. */
 export function junitXml(name: string, cases: readonly JunitCase[]): string {
   const report = newBuilder().name(name);
   for (const file of new Set(cases.map((one) => one.file))) {
@@ -50,7 +50,7 @@ export function junitXml(name: string, cases: readonly JunitCase[]): string {
   return report.build();
 }
 
-/** The library exports a builder although its types promise a module with one. */
+/** The library exports the builder itself, although its types promise a module that contains one. */
 function newBuilder(): Builder {
   const exported: unknown = library;
   if (!isBuilder(exported)) throw new TypeError('junit-report-builder exports something else than a builder');
@@ -61,12 +61,12 @@ function isBuilder(value: unknown): value is Builder {
   return typeof value === 'object' && value !== null && 'newBuilder' in value;
 }
 
-/** Text for a CDATA section; the library escapes only the first end mark. */
+/** Text for a CDATA section. The library escapes only the first `]]>` in it. */
 function cdataText(text: string): string {
   return xmlText(text).replaceAll(']]>', ']] >');
 }
 
-/** Without the characters that XML does not allow. The library escapes the rest. */
+/** Replaces the characters that XML does not allow by spaces. The library escapes the rest. */
 function xmlText(text: string): string {
   return text.replaceAll(/[^\n\P{C}]/gu, ' ');
 }

@@ -1,4 +1,4 @@
-// Converts a test of a file into one that can run: what the caller does, what each part of the call should cause,
+// Plans a test of a scenario file, so that it can run: what the caller does, what each part of the call should cause,
 // and the settings of the call. Speaks no text and reads no file.
 import path from 'node:path';
 import type { CallOptions } from '../caller/caller.ts';
@@ -17,7 +17,7 @@ import {
   type ScenarioTest,
 } from './schema.ts';
 
-/** An expectation whose recording is not yet read; `place` is where the file names it. */
+/** An expectation whose recording has not been read yet; `place` is where the scenario file names the recording. */
 export interface RecordingExpectation {
   readonly written: string;
   readonly kind: 'recording';
@@ -27,7 +27,7 @@ export interface RecordingExpectation {
 
 export interface TestExpectations<One> {
   readonly welcome: readonly One[];
-  /** One for each step of the script; `label` is the name of the step in messages. */
+  /** One for each step of the script; messages name the step by its `label`. */
   readonly steps: readonly { readonly label: string; readonly expectations: readonly One[] }[];
   readonly call: readonly One[];
 }
@@ -55,7 +55,7 @@ export interface TestFrame {
   > & { readonly organizationId?: string };
 }
 
-/** A test that can run once its drafts are spoken and its recordings read. */
+/** A test that can run once the texts of its drafts are spoken and its recordings read. */
 export interface PlannedTest extends TestFrame, TestExpectations<Expectation | RecordingExpectation> {
   readonly drafts: readonly Draft[];
 }
@@ -63,8 +63,8 @@ export interface PlannedTest extends TestFrame, TestExpectations<Expectation | R
 /**
  * All tests of a file, in order.
  *
- * @param name - of the file; paths of recordings are relative to its folder.
- * @param placeOf - finds the line of each part.
+ * @param name - of the file; the paths of recordings are relative to its folder.
+ * @param placeOf - finds the line and column of a field.
  */
 export function planTests(file: ScenarioFile, name: string, placeOf: PlaceOf): readonly PlannedTest[] {
   const find: Find = (recording, part) => {
@@ -82,9 +82,9 @@ export function planTests(file: ScenarioFile, name: string, placeOf: PlaceOf): r
   }));
 }
 
-/** Where a path in a file of scenarios leads. */
+/** The keys and indexes that lead to a field of a scenario file. */
 type Path = readonly (string | number)[];
-/** The file of a recording, and the place that names it. */
+/** Finds the file of a recording, and the place in the scenario file that names it. */
 type Find = (recording: string, part: Path) => { readonly file: string; readonly place: string };
 
 function plannedTest(test: ScenarioTest, defaults: ScenarioSettings, at: Path, find: Find): Omit<PlannedTest, 'name' | 'file' | 'line'> {
@@ -104,7 +104,7 @@ function plannedTest(test: ScenarioTest, defaults: ScenarioSettings, at: Path, f
   };
 }
 
-/** The defaults that apply to a test. */
+/** The defaults that apply to a test: all except those that `left` names. */
 function keptDefaults(defaults: ScenarioSettings, left: NonNullable<ScenarioTest['without_defaults']>): ScenarioSettings {
   const kept: ScenarioSettings = { ...defaults };
   const expect: CallExpectations = { ...defaults.expect };
@@ -176,7 +176,7 @@ function interruption({ interrupt_after_ms, interrupt_at }: ScenarioStep): reado
   return interrupt_at === undefined ? [] : [{ kind: 'interruption', written: `interrupt_at "${interrupt_at}"` }];
 }
 
-/** The platform takes what the caller says or presses, unless the test expects otherwise. */
+/** Expects that the platform takes what the caller says or presses, unless the test expects otherwise. */
 function input({ say, wav, press, expect }: ScenarioStep): readonly Expectation[] {
   if ((say ?? wav ?? press) === undefined) return [];
   const isTaken = expect?.dropped !== true;

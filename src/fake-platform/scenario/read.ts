@@ -1,4 +1,4 @@
-// Reads the text of a file of tests, scenarios or others: what it holds, or what is wrong with it and where. Never throws. Knows no
+// Reads the text of a file of tests, scenarios or others. Returns its content, or every error with its place. Never throws. Knows no
 // folders.
 import { LineCounter, isAlias, isNode, isPair, parseDocument, visit, type Document } from 'yaml';
 import type { z } from 'zod';
@@ -10,7 +10,7 @@ export interface Place {
   readonly column: number;
 }
 
-/** Finds the innermost existing part of a path. */
+/** Finds the place of a field; of a missing field, the place of its innermost existing parent. */
 export type PlaceOf = (path: readonly PropertyKey[]) => Place;
 
 export interface ScenarioProblem {
@@ -81,7 +81,7 @@ function dataOf(document: Document.Parsed): { readonly value: unknown } | undefi
   }
 }
 
-/** For a union, only the errors of the alternative that got furthest are reported. */
+/** The errors to report: for a union, only those of the alternative that got furthest. */
 function flattened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const ways = issue.errors.map((errors) => errors.filter(({ code }) => code !== 'invalid_type'));
@@ -99,13 +99,13 @@ export function fieldName(path: readonly PropertyKey[]): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${String(part)}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('');
 }
 
-/** Both are 0 for an empty text, where nothing has a place. */
+/** The place of an offset. For an empty text, the library reports line 0 and column 0. */
 function placeAt(lines: LineCounter, offset: number): Place {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** The start of the innermost existing part of a path, keys rather than values. */
+/** The offset of a field's key in the text; of a missing field, that of its innermost existing parent. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
   let offset = 0;
   let node: unknown = document.contents;

@@ -1,4 +1,4 @@
-// The results of tests for people: one line each, and for a failed one what was expected, what was heard, and the whole call
+// Text output for people: a line for each test, and for a failed one what was expected, what was heard, and the whole call
 // with the failed turn marked. Texts of servers are on one line and without control characters.
 import { createColors } from 'picocolors';
 import { oneLine } from '../../base/one-line.ts';
@@ -27,9 +27,9 @@ export function summaryData(results: readonly TestResult[], durationMs: number):
   };
 }
 
-/** Most lines of one timeline; of a longer call the last ones. */
+/** Most lines printed of one timeline: the last ones. */
 const MAX_TIMELINE = 300;
-/** Longest text of a server in one line, characters. */
+/** Most characters printed of one text of a server. */
 const MAX_TEXT = 400;
 
 /** The place of the test, for editors that open what is printed: `file:line`. */
@@ -37,7 +37,7 @@ export function testPlace({ test }: Pick<TestResult, 'test'>): string {
   return `${test.file}:${String(test.line)}`;
 }
 
-/** The name of the test; with its round where it was run more than once. */
+/** The name of the test, with the number of the round from the second round on. */
 export function testTitle({ test, round }: Pick<TestResult, 'test' | 'round'>): string {
   return round === 1 ? test.name : `${test.name} (round ${String(round)})`;
 }

@@ -1,4 +1,4 @@
-// Runs tests in parallel, up to a limit, and reports how each went. The caller passes the function that places a call;
+// Runs tests in parallel, up to a limit, and reports the result of each. The caller passes the function that places a call;
 // another file checks the expectations.
 import { setMaxListeners } from 'node:events';
 import { systemClock, type Clock } from '../../base/clock.ts';
@@ -24,15 +24,15 @@ export interface TestResult {
   readonly round: number;
   readonly status: TestStatus;
   readonly failures: readonly TestFailure[];
-  /** Without its sound, and for a passed test without its timeline. Undefined when no call was placed. */
+  /** The call without its sound, and for a passed test without its timeline. Undefined when no call was placed. */
   readonly call: PlacedCall | undefined;
-  /** Real time, whatever the pace of the call, ms. */
+  /** Duration in real time, whatever the pace of the call, ms. */
   readonly tookMs: number;
-  /** Files with its sound. */
+  /** Files with the sound of the call. */
   readonly recordings: readonly string[];
 }
 
-/** What a call of this test is like, whoever places it. */
+/** The options of a call that come from the test itself, whoever places the call. */
 export function callOptionsOf({ settings, script, welcome, steps, call }: ReadyTest) {
   const expectations = [...welcome, ...steps.flatMap((step) => step.expectations), ...call];
   const hears = expectations.some(({ kind }) => kind === 'sound');
@@ -54,11 +54,11 @@ export interface RunOptions {
   readonly repeat?: number;
   /** Begin no more tests after the first failure; default false. */
   readonly bail?: boolean;
-  /** Ends the calls under way, and starts no more. */
+  /** Ends the calls under way; no further call starts. */
   readonly signal: AbortSignal;
-  /** Places a call, which must end at the signal and within its own limits. */
+  /** Places a call, which must end when the signal aborts, and within its own limits. */
   readonly place: (test: ReadyTest, signal: AbortSignal) => Promise<PlacedCall>;
-  /** Stores what is wanted of a call while it still has its sound; the next test of this lane waits for it. @returns the files. */
+  /** Stores the sound before the result loses it; the next test of this lane waits. @returns the files. */
   readonly keep?: (result: TestResult) => Promise<readonly string[]>;
   readonly onOver?: (result: TestResult) => void;
   /** Called whenever a test begins or ends. */
@@ -80,7 +80,7 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
   const waiting = all.entries();
   const broken = new AbortController();
   const signal = AbortSignal.any([options.signal, broken.signal]);
-  // Every call under way listens to it.
+  // Every call under way listens to this signal.
   setMaxListeners(0, signal);
   let running = 0;
   let failed = 0;
@@ -113,7 +113,7 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
   return all.map((one, index) => results[index] ?? { ...one, status: 'skipped', failures: [], call: undefined, tookMs: 0, recordings: [] });
 }
 
-/** Minutes of sound of a thousand tests would not fit into memory, and nobody reads the timeline of a passed one. */
+/** Drops sound, and the timeline of a passed test: a thousand tests would not fit into memory, and nobody reads that timeline. */
 function forReports(result: TestResult): TestResult {
   const { call, status } = result;
   if (call === undefined) return result;

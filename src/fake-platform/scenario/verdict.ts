@@ -1,15 +1,15 @@
-// Whether a call did what its test expects: of the welcome, of every step, and of the whole. Knows results, places no calls.
+// Whether a call did what its test expects: of the welcome, of every step, and of the whole call. Knows results, places no calls.
 import type { CallResult } from '../caller/caller.ts';
 import { unmetExpectations, type Expectable, type Unmet } from '../caller/expectation-check.ts';
 import type { Expectation } from '../caller/expectation.ts';
 import type { TestExpectations } from './plan.ts';
 
 export interface TestFailure extends Unmet {
-  /** The part of the test it belongs to, such as `step 2 (press 1)`. */
+  /** The part of the test that the expectation belongs to, such as `step 2 (press 1)`. */
   readonly place: string;
 }
 
-/** All unmet expectations, in the order of the test; empty when the test has passed. */
+/** All unmet expectations, in the order of the test; empty when the test passed. */
 export function failuresOf(test: TestExpectations<Expectation>, call: CallResult): readonly TestFailure[] {
   const { steps: marks } = call;
   const failures: TestFailure[] = [];
@@ -21,7 +21,7 @@ export function failuresOf(test: TestExpectations<Expectation>, call: CallResult
     const place = `step ${String(index + 1)} (${step.label})`;
     const mark = marks[index];
     if (mark === undefined) {
-      // The steps after it did not happen either.
+      // The following steps did not happen either.
       failures.push({ place, expected: 'the step is done', found: `the call was ${call.outcome.replace('_', ' ')} before it` });
       break;
     }
@@ -36,7 +36,7 @@ export function failuresOf(test: TestExpectations<Expectation>, call: CallResult
   return mayPass ? failures : [...failures, { place: 'call', expected: 'the call is held to its end', found: 'it failed' }];
 }
 
-/** The part of a call from one RPC up to, but without, another. */
+/** The part of a call from RPC `fromTurn` to the RPC before `toTurn`. */
 function partOf(call: CallResult, fromTurn: number, toTurn = Infinity): Expectable {
   const { replies, terminal, outcome, pace } = call;
   const own = replies.filter(({ turn }) => turn >= fromTurn && turn < toTurn);
