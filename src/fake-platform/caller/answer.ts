@@ -1,4 +1,4 @@
-// What a server said on one RPC, in the fake platform's own terms. The mapper of each wire builds these; everything
+// An answer of a server on one RPC, in the fake platform's own terms. The mapper of each wire builds answers; everything
 // else reads them. No wire names and no enum numbers here.
 import type { JsonObject } from '../../base/json.ts';
 import type { Key } from './key.ts';
@@ -6,7 +6,7 @@ import type { Key } from './key.ts';
 /** The position of a response in its RPC. `unknown` is a number this contract does not name (G-90). */
 export type AnswerType = 'final' | 'partial' | 'chunk' | 'unknown';
 
-/** What the caller may use next; `undefined` in an answer means unset, which behaves as `voice_dtmf` (G-81). */
+/** What the caller may use next. An answer without a mode behaves as `voice_dtmf` (G-81). */
 export type InputMode = 'voice' | 'dtmf' | 'voice_dtmf';
 
 /** Events a server can send. `other` is a number this contract does not name (G-90). */
@@ -26,7 +26,7 @@ export interface ServerEvent {
   readonly metadata: JsonObject;
 }
 
-/** One prompt as it came: text, an address, audio, or several of them. Empty means not given. */
+/** One prompt as it came: text, an address, audio, or several of these. Empty means not given. */
 export interface AnswerPrompt {
   readonly text: string;
   readonly uri: string;
@@ -39,20 +39,20 @@ export interface InputConfig {
   readonly interDigitMs: number;
   readonly terminator: Key | undefined;
   readonly digits: number;
-  /** 0: silence is never reported (G-82). Where a server cannot say (W-14), the platform's own time. */
+  /** Silence after which NO_INPUT is reported; 0 never (G-82). Where a wire cannot carry this time (W-14), the platform's own. */
   readonly noInputMs: number;
 }
 
 export interface Answer {
   readonly type: AnswerType;
   readonly prompts: readonly AnswerPrompt[];
-  /** The first event; more than one is not supported by the contract. */
+  /** The first event; the contract does not support more than one. */
   readonly event: ServerEvent | undefined;
   readonly mode: InputMode | undefined;
   readonly config: InputConfig | undefined;
   /** True when the server sent no settings: `config` then holds the platform's own defaults. Default false. */
   readonly isConfigAssumed?: boolean;
-  /** True for a PARTIAL that keeps playing when a later reply arrives, which would otherwise cancel it (G-45). Default false. */
+  /** True for a PARTIAL that no later reply cancels (G-45). Default false. */
   readonly playsOn?: boolean;
   /** The next input is a PIN or the like (G-83). */
   readonly sensitive: boolean;
@@ -67,8 +67,8 @@ export function isTerminalEvent(event: ServerEvent | undefined): event is Termin
 }
 
 /**
- * True when this answer is the FINAL that closes an RPC. The stand-alone events around an utterance are FINAL too, as
- * the samples send them, and close nothing (G-36, G-39).
+ * True when this answer is the FINAL that closes an RPC. An event around an utterance that comes alone may be FINAL, too,
+ * and closes nothing (G-36, G-39).
  */
 export function isClosing(answer: Answer): boolean {
   if (answer.type !== 'final') return false;

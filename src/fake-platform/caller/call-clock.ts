@@ -9,14 +9,14 @@ export interface CallLimits {
   readonly connectMs: number;
   /** Until the first sign of a reply, and from the last sign to the completion of an RPC. Default 10 000 (G-95 asks for 6 s). */
   readonly answerMs: number;
-  /** Until SESSION_END is answered; never longer than the limit for any answer. Default 5 000. */
+  /** Until SESSION_END is answered; at most `answerMs`. Default 5 000. */
   readonly hangUpMs: number;
 }
 
 /** The limits of a call that sets none. */
 export const DEFAULT_LIMITS: CallLimits = { callMs: 120_000, connectMs: 5000, answerMs: 10_000, hangUpMs: 5000 };
 
-/** The same limits for a call at `pace` times real time: a server takes its own time, however fast the call is. */
+/** Limits in real time, converted to the axis of a call at `pace` times real time. The server is no faster in such a call. */
 export function stretched({ callMs, connectMs, answerMs, hangUpMs }: CallLimits, pace: number): CallLimits {
   return { callMs: callMs * pace, connectMs: connectMs * pace, answerMs: answerMs * pace, hangUpMs: hangUpMs * pace };
 }

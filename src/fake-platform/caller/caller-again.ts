@@ -1,5 +1,5 @@
-// The caller of a call that is over, once more: the same sound, keys and hang-up, at the same times after each reply began, so that a
-// faster or slower bot is met by the same caller. Drives a phone, as a person would.
+// Repeats the caller of an old call: the same sound, keys and hang-up, each as long after the beginning of a reply as before, so that a
+// faster or slower bot meets the same caller. Drives a phone, as a person would.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { encodeMulaw } from '../../speech/g711.ts';
@@ -7,7 +7,7 @@ import type { CallResult } from './caller.ts';
 import { keyOf, type Key } from './key.ts';
 import type { Phone } from './phone.ts';
 
-/** What the caller did from one reply to the next; times in ms since that reply began, of the first part since the call began. */
+/** What the caller did from one reply to the next. Times are ms since the earlier reply began; in the first part, since the call began. */
 interface Part {
   readonly mulaw: Uint8Array;
   readonly keys: readonly { readonly atMs: number; readonly key: Key }[];
@@ -18,7 +18,7 @@ export type CallerScript = readonly Part[];
 
 type OldCall = Pick<CallResult, 'said' | 'replies' | 'timeline' | 'durationMs'>;
 
-/** @param call - must have kept its sound. */
+/** @param call - an old call that kept its sound. */
 export function callerScript({ said, replies, timeline, durationMs }: OldCall): CallerScript {
   const starts = [0, ...replies.map(({ atMs }) => atMs).toSorted((one, other) => one - other)];
   return starts.map((startMs, index) => {
@@ -52,7 +52,7 @@ export class CallerAgain {
     this.#clock = clock;
   }
 
-  /** The call, or one more reply, has begun. Replies beyond those of the old call find a silent caller. */
+  /** Call this when the call begins and when each reply begins. After the last reply of the old call, the caller is silent. */
   goOn(): void {
     const part = this.#script[this.#next];
     this.#next += 1;

@@ -1,5 +1,5 @@
-// What a caller puts into a call: the listening turn, keys and silence. Decides which of them the platform takes now.
-// What becomes of the replies is decided by the turn grammar.
+// The input of a caller: the listening turn, keys and silence. Decides which of them the platform takes now. The turn
+// grammar decides what happens to the replies.
 import type { CancelTimer } from '../../base/clock.ts';
 import { isClosing, type Answer, type InputConfig, type InputMode } from './answer.ts';
 import type { CallClock } from './call-clock.ts';
@@ -12,10 +12,10 @@ import type { DueReply, TurnBook } from './turn-book.ts';
 import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn } from './turn.ts';
 
-/** Most RPCs of one call; without it, a server that ends its turns at once would make the caller loop. */
+/** Most RPCs of one call; without this limit, a server that ends its turns at once would make the caller loop. */
 export const MAX_TURNS = 1000;
 
-/** Unset settings; the platform's own timers are not known (G-84). */
+/** Settings when the server sent none; the platform's own timers are not known (G-84). */
 const UNSET: InputConfig = { interDigitMs: 0, terminator: undefined, digits: 0, noInputMs: 0 };
 
 /** The input of one call. `stop` must be called at the end. */
@@ -27,14 +27,14 @@ export class CallerInput {
   readonly #playback: Playback;
   readonly #entry: KeyEntry;
   readonly #onSilence: () => void;
-  /** The input mode of the last settings, and the RPC that they came on. */
+  /** The mode and settings of the newest closing FINAL, and the id of its RPC. */
   #mode: InputMode = 'voice_dtmf';
   #config = UNSET;
   #askedOn = 0;
-  /** Set while the line waits for the caller. */
+  /** Set while the silence timer runs. */
   #cancelSilence: CancelTimer | undefined;
 
-  /** @param onSilence - the caller has said nothing for as long as the server wants to wait (G-70). */
+  /** @param onSilence - called when the caller has been silent for as long as the server waits (G-70). */
   constructor(
     { clock, timeline, habits }: Pick<TurnGrammarOptions, 'clock' | 'timeline' | 'habits'>,
     book: TurnBook,
@@ -55,18 +55,18 @@ export class CallerInput {
     return this.#playback.playing === undefined && !this.#book.isReplyDue && !this.#entry.isOpen;
   }
 
-  /** Whether silence will be reported. */
+  /** Whether the silence timer runs. */
   get isSilenceWatched(): boolean {
     return this.#cancelSilence !== undefined;
   }
 
-  /** Due replies to input that has no RPC of its own yet. */
+  /** Due replies to input that no RPC awaits yet: speech whose end the server has not noticed, and complete digits not yet sent. */
   get due(): readonly DueReply[] {
     return [...this.listening.due, ...this.#entry.due];
   }
 
   /**
-   * Takes the settings of a closing FINAL; nothing else carries any (G-44). Unset ones fall back to their defaults
+   * Takes the settings of a closing FINAL; nothing else carries any (G-44). Unset fields fall back to their defaults
    * (G-81). Settings that an older RPC sends after a newer one are ignored.
    */
   expect(turn: Turn, answer: Answer): void {
@@ -76,7 +76,7 @@ export class CallerInput {
     this.#askedOn = turn.id;
   }
 
-  /** An RPC is over; digits may have waited for it. */
+  /** An RPC is over: sends the digits that waited for it, if any. */
   turnEnded(turn: Turn): void {
     this.#entry.turnEnded(turn);
   }
@@ -84,8 +84,8 @@ export class CallerInput {
   /**
    * The caller presses a key.
    *
-   * @param cutBefore - drops the unheard prompts of RPCs before this one: the key interrupts them.
-   * @returns whether the platform took it (G-51).
+   * @param cutBefore - drops the unheard prompts of RPCs before `turn`, because the key interrupts them.
+   * @returns whether the platform took the key (G-51).
    */
   press(key: Key, cutBefore: (turn: number) => void): boolean {
     this.#timeline.add('caller', 'presses', { detail: key });
@@ -111,7 +111,7 @@ export class CallerInput {
     const { playing } = this.#playback;
     const { listening } = this;
     const takesVoice = this.#mode !== 'dtmf';
-    // G-50: while a prompt with barge-in plays, the next RPC opens before the last one is over.
+    // G-50: while a prompt with barge-in plays, the next RPC opens before the present one is over.
     const mayListen = takesVoice && !this.#entry.isOpen && (playing === undefined ? !this.#book.isReplyDue : playing.bargeIn);
     if (listening.turn === undefined && mayListen) {
       if (this.#book.nextId > MAX_TURNS) return false;
@@ -124,7 +124,7 @@ export class CallerInput {
     return true;
   }
 
-  /** The server wants nothing more. */
+  /** Takes no more input, because the server wants none. */
   setAside(): void {
     this.listening.setAside();
     this.#entry.cancel();
@@ -137,7 +137,7 @@ export class CallerInput {
     this.listening.stop();
   }
 
-  /** Starts the timer unless it runs; a limit of 0 never reports (G-82). */
+  /** Starts the timer unless it runs already; with a limit of 0, silence is never reported (G-82). */
   #watchSilence(): void {
     if (this.#config.noInputMs <= 0) return;
     this.#cancelSilence ??= this.#clock.after(this.#config.noInputMs, () => {

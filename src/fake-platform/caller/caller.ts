@@ -1,4 +1,4 @@
-// Places one call as the platform does, from SESSION_START to the end, and reports how it went. Connects line, turn
+// Places one call as the platform does, from SESSION_START to the end, and reports the result. Connects line, turn
 // grammar and person; decides nothing about turns itself.
 import { randomUUID } from 'node:crypto';
 import { systemClock, type CancelTimer, type Clock } from '../../base/clock.ts';
@@ -40,35 +40,35 @@ export interface HeldCallOptions {
   readonly allowPartial?: boolean;
   /** What the caller does; default: hears the welcome and hangs up. */
   readonly script?: readonly Step[];
-  /** Chooses the steps after the script; default: the caller hangs up. */
+  /** Chooses the steps after those of the script; default: the caller hangs up. */
   readonly improvise?: Improvise | undefined;
-  /** The caller is a real person, who gets a phone when the call begins; then there is no script. Needs `keepsSound`. */
+  /** Set when a real person is the caller: receives the phone when the call begins. The script is not used. Needs `keepsSound`. */
   readonly onPhone?: ((phone: Phone) => void) | undefined;
   /** See {@link PhoneOptions.onHeard}. */
   readonly onHeard?: ((frame: Uint8Array) => void) | undefined;
-  /** Background noise of the caller, repeated: 16 bit, 8 kHz. Default none. */
+  /** Background noise of the caller, played in a loop: 16 bit, 8 kHz. Default none. */
   readonly noise?: Int16Array | undefined;
-  /** The caller hangs up at this time in any case, ms since the call began; default never. */
+  /** When the caller hangs up whatever else happens, ms since the call began; default never. */
   readonly hangUpAtMs?: number;
-  /** Events that the flow sends at set times in any case (G-72). */
+  /** Events that the flow sends at set times, whatever the caller does (G-72). */
   readonly flowEvents?: readonly FlowEvent[];
   /** How the line behaves; default good. */
   readonly conditions?: LineConditions;
   /**
-   * A turn whose RPC is lost is sent again on a new RPC, a few times at most; on gRPC alone. Default false: the call fails.
-   * What the platform does in that case is not known.
+   * Whether a turn whose RPC is lost is sent again on a new RPC, a few times at most; only on gRPC. Default false: the call fails.
+   * What the platform does after the loss of an RPC is not known.
    */
   readonly repeatsLostTurns?: boolean;
   /** Observes the line, or changes what goes over it; default nothing. */
   readonly overLine?: (line: Line) => Line;
   readonly habits?: PlatformHabits;
-  /** Measures in real time, whatever the pace: a server takes its own time, however fast the call is. */
+  /** Limits in real time, whatever the pace of the call. */
   readonly limits?: Partial<CallLimits>;
   readonly expectations?: readonly Expectation[];
   /** Needed for prompts at rates other than 8 kHz. */
   readonly changeRate?: ChangeRate;
   readonly clock?: Clock;
-  /** How many times faster than `clock` the call goes. Default 1. */
+  /** The speed of the call: how many times faster than `clock`. Default 1. */
   readonly pace?: number;
   /** Ends the call from outside: the caller hangs up at once, outcome `interrupted`. */
   readonly signal?: AbortSignal;
@@ -81,11 +81,11 @@ export interface HeldCallOptions {
   readonly onSound?: () => void;
   /** Receives a function that lists, at any time of the call, the replies that the caller waits for. */
   readonly onBegun?: (due: () => readonly DueReply[]) => void;
-  /** Called when the caller leaves or the call is given up, with the replies waited for until then. */
+  /** Called when the caller leaves or the call is given up, with the replies that the caller still waited for. */
   readonly onGivenUp?: (due: readonly DueReply[]) => void;
-  /** Whether the result holds the sound that was heard and said; both are empty otherwise. Default true. */
+  /** Whether the result holds the sound that was heard and said; if not, both are empty. Default true. */
   readonly keepsSound?: boolean;
-  /** What to keep of the sound of each reply, as it came and before any cut. Default nothing: it costs time and memory. */
+  /** What to keep of the sound of each reply, as it came and before any cut. Default nothing: keeping it costs time and memory. */
   readonly replySound?: ReplySoundWish;
 }
 
@@ -94,34 +94,34 @@ export interface CallOptions extends HeldCallOptions {
   readonly target: string;
   readonly profile: PlatformProfile;
   readonly organizationId: string;
-  /** Default none: the server's default agent answers (G-07). */
+  /** Default: the server's default agent answers (G-07). */
   readonly agentId?: string;
-  /** Default a fresh UUID. */
+  /** Default: a fresh UUID. */
   readonly conversationId?: string;
   /** Opaque text of the administrator's agent configuration; default none. */
   readonly vendorConfig?: string;
   readonly token?: string;
-  /** Send `Bearer TOKEN` (G-03). Default false: the token alone. On a WebSocket it is always so (W-05). */
+  /** Send `Bearer TOKEN` (G-03). Default false: the token alone. A WebSocket always sends `Bearer TOKEN` (W-05). */
   readonly bearer?: boolean;
-  /** PEM of the only authorities trusted; default those of Node. */
+  /** PEM of the only authorities trusted; default: those of Node. */
   readonly certificateAuthority?: Uint8Array;
-  /** Name the certificate must carry; default the target's host. */
+  /** Name that the certificate must carry; default: the target's host. */
   readonly serverName?: string;
-  /** Silence after which the platform reports it where the server cannot say when (W-14), ms; 0 never. Default 5000. */
+  /** Silence after which the platform reports NO_INPUT on a wire that cannot carry the server's time (W-14), ms; 0 never. Default 5000. */
   readonly noInputMs?: number;
 }
 
 export interface CallResult extends LostTurns {
-  /** The call reached its end, and every expectation was met. Breaches of the contract alone do not make it false. */
+  /** Whether the call reached its end and every expectation was met. Breaches of the contract alone do not make this false. */
   readonly ok: boolean;
   readonly outcome: CallOutcome;
-  /** ms on the call's own clock, like all times of the call. */
+  /** ms on the clock of the call, like all times of the call. */
   readonly durationMs: number;
-  /** How many times faster than real time it went. */
+  /** How many times faster than real time the call went. */
   readonly pace: number;
   readonly timeline: readonly TimelineEvent[];
   readonly replies: readonly Reply[];
-  /** The event with which the server ended the call, if it did. */
+  /** Set when the server ended the call: its terminal event. */
   readonly terminal: Ending | undefined;
   /** The steps of the script that began, in order. */
   readonly steps: readonly StepMark[];
@@ -137,7 +137,7 @@ export interface CallResult extends LostTurns {
 /**
  * Places one call and waits for its end, which comes within the limits.
  *
- * @throws RangeError when the target is no address, or a line cannot have such conditions. All other failures are findings of the result.
+ * @throws RangeError when `target` is no address or `conditions` are out of range. All other failures are findings of the result.
  */
 export async function placeCall(options: CallOptions): Promise<CallResult & { readonly conversationId: string }> {
   const target = parseTarget(options.target);
@@ -168,14 +168,13 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
 /**
  * Runs one call over an open line. The line stays open.
  *
- * @param address - what the timeline calls the other side.
- * @throws RangeError when a line cannot have such conditions.
+ * @param address - the name of the other side in the timeline.
+ * @throws RangeError when `conditions` are out of range.
  */
 export function holdCall(line: Line, address: string, options: HeldCallOptions): Promise<CallResult> {
   return holdInTime(line, address, options, timeOf(options));
 }
 
-/** The clock of a call and the limits on it. */
 interface CallTime {
   readonly clock: Clock;
   readonly limits: CallLimits;
@@ -192,7 +191,7 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
   const { conditions = {}, pace = 1, repeatsLostTurns = false } = options;
   checkConditions(conditions);
   const clock = new CallClock(time.clock);
-  // An observer sees turns, however many RPCs one takes.
+  // Observers see the repeating line: one turn, even when the turn takes several RPCs.
   const repeating = repeatingLine(given, { clock, repeatsLostTurns, pace });
   const line = underConditions(options.overLine?.(repeating) ?? repeating, conditions, clock);
   const { limits } = time;
@@ -223,11 +222,11 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
       onOver: (outcome) => over(outcome),
     });
     line.watch?.((breach) => grammar.take(breach));
-    // A prompt may play while nothing else is under way; nobody hears the rest of it (W-2A).
+    // The connection may end while no turn is open; the rest of a prompt that still plays is not heard then (W-2A).
     line.watchEnd?.(({ code, message }) => grammar.fail(code, message, false));
     grammar.listening.microphone.noise = options.noise;
     const { script = [], onPhone, onHeard } = options;
-    // Beside a real person, the one of the script never makes up its mind.
+    // With a real person on the phone, the scripted person never gets a step.
     const improvise = onPhone === undefined ? options.improvise : () => new Promise<Step>(() => undefined);
     const person = new Person({ script, improvise, clock, timeline, grammar, answerLimitMs });
     const leave = (outcome: CallOutcome): void => {
@@ -286,7 +285,7 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
   });
 }
 
-/** Schedules everything that has its own time on a call. @returns cancels what has not happened yet. */
+/** Schedules everything that happens at a set time of the call. @returns a function that cancels what has not happened yet. */
 function plan(
   clock: CallClock,
   { hangUpAtMs, flowEvents = [], conditions = {} }: HeldCallOptions,

@@ -1,4 +1,4 @@
-// Whether a call, or the part of it that one step caused, meets the expectations. Knows results, no calls.
+// Whether a call, or the part of a call that one step caused, meets the expectations. Knows results, no calls.
 import type { TerminalEvent } from './answer.ts';
 import { type ExpectedOutcome, type Expectation, isExpectedValue } from './expectation.ts';
 import type { Finding, CallOutcome } from './finding.ts';
@@ -10,24 +10,24 @@ import type { Reply } from './turn.ts';
 export interface Unmet {
   readonly expected: string;
   readonly found: string;
-  /** The RPC on which it was seen, counted from 1; undefined for the whole call. */
+  /** The RPC on which the fault was seen, counted from 1; undefined when the whole call is at fault. */
   readonly turn?: number;
 }
 
 /** The part of a call's result that expectations are about. */
 export interface Expectable {
-  /** `open`: the call continued after this part of it. */
+  /** `open`: the call continued after this part. */
   readonly outcome: CallOutcome | 'open';
   readonly heardTexts: readonly string[];
   readonly replies: readonly Reply[];
-  /** The event with which the server ended the call, if it did. */
+  /** Set when the server ended the call: its terminal event. */
   readonly terminal?: TerminalEvent | undefined;
   readonly findings?: readonly Finding[];
   /** Names of the custom events that the server sent, in order (G-73). */
   readonly customEvents?: readonly string[];
-  /** The step that caused it, if one did. */
+  /** Set when a step caused this part of the call. */
   readonly mark?: StepMark | undefined;
-  /** How many times faster than real time the call went: servers are measured in real time. Default 1. */
+  /** How many times faster than real time the call went. Default 1. */
   readonly pace?: number;
 }
 
@@ -38,7 +38,7 @@ const MISSED = {
   unknown: 'the prompts were over before their text was known',
 };
 
-/** The expectations that a call did not meet. Texts must be heard in the order they are expected in. */
+/** The expectations that a call did not meet. Texts must be heard in the order of their expectations. */
 export function unmetExpectations(expectations: readonly Expectation[], call: Expectable): readonly Unmet[] {
   const unmet: Unmet[] = [];
   let from = 0;
@@ -53,7 +53,7 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
         break;
       }
       case 'no_text':
-        // Without any text, nobody can know what was not said.
+        // A call without any text does not show what was not said.
         if (call.heardTexts.length === 0 && call.replies.some(({ prompts, wasHeard }) => prompts > 0 && wasHeard))
           unmet.push({ expected, found: heardAfter([], 0) });
         unmet.push(
@@ -114,7 +114,7 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
   return unmet;
 }
 
-/** Replies of a bot that failed, unless a failure is expected: the server marks them where it reveals its texts. */
+/** Replies in which the server apologizes for its bot; none when an apology is expected. Only a server that reveals texts marks them. */
 export function apologies(expectations: readonly Expectation[], replies: readonly Reply[]): readonly Unmet[] {
   if (expectations.some(({ kind }) => kind === 'apology')) return [];
   return replies
@@ -130,7 +130,7 @@ function replyName({ kind, turn }: Pick<Reply, 'kind' | 'turn'>): string {
   return `the reply to ${kind} (#${String(turn)})`;
 }
 
-/** A caller who hangs up after the server's terminal event only skips the rest of the farewell. */
+/** A caller who hangs up after the server's terminal event skips the rest of the farewell: no `hung_up`. */
 function hasEndedAs({ outcome, terminal }: Expectable, expected: ExpectedOutcome): boolean {
   return outcome === expected && (expected !== 'hung_up' || terminal === undefined);
 }
@@ -142,7 +142,7 @@ function outcomeText({ outcome, terminal }: Expectable): string {
   return `the call was ${outcome.replace('_', ' ')}${late}`;
 }
 
-/** A server takes its own time, however fast the call is, and is measured by that. */
+/** Latencies count in real time, because a server is no faster when the pace of the call is. */
 function lateReplies({ replies, pace = 1 }: Expectable, belowMs: number, expected: string): readonly Unmet[] {
   const measured = replies.flatMap((reply) => (reply.latencyMs === undefined ? [] : [{ reply, realMs: reply.latencyMs / pace }]));
   if (measured.length === 0) return [{ expected, found: 'no reply was measured' }];

@@ -1,5 +1,5 @@
-// What a call, or one step of it, should cause: the one model for options of the command line and for scenario
-// files. Knows no results; expectation-check.ts decides whether one is met.
+// What a call, or one step of it, should cause: the same model for options of the command line and for scenario
+// files. Knows no results; expectation-check.ts decides whether an expectation is met.
 import type { JsonValue } from '../../base/json.ts';
 import type { FindingCode } from './finding.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -7,9 +7,9 @@ import { isDeepStrictEqual } from 'node:util';
 const SLASHES = /^\/(?<source>.+)\/(?<flags>[a-z]*)$/su;
 
 /**
- * `/pattern/flags`, or words that must occur in the text, in any case.
+ * The regular expression of `/pattern/flags`, or of words that must occur in the text, ignoring case.
  *
- * @throws RangeError with a sentence for the user when it is no regular expression.
+ * @throws RangeError with a sentence for the user when the regular expression is not valid.
  */
 export function textPattern(written: string): RegExp {
   return slashed(written) ?? new RegExp(written.replaceAll(/[\\^$.*+?()[\]{}|]/gu, String.raw`\$&`), 'iu');
@@ -25,20 +25,20 @@ export function isExpectedValue(expected: JsonValue, found: JsonValue | undefine
 /**
  * The regular expression of a text between slashes; undefined for another text.
  *
- * @throws RangeError with a sentence for the user when it is not a valid one.
+ * @throws RangeError with a sentence for the user when the regular expression is not valid.
  */
 function slashed(written: string): RegExp | undefined {
   const parts = SLASHES.exec(written)?.groups;
   if (parts === undefined) return undefined;
   try {
-    // Without g and y, which keep state between matches.
+    // Without the flags g and y, which keep state between matches.
     return new RegExp(parts['source'] ?? '', (parts['flags'] ?? '').replaceAll(/[gy]/gu, ''));
   } catch (cause) {
     throw new RangeError(`"${written}" is no regular expression: ${cause instanceof Error ? cause.message : 'no reason given'}`, { cause });
   }
 }
 
-/** The intended ways for a call to end. `hung_up`: by the caller, without a terminal event. `lost`: see line conditions. */
+/** The intended ways for a call to end. `hung_up`: by the caller, without a terminal event. `lost`: see `LineConditions`. */
 export type ExpectedOutcome = 'transferred' | 'ended' | 'hung_up' | 'lost';
 
 /** One expectation, with the words the user wrote. */
@@ -46,10 +46,10 @@ export type Expectation = { readonly written: string } & (
   | { readonly kind: 'text'; readonly pattern: RegExp }
   | { readonly kind: 'no_text'; readonly pattern: RegExp }
   | { readonly kind: 'outcome'; readonly outcome: ExpectedOutcome }
-  /** A member of the data beside the terminal event, such as the summary of a transfer (G-79); `isJson`: or the JSON text of it. */
+  /** A member of the data beside the terminal event, such as the summary of a transfer (G-79); `isJson`: `value` may be its JSON text. */
   | { readonly kind: 'data'; readonly name: string; readonly value: JsonValue; readonly isJson?: boolean }
   | { readonly kind: 'latency'; readonly belowMs: number }
-  /** Silence between two sounds of one reply. */
+  /** Every silence between two sounds of one reply is shorter. */
   | { readonly kind: 'gap'; readonly belowMs: number }
   /** No prompt clips. The call must collect facts about the sound of its replies. */
   | { readonly kind: 'no_clipping' }
@@ -57,9 +57,9 @@ export type Expectation = { readonly written: string } & (
   | { readonly kind: 'sound'; readonly known: Int16Array }
   /** The event with which the server ends the call has this name (G-79). */
   | { readonly kind: 'ending_name'; readonly pattern: RegExp }
-  /** The server sends a custom event of this name to the flow (G-73); several come in the order they are expected in. */
+  /** The server sends a custom event of this name to the flow (G-73). Several must come in the order of their expectations. */
   | { readonly kind: 'custom_event'; readonly pattern: RegExp }
-  /** Prompts heard; a streamed reply counts as one. */
+  /** Number of prompts heard; a streamed reply counts as one. */
   | { readonly kind: 'prompts'; readonly least: number; readonly most: number }
   /** No breach of the contract except these. */
   | { readonly kind: 'no_findings'; readonly allowed: readonly FindingCode[] }
@@ -79,7 +79,7 @@ export const EXPECTATION_FORMS =
  * Reads one expectation in one of the {@link EXPECTATION_FORMS}. A `data` value between slashes is a pattern;
  * a number, or anything else that is not a text, is written as JSON.
  *
- * @throws RangeError with a sentence for the user when the text is none of these.
+ * @throws RangeError with a sentence for the user when `written` has none of these forms.
  */
 export function parseExpectation(written: string): Expectation {
   switch (written) {

@@ -7,7 +7,7 @@ import type { TerminalEvent } from './answer.ts';
  */
 export type CallOutcome = 'transferred' | 'ended' | 'hung_up' | 'lost' | 'failed' | 'interrupted';
 
-/** The event with which the server ended a call, and its RPC, counted from 1. */
+/** The terminal event with which the server ended a call; `turn` is its RPC, counted from 1. */
 export type Ending = TerminalEvent & { readonly turn: number };
 /** Every name a finding can have. */
 export const FINDING_CODES = [
@@ -54,7 +54,7 @@ export const FINDING_CODES = [
   'input_settings_missing',
   'routing_hint_invalid',
   'prompt_unplayable',
-  // Breaches that only a WebSocket can have.
+  // Breaches that are possible only on a WebSocket.
   'envelope_wrong',
   'sequence_broken',
   'answer_unasked',
@@ -68,21 +68,21 @@ export type FindingCode = (typeof FINDING_CODES)[number];
 /** One thing that was wrong. */
 export interface Finding {
   readonly code: FindingCode;
-  /** The rule of the contract it breaks, such as `G-42`; undefined for failures of the connection. */
+  /** The rule of the contract that was broken, such as `G-42`; undefined for failures of the connection. */
   readonly rule?: string;
   readonly message: string;
-  /** The RPC it was seen on, counted from 1. */
+  /** The RPC on which the finding was made, counted from 1; undefined when it belongs to none. */
   readonly turn?: number;
   /** ms since the call began. */
   readonly atMs: number;
-  /** True when the call ended because of it. */
+  /** True when the finding ended the call. */
   readonly fatal: boolean;
 }
 
 /** Most findings kept of one call. */
 const MAX_FINDINGS = 200;
 
-/** Collects the findings of one call: each code once per RPC, bounded. */
+/** Collects the findings of one call: each code once per RPC, up to a limit. */
 export class Findings {
   readonly #found: Finding[] = [];
   readonly #seen = new Set<string>();
@@ -92,7 +92,7 @@ export class Findings {
     this.#onFound = onFound;
   }
 
-  /** Adds a finding unless the same RPC already has it. */
+  /** Adds a finding unless its RPC already has one with the same code. */
   add(finding: Finding): void {
     const name = `${finding.code}/${String(finding.turn ?? 0)}`;
     if (this.#seen.has(name) || this.#found.length >= MAX_FINDINGS) return;

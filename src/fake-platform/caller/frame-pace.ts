@@ -1,9 +1,9 @@
-// The pace of caller audio: 50 frames a second, each with its own due time, so that late timers never add up. Knows no audio.
+// The pace of caller audio: 50 frames a second, each with its own due time, so that delays of timers never add up. Knows no audio.
 import type { CancelTimer } from '../../base/clock.ts';
 import { FRAME_MS } from '../../speech/audio-format.ts';
 import type { CallClock } from './call-clock.ts';
 
-/** Frames sent at once after a stall; the time of a longer stall (a suspended machine) is skipped. */
+/** Most frames sent at once after a stall: 5 s. After a longer one (a suspended machine), all missed frames are skipped. */
 const MAX_BURST = 250;
 
 /** The pace of one call. `stop` must be called at the end. */
@@ -20,12 +20,12 @@ export class FramePace {
     this.#onFrame = onFrame;
   }
 
-  /** When the next frame is due, ms since the call began; during `onFrame`, the one after the present frame. */
+  /** When the next frame is due, ms since the call began. During `onFrame`, this is the frame after the present one. */
   get nextMs(): number {
     return this.#nextMs;
   }
 
-  /** Starts with the first frame after this time; does nothing when it already runs. */
+  /** Starts; the first frame is due in `inMs`. Does nothing while the pace runs. */
   start(inMs = 0): void {
     if (this.#isRunning) return;
     this.#isRunning = true;

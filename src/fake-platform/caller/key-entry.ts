@@ -15,16 +15,16 @@ const DEFAULT_INTER_DIGIT_MS = 3000;
 const MAX_KEYS = 64;
 
 export interface DigitRules {
-  /** Longest pause after a key, ms; 0 takes 3000. */
+  /** Longest pause after a key, ms; 0 means 3000. */
   readonly interDigitMs: number;
   readonly terminator: Key | undefined;
-  /** Number of keys; 0 for any. */
+  /** Number of keys that complete the entry; 0 for no such number. */
   readonly digits: number;
-  /** Whether the terminator is sent as the last key; not known of the platform (G-67), default false. */
+  /** Whether the terminator is sent as the last key; what the platform does is not known (G-67). Default false. */
   readonly terminatorIncluded?: boolean;
 }
 
-/** Collects one entry, beginning with its first key; of no use after `onCollected`. */
+/** Collects one entry, beginning with its first key. Cannot be used again after `onCollected`. */
 export class DigitCollector {
   readonly #clock: CallClock;
   readonly #rules: DigitRules;
@@ -86,7 +86,7 @@ export class KeyEntry {
   readonly #book: TurnBook;
   readonly #habits: PlatformHabits;
   #collector: DigitCollector | undefined;
-  /** The RPC of START_OF_DTMF; the digits wait for its completion, as in the reference exchange. */
+  /** The RPC of START_OF_DTMF. The digits wait until this RPC is completed, as in the reference exchange. */
   #startTurn: Turn | undefined;
   #collected: { readonly keys: readonly Key[]; readonly atMs: number } | undefined;
 
@@ -102,19 +102,19 @@ export class KeyEntry {
     return this.#collector !== undefined;
   }
 
-  /** The reply to complete digits that could not be sent yet. */
+  /** The reply that is due to complete digits which could not be sent yet. */
   get due(): readonly DueReply[] {
     return this.#collected === undefined ? [] : [{ kind: 'dtmf', waitedMs: this.#clock.nowMs() - this.#collected.atMs }];
   }
 
-  /** Takes a key into the open entry. @returns false when the entry already has all its keys. */
+  /** Takes a key into the open entry. @returns false when no entry is open or the entry is complete. */
   add(key: Key): boolean {
     if (this.#collector?.isCollecting !== true) return false;
     this.#collector.press(key);
     return true;
   }
 
-  /** Why the platform does not take the first key of an entry now; undefined when it does. */
+  /** Why the platform does not take the first key of an entry now; undefined when the platform takes it. */
   refusal(playing: Playing | undefined, isAwaiting: boolean): string | undefined {
     if (this.isOpen) return 'the entry is complete and not yet answered';
     if (playing?.bargeIn === false) return 'the prompt may not be interrupted (G-51)';
@@ -125,7 +125,7 @@ export class KeyEntry {
    * The first key of an entry.
    *
    * @param listeningTurn - the RPC that listens, if any; it is half-closed.
-   * @param isBargeIn - a prompt plays: START_OF_DTMF then goes on the listening RPC, else on its own (G-54, G-60).
+   * @param isBargeIn - whether a prompt plays: START_OF_DTMF is then sent on the listening RPC, else on a new one (G-54, G-60).
    */
   begin(key: Key, config: InputConfig, listeningTurn: Turn | undefined, isBargeIn: boolean): void {
     const isDirect = this.#habits.singleDigitDirect === true && config.digits === 1;
@@ -147,7 +147,7 @@ export class KeyEntry {
     this.#collector.press(key);
   }
 
-  /** An RPC is over; if it carried START_OF_DTMF, the digits may go. */
+  /** An RPC is over: sends the digits if the RPC carried START_OF_DTMF. */
   turnEnded(turn: Turn): void {
     if (turn !== this.#startTurn) return;
     this.#startTurn = undefined;
@@ -165,7 +165,7 @@ export class KeyEntry {
     const collected = this.#collected;
     if (collected === undefined || this.#startTurn !== undefined) return;
     this.cancel();
-    // The caller waits since the last key, however long the server delays the digits.
+    // Latency counts from the end of the entry, however long the server delays the digits.
     this.#book.ask('dtmf', { kind: 'dtmf', keys: collected.keys }, collected.atMs);
   }
 }

@@ -3,7 +3,7 @@ import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw, encodeMulaw } from '../../speech/g711.ts';
 import type { Reply } from './turn.ts';
 
-/** Below this, 42 dB under full scale, nobody hears anything on a phone. */
+/** Samples below this value, 42 dB under full scale, are inaudible on a phone. */
 const QUIET_BELOW = 256;
 /** How much of a known prompt must match for it to count as begun, samples: 20 ms, at most one frame. */
 const ANCHOR_SAMPLES = 160;
@@ -15,8 +15,8 @@ export interface SoundFault {
 }
 
 /**
- * What is wrong with a known prompt in the replies; undefined when one of them contains all of it. Both are compared
- * after µ-law quantization, because a phone plays that and a server may send finer samples.
+ * What is wrong with a known prompt in the replies; undefined when one of them contains all of it. The prompt and the replies
+ * are compared after µ-law quantization, as a phone plays them: a server may send finer samples.
  *
  * @param known - 8 kHz.
  */
@@ -54,15 +54,15 @@ function msText(samples: number): string {
 }
 
 /**
- * Where a known sound begins in what was heard, samples; undefined when it does not. The first 20 ms from its first loud
- * sample decide, so that a sound which breaks off later is found, too.
+ * The index in `heard` at which a known sound begins; undefined when it does not occur. Only the 20 ms from the first loud sample
+ * of the sound must match, so that a sound which breaks off later is found, too.
  */
 function findSound(heard: Int16Array, known: Int16Array): number | undefined {
   const loud = known.findIndex((sample) => Math.abs(sample) >= QUIET_BELOW);
   if (loud === -1) return undefined;
   const [all, anchor] = [bytesOf(heard), bytesOf(known.subarray(loud, loud + ANCHOR_SAMPLES))];
   const size = Int16Array.BYTES_PER_ELEMENT;
-  // The first loud sample cannot come before the sound can begin, and lies on a whole sample.
+  // The quiet samples before the anchor need room in `heard`; a match must begin at the first byte of a sample.
   let at = all.indexOf(anchor, loud * size);
   while (at !== -1 && at % size !== 0) at = all.indexOf(anchor, at + 1);
   return at === -1 ? undefined : at / size - loud;

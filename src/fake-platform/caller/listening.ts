@@ -35,7 +35,7 @@ export class Listening {
     return this.#turn;
   }
 
-  /** The reply that is due to the caller's speech, until the server has noticed the end of the speech. */
+  /** The reply that is due to the caller's speech; listed here until the server has noticed the end of the speech. */
   get due(): readonly DueReply[] {
     if (this.#turn === undefined || this.#lastSpeechMs === undefined || this.microphone.isSpeaking) return [];
     return [{ kind: 'speech', waitedMs: this.#clock.nowMs() - this.#lastSpeechMs }];
@@ -47,7 +47,7 @@ export class Listening {
   }
 
   /**
-   * Opens a listening RPC: silence frames from now on, speech when the caller speaks (G-23, G-35). The first one of a
+   * Opens a listening RPC: silence frames from now on, speech when the caller speaks (G-23, G-35). The first such RPC of a
    * call carries the audio format alone and then the probes; no later frame names a format (G-32, G-33).
    */
   open(): Turn {
@@ -64,13 +64,13 @@ export class Listening {
     return turn;
   }
 
-  /** The caller's audio is complete: stop at once, half-close and wait for the reply (G-38). Without speech, no wait is measured. */
+  /** The caller's audio is complete: stop at once, half-close and wait for the reply (G-38). Without speech, no latency is measured. */
   complete(): void {
     const turn = this.take();
     if (turn !== undefined) this.#book.await(turn, this.#lastSpeechMs);
   }
 
-  /** The caller's input goes on another RPC: half-close; no reply is expected. */
+  /** The caller's input is sent on another RPC: half-closes the present one, whose reply is not awaited. */
   setAside(): void {
     const turn = this.take();
     if (turn !== undefined) this.#book.setAside(turn);
@@ -84,12 +84,12 @@ export class Listening {
     return turn;
   }
 
-  /** Stops sending on the present RPC without closing it, as the platform does after START_OF_INPUT as CHUNK (G-39). */
+  /** Stops sending on the present RPC without closing it, as the platform does after a START_OF_INPUT of type CHUNK (G-39). */
   mute(): void {
     this.#isMuted = true;
   }
 
-  /** An RPC starts again on another one: what a server asked for on the first no longer applies. */
+  /** A lost turn starts again on a new RPC: what the server asked for on the lost RPC no longer applies. */
   beginAnew(turn: Turn): void {
     if (turn === this.#turn) this.#isMuted = false;
   }
@@ -109,7 +109,7 @@ export class Listening {
     } else if (isSpeech) {
       this.#dropped += 1;
     }
-    // The RPC continues with silence while the caller may not be heard, so that its pace never breaks.
+    // While the caller may not be heard, the RPC gets silence, so that frames keep their pace.
     turn?.line.send({ kind: 'audio', audio: isHeard ? audio : SILENT_FRAME });
   }
 }

@@ -5,12 +5,12 @@ import { MULAW_SILENCE, MULAW_TO_LINEAR, decodeMulaw, encodeMulaw } from '../../
 import type { CallClock } from './call-clock.ts';
 import { FramePace } from './frame-pace.ts';
 
-/** Frames that are collected before the first one is read: 60 ms, longer than most gaps of a browser. */
+/** Frames that are collected before the first one is read: 60 ms, longer than most gaps in the sound from a browser. */
 const START_FRAMES = 3;
 /** Most frames kept, 200 ms: a writer that is faster than the reader must not make the sound late. */
 const MAX_FRAMES = 10;
 
-/** Bounded; every method is cheap enough to be called per frame. */
+/** A jitter buffer for frames. Bounded; every method is cheap enough to be called per frame. */
 export class JitterBuffer {
   #frames: Uint8Array[] = [];
   #isFilling = true;
@@ -22,7 +22,7 @@ export class JitterBuffer {
     if (this.#frames.length > MAX_FRAMES) this.#frames = this.#frames.slice(-START_FRAMES);
   }
 
-  /** The next frame; undefined: none has come in time, and the buffer fills again. */
+  /** The next frame; undefined when none has come in time. The buffer then fills again. */
   take(): Uint8Array | undefined {
     const frame = this.#isFilling ? undefined : this.#frames.shift();
     if (frame === undefined) this.#isFilling = true;
@@ -31,7 +31,7 @@ export class JitterBuffer {
 }
 
 export interface Frame {
-  /** 160 bytes of µ-law; shared when it is silence, so never change it. It includes background noise. */
+  /** 160 bytes of µ-law, background noise included. Silence is shared, so never change the bytes. */
   readonly audio: Uint8Array;
   /** True up to the last voiced frame of an utterance: trailing silence does not count as speech. */
   readonly isSpeech: boolean;
@@ -45,12 +45,12 @@ interface Utterance {
   frame: number;
 }
 
-/** A frame is voiced when one of its samples reaches this; 1/64 of full scale is above the noise of any recording. */
+/** A frame is voiced when one of its samples reaches this value: 1/64 of full scale, above the noise of any recording. */
 const VOICED_PEAK = 512;
 
 /** A frame of silence; shared, so never change it. */
 export const SILENT_FRAME: Uint8Array = new Uint8Array(FRAME_SAMPLES).fill(MULAW_SILENCE);
-/** Most frames are this one: thousands of calls share it. */
+/** Most frames are silence, so thousands of calls share this one. */
 const SILENCE: Frame = { audio: SILENT_FRAME, isSpeech: false };
 
 /** The microphone of one call. `stop` must be called at the end. */
@@ -63,7 +63,7 @@ export class Microphone {
   #live: JitterBuffer | undefined;
   #wanted = false;
   #noiseAt = 0;
-  /** Background noise, repeated: 16 bit, 8 kHz. */
+  /** Background noise, played in a loop: 16 bit, 8 kHz. Undefined: none. */
   noise: Int16Array | undefined;
 
   /** @param onFrame - called for every frame while frames are wanted or the caller speaks. */
@@ -83,7 +83,7 @@ export class Microphone {
     else this.#rest();
   }
 
-  /** Frames of 160 bytes from a person's own microphone, taken while no utterance is spoken; where none comes, it is silent. */
+  /** Frames of 160 bytes from a person's own microphone, used while no utterance is spoken. A missing frame counts as silence. */
   set live(frames: JitterBuffer) {
     this.#live = frames;
     this.#pace.start();
@@ -98,7 +98,7 @@ export class Microphone {
    * The caller starts to speak with the next frame. One utterance at a time: a second one replaces the first.
    *
    * @param mulaw - µ-law, 8 kHz, no header.
-   * @param onEnd - called when its last frame is due.
+   * @param onEnd - called when the last frame of the utterance is due.
    */
   speak(mulaw: Uint8Array, onEnd: () => void): void {
     this.#endSpeech();
@@ -133,14 +133,14 @@ export class Microphone {
     this.#utterance = undefined;
   }
 
-  /** No frames are made that nobody wants. */
+  /** Stops making frames when nobody wants any. */
   #rest(): void {
     if (!this.#wanted && this.#utterance === undefined && this.#live === undefined) this.#pace.stop();
   }
 
   #emit(): void {
     const utterance = this.#utterance;
-    // Taken during an utterance, too, so that it is not late afterwards.
+    // Taken during an utterance, too: otherwise the live sound would be late after it.
     const live = this.#live?.take();
     if (utterance === undefined) {
       if (live !== undefined) this.#emitLive(live);

@@ -1,5 +1,5 @@
 // The person on the phone: works through the script step by step, and hangs up after the reply to the last step.
-// Knows whose turn it is and what is heard; knows no RPC except its number.
+// Knows whose turn it is and what is heard; knows RPCs only by their numbers.
 import type { CancelTimer } from '../../base/clock.ts';
 import { FRAME_MS } from '../../speech/audio-format.ts';
 import type { CallClock } from './call-clock.ts';
@@ -9,12 +9,12 @@ import { KEY_INTERVAL_MS, type Improvise, type Step, type StepMark } from './scr
 import type { Timeline } from './timeline.ts';
 import type { TurnGrammar } from './turn-grammar.ts';
 
-/** How long people take to notice that it is their turn, ms; the server meanwhile gets silence (G-35). */
+/** How long people take to notice that it is their turn, ms; meanwhile the server gets silence (G-35). */
 const REACTION_MS = 200;
 
 export interface PersonOptions {
   readonly script: readonly Step[];
-  /** Chooses the steps after the script; undefined: the caller hangs up. */
+  /** Chooses the steps after those of the script; undefined: the caller hangs up. */
   readonly improvise: Improvise | undefined;
   readonly clock: CallClock;
   readonly timeline: Timeline;
@@ -33,11 +33,11 @@ export class Person {
   readonly #marks: OpenMark[] = [];
   #next = 0;
   #isThinking = false;
-  /** A step has begun and not ended. */
+  /** Whether a step is under way. */
   #isBusy = false;
-  /** The RPC from which on a reply answers the last step; undefined when none is due. */
+  /** A reply on this RPC or a later one answers the last step; undefined when no reply is due. */
   #dueFrom: number | undefined = 1;
-  /** Why it is unknown when the word of the next step is heard; undefined while it is known. */
+  /** Why the moment of the next step's `interruptWord` is unknown; undefined when it is known or not needed. */
   #missedWord: StepMark['missedWord'];
   #cancelTimer: CancelTimer = () => undefined;
   #cancelPatience: CancelTimer = () => undefined;
@@ -59,7 +59,7 @@ export class Person {
     this.#cancelPatience();
   }
 
-  /** Something changed: begins the next step if its time has come. */
+  /** Something changed: begins the next step when its time has come. */
   goOn(): void {
     if (this.#isBusy || this.#dueFrom !== undefined) return;
     const { improvise, clock, grammar } = this.#options;
@@ -97,7 +97,7 @@ export class Person {
     });
   }
 
-  /** When the step begins, whatever plays then, ms since the call began; undefined when it waits for its turn. */
+  /** When the step interrupts the prompt, ms since the call began; undefined when the step waits for the caller's turn. */
   #interruption({ interruptMs, interruptWord }: Step, { turn: id, turnStartMs }: Playing): number | undefined {
     if (interruptMs !== undefined) return turnStartMs + interruptMs;
     const turn = this.#options.grammar.book.all[id - 1];
@@ -115,12 +115,12 @@ export class Person {
     this.#cancelPatience();
   }
 
-  /** @param number - of the step; ignored when another timer has begun that step already. */
+  /** @param number - the index of the step in the script. Does nothing when another timer has begun that step already. */
   #begin(step: Step, number: number): void {
     const { grammar, clock } = this.#options;
     const { book, inputTurn, playing } = grammar;
     if (this.#isBusy || number !== this.#next) return;
-    // The server ended the call when the caller was about to act: only its farewell is left (G-76).
+    // The server ended the call when the caller was about to act: only the farewell is left (G-76).
     if (grammar.terminal !== undefined) return;
     if (this.#next < this.#script.length) {
       const fromTurn = step.kind === 'press' || step.kind === 'send_event' ? book.nextId : inputTurn;
@@ -183,7 +183,7 @@ export class Person {
       if (dropped > before.dropped) {
         timeline.add('platform', 'drops_speech', { detail: `${String((dropped - before.dropped) * FRAME_MS)} ms` });
       }
-      // Speech of which nothing was sent gets no answer.
+      // Speech that was dropped as a whole gets no answer.
       if (sent === before.sent) {
         this.#dueFrom = undefined;
         this.#noteDropped();
@@ -208,7 +208,7 @@ export class Person {
       this.#done();
       return;
     }
-    // The digits go on an RPC that is not open yet, whichever RPC carries START_OF_DTMF.
+    // The digits are sent on an RPC that is not open yet, whichever RPC carries START_OF_DTMF.
     if (this.#options.grammar.press(key)) this.#dueFrom = firstTurn;
     else this.#noteDropped();
     if (rest.length === 0) {
@@ -229,7 +229,7 @@ export class Person {
   }
 }
 
-/** What is known of a reply so far. */
+/** The part of a reply that is known so far. */
 interface SpokenReply {
   readonly texts: readonly string[];
   /** Length of all its audio, ms. */
@@ -239,11 +239,11 @@ interface SpokenReply {
 }
 
 /**
- * When the word begins: as far into the sound as its first letter is into the text. Sound without text, such as a chime,
+ * Estimates when a word begins: as far into the sound as its first letter is into the text. Sound without text, such as a chime,
  * and long pauses make the estimate worse.
  *
- * @param word - one word or several, in any case.
- * @returns ms; `unknown` while the reply is incomplete, `never` when its text does not contain the word.
+ * @param word - one word or several; upper and lower case are the same.
+ * @returns ms since the reply began; `unknown` while the reply is incomplete, `never` when its text does not contain the word.
  */
 export function wordMoment({ texts, audioMs, isWhole }: SpokenReply, word: string): number | 'unknown' | 'never' {
   if (!isWhole) return 'unknown';

@@ -1,5 +1,5 @@
-// The phone of a caller who is a real person: sound in both directions, keys and hang-up, at any moment of a call. What the platform makes
-// of them is decided by the turn grammar, as for every other caller.
+// The phone of a caller who is a real person: sound in both directions, keys and hang-up, at any moment of a call. The turn grammar
+// decides what the platform takes, as for every other caller.
 import { FRAME_MS, FRAME_SAMPLES } from '../../speech/audio-format.ts';
 import { encodeMulaw } from '../../speech/g711.ts';
 import type { CallClock } from './call-clock.ts';
@@ -11,9 +11,9 @@ import type { TurnGrammar } from './turn-grammar.ts';
 
 /** What the person may do; nothing happens after the end of the call. */
 export interface Phone {
-  /** Takes a frame of the person's microphone: 160 bytes of µ-law, 8 kHz. Silence where none comes in time. */
+  /** Takes a frame of the person's microphone: 160 bytes of µ-law, 8 kHz. A frame that does not come in time counts as silence. */
   hear(frame: Uint8Array): void;
-  /** Speaks a ready sound in place of the microphone, µ-law, 8 kHz; a second one replaces the first. */
+  /** Speaks a recorded sound in place of the microphone, µ-law, 8 kHz; a second one replaces the first. */
   say(mulaw: Uint8Array, label: string): void;
   press(key: Key): void;
   hangUp(): void;
@@ -23,7 +23,7 @@ export interface PhoneOptions {
   readonly clock: CallClock;
   readonly timeline: Timeline;
   readonly grammar: TurnGrammar;
-  /** Called with each 20 ms that the person hears, µ-law, 8 kHz, once they have played; not for silence. */
+  /** Called with every 20 ms that the person has heard, µ-law, 8 kHz; not while no prompt plays. */
   readonly onHeard?: ((frame: Uint8Array) => void) | undefined;
   readonly onHangUp: () => void;
 }

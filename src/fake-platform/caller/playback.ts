@@ -5,16 +5,16 @@ import type { CallClock } from './call-clock.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 
 export interface Sound {
-  /** The RPC it came on. */
+  /** The RPC on which the sound came. */
   readonly turn: number;
   /** 8 kHz, 16 bit, mono. */
   readonly samples: Int16Array;
   readonly bargeIn: boolean;
-  /** A later reply cancels it: it came in a PARTIAL (G-45). Default false. */
+  /** True for a sound of a PARTIAL that a later reply cancels (G-45). Default false. */
   readonly isCancellable?: boolean;
 }
 
-/** A sound with its place on the time axis; both ends in samples since the call began. */
+/** A sound with its place on the time axis: start and end in samples since the call began. */
 interface Placed extends Sound {
   readonly startSample: number;
   endSample: number;
@@ -29,7 +29,7 @@ export interface Playing {
 
 /** Reports what happens on the playback clock. */
 export interface PlaybackListener {
-  /** A sound began; `gapMs` is the silence since the last sound of the same RPC, 0 for its first. */
+  /** A sound began; `gapMs` is the silence since the last sound of the same RPC, 0 for the first one. */
   started(playing: Playing, gapMs: number): void;
   /** The last queued sound has played or was cut. */
   idle(): void;
@@ -46,7 +46,7 @@ export class Playback {
   readonly #clock: CallClock;
   readonly #listener: PlaybackListener;
   readonly #keepsSound: boolean;
-  /** What was heard, whole or in part. */
+  /** Sounds that were heard, whole or in part. */
   readonly #heard: Placed[] = [];
   #queue: Sound[] = [];
   #current: Placed | undefined;
@@ -55,7 +55,7 @@ export class Playback {
   #cancelTimer: CancelTimer = () => undefined;
   #stopped = false;
 
-  /** @param keepsSound - false: `heard` is silence, for a load test with too many calls to keep their sound. */
+  /** @param keepsSound - false makes `heard` silence: a load test has too many calls to keep their sound. */
   constructor(clock: CallClock, listener: PlaybackListener, keepsSound = true) {
     this.#keepsSound = keepsSound;
     this.#clock = clock;
@@ -89,15 +89,15 @@ export class Playback {
   }
 
   /**
-   * Drops what has not been heard of all turns before `turn` (G-52). Reports nothing: the code that cuts knows.
+   * Drops the unheard sound of all turns before `turn` (G-52). The listener is not notified.
    *
-   * @returns the sound that was dropped, ms; 0 when there was none.
+   * @returns the length of the dropped sound, ms; 0 when there was none.
    */
   cutBefore(turn: number): number {
     return this.#cut((sound) => sound.turn < turn);
   }
 
-  /** Drops what has not been heard of this turn, which starts again: its next sound follows no other. As {@link cutBefore}. */
+  /** Drops the unheard sound of a turn that starts again; no gap is counted before its next sound. As {@link cutBefore}. */
   cutAnew(turn: number): number {
     const droppedMs = this.#cut((sound) => sound.turn === turn);
     if (this.#turnStart?.turn === turn) this.#turnStart = undefined;
@@ -105,7 +105,7 @@ export class Playback {
     return droppedMs;
   }
 
-  /** Drops what has not been heard of PARTIALs that a later reply cancels (G-45). As {@link cutBefore}. */
+  /** Drops the unheard sound of PARTIALs that a later reply cancels (G-45). As {@link cutBefore}. */
   cancelPartials(): number {
     return this.#cut(({ isCancellable }) => isCancellable === true);
   }
@@ -133,7 +133,7 @@ export class Playback {
     return this.#track(0, Math.max(0, Math.floor(endMs * SAMPLES_PER_MS)), this.#heard);
   }
 
-  /** What was heard in the `ms` before `endMs`, which is not long ago, 8 kHz; undefined when nothing played. */
+  /** What was heard in the `ms` before `endMs`, 8 kHz; undefined when nothing played. `endMs` must be recent. */
   heardLately(endMs: number, ms: number): Int16Array | undefined {
     this.#advance();
     const end = Math.floor(endMs * SAMPLES_PER_MS);
@@ -143,7 +143,7 @@ export class Playback {
     return lately.length === 0 ? undefined : this.#track(start, end, lately);
   }
 
-  /** What was heard from one sample to another. */
+  /** What was heard from sample `from` to sample `to` of the call. */
   #track(from: number, to: number, sounds: readonly Placed[]): Int16Array {
     const track = new Int16Array(to - from);
     for (const { startSample, endSample, samples } of sounds) {
@@ -167,7 +167,7 @@ export class Playback {
     return Math.floor(this.#clock.nowMs() * SAMPLES_PER_MS);
   }
 
-  /** Advances the queue to the present: a late timer must not make anything play late. */
+  /** Advances the queue to the present, so that a late timer makes nothing play late. */
   #advance(): void {
     while (!this.#stopped && this.#current !== undefined && this.#nowSample() >= this.#current.endSample) this.#finishCurrent();
   }
@@ -201,7 +201,7 @@ export class Playback {
   #arm(placed: Placed): void {
     this.#cancelTimer = this.#clock.after(placed.endSample / SAMPLES_PER_MS - this.#clock.nowMs(), () => {
       this.#advance();
-      // A timer may fire a little early; then the rest is waited for.
+      // A timer may fire a little early: then wait for the rest.
       if (this.#current === placed) this.#arm(placed);
     });
   }

@@ -1,5 +1,5 @@
-// The bytes of a prompt as samples of the line, in whatever form they came: headerless µ-law, or a WAV of any kind the
-// contract allows (G-31, G-48). Does not judge whether that form was right.
+// Converts the bytes of a prompt to samples of the line. The bytes are headerless µ-law, or a WAV of any kind that the
+// contract allows (G-31, G-48). Does not judge whether the server used the right form.
 import { AppError } from '../../base/errors.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
@@ -12,7 +12,7 @@ export type ChangeRate = (samples: Int16Array, fromHz: number, toHz: number) => 
  * The samples of a prompt at 8 kHz.
  *
  * @param changeRate - needed only for a WAV at another rate.
- * @throws AppError `prompt_unusable` when the WAV cannot be read or resampled.
+ * @throws AppError `prompt_unusable` when the WAV cannot be read, or needs `changeRate` and none is given; errors of `changeRate`.
  */
 export function promptSound(audio: Uint8Array, changeRate?: ChangeRate): Int16Array {
   return startsAsWav(audio) ? wavSound(audio, changeRate) : decodeMulaw(audio);
@@ -22,7 +22,7 @@ export function promptSound(audio: Uint8Array, changeRate?: ChangeRate): Int16Ar
  * The samples of a WAV at 8 kHz.
  *
  * @param changeRate - needed only for another rate.
- * @throws AppError `prompt_unusable` when it cannot be read; that, or the error of `changeRate`, when it cannot be resampled.
+ * @throws AppError `prompt_unusable` when the WAV cannot be read, or needs `changeRate` and none is given; errors of `changeRate`.
  */
 export function wavSound(wav: Uint8Array, changeRate?: ChangeRate): Int16Array {
   const { samples, sampleRateHz } = readWav(wav);

@@ -26,7 +26,7 @@ export class PromptTaker {
   /**
    * Queues all prompts of an answer in order (G-22). Prompts of an RPC that the caller interrupted are dropped.
    *
-   * @returns what went wrong: `unplayable` with the reason, `full` when the server sent more than can be queued.
+   * @returns what went wrong: `unplayable` says why; `isFull` when the server sent more than can be queued.
    */
   take(turn: Turn, { prompts, type, playsOn = false }: Answer): { readonly unplayable?: string; readonly isFull?: boolean } {
     let unplayable: string | undefined;
@@ -41,7 +41,7 @@ export class PromptTaker {
         continue;
       }
       const audioMs = samples.length / (LINE_RATE_HZ / 1000);
-      // Several chunks are one prompt to the listener.
+      // To the caller, several chunks are one prompt.
       const isMore = type === 'chunk' && turn.prompts > 0;
       if (!isMore) turn.prompts += 1;
       turn.audioMs += audioMs;

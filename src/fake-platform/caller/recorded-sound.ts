@@ -1,4 +1,4 @@
-// Recordings that users name, converted for the line. Each file is read once, however often it is named; a file that
+// Recordings that users name, converted for the line. Each file is read once, however often users name it; a file that
 // no phone could play is refused. Knows no call.
 import { AppError } from '../../base/errors.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
@@ -15,13 +15,13 @@ export interface RecordingTools {
 /**
  * Reads a recording of any rate as µ-law, 8 kHz, no header.
  *
- * @param place - where the user named it, for the message.
- * @throws RangeError with a sentence for the user when it cannot be read, holds no sound, or is too long.
+ * @param place - where the user named the file, for the message.
+ * @throws RangeError with a sentence for the user when the file cannot be read, holds no sound, or is too long.
  */
 export type ReadRecording = (file: string, place: string) => Promise<Uint8Array>;
 
 const MAX_MINUTES = 10;
-/** All recordings of one reader together are kept until the end of the run. */
+/** Longest sound of all recordings together: one reader keeps them until the end of the run. */
 const MAX_MINUTES_TOGETHER = 240;
 const BYTES_PER_MINUTE = 60 * LINE_RATE_HZ;
 
@@ -51,7 +51,7 @@ export function recordingReader({ readFile, changeRate }: RecordingTools): ReadR
   };
 }
 
-/** The bytes of a WAV file, 8 kHz, 16 bit: left heard, right said, both from the beginning of the call. */
+/** The bytes of a WAV file, 8 kHz, 16 bit: `heard` on the left channel, `said` on the right, both from the beginning of the call. */
 export function callRecording(call: { readonly heard: Int16Array; readonly said: Int16Array }): Uint8Array {
   return pcmWav([call.heard, call.said], LINE_RATE_HZ);
 }

@@ -1,10 +1,10 @@
-// How a call went, for people and for programs, without its sound.
+// The result of a call, without its sound: as text for people, and as JSON for programs.
 import { createColors } from 'picocolors';
 import { oneLine } from '../../base/one-line.ts';
 import type { CallResult } from './caller.ts';
 import { NO_RECOGNIZER, NO_RECOGNIZER_REMEDY, type TimelineEvent } from './timeline.ts';
 
-/** Longest detail of one line, characters. */
+/** Longest detail in a line, characters. */
 const MAX_DETAIL = 400;
 
 /** One line of the timeline, without a line break: time in seconds, who, what, the RPC, details, latency. */
@@ -25,7 +25,7 @@ export function timelineText(isColoured: boolean): TimelineText {
   };
 }
 
-/** Longest text of a server in one line, characters. */
+/** Longest text of a server in a line, characters. */
 const MAX_TEXT = 400;
 
 /** The result as plain data: one line of JSON. */
@@ -64,7 +64,7 @@ export function resultLines(
   ];
 }
 
-/** What to do when a server could not understand its caller; nothing when it could. */
+/** What to do when the server had no recognizer for its caller; empty when it had one. */
 export function recognizerLines(timeline: readonly TimelineEvent[]): readonly string[] {
   return timeline.some(({ what }) => what === NO_RECOGNIZER) ? [`no recognizer: ${NO_RECOGNIZER_REMEDY}`] : [];
 }

@@ -1,4 +1,4 @@
-// The caller's script as a command line gives it, option by option, and its conversion to ready steps. Knows the
+// The caller's script as a command line gives it, option by option, and the conversion to ready steps. Knows the
 // options; reads no file and speaks no text itself.
 import { parseJson, type JsonObject } from '../../base/json.ts';
 import { keysOf } from './key.ts';
@@ -35,7 +35,7 @@ export type Draft = { readonly interruptMs?: number; readonly interruptWord?: st
 const MAX_WAIT_MS = 3_600_000;
 
 /**
- * Checks the options of a script; does nothing else yet.
+ * Checks the options of a script. Speaks no text and reads no file yet.
  *
  * @throws RangeError with a sentence for the user when a value is wrong or `interrupt` has no step after it.
  */
@@ -78,7 +78,7 @@ function draftOf(option: Exclude<ScriptOption, 'interrupt'>, value: string): Dra
   }
 }
 
-/** `name`, or `name={"members":"of an object"}`. */
+/** Reads `name`, or `name={"members":"of an object"}`. */
 function eventOf(value: string): Draft {
   const at = value.indexOf('=');
   const name = at === -1 ? value : value.slice(0, at);
@@ -86,7 +86,7 @@ function eventOf(value: string): Draft {
   if (name === '' || typeof parameters !== 'object' || parameters === null || Array.isArray(parameters)) {
     throw new RangeError(`--event ${value}: write a name, or a name and a JSON object such as bonus={"points":3}`);
   }
-  // A parsed JSON text is JSON.
+  // The cast is safe: what was parsed from JSON is JSON.
   const data = parameters as JsonObject;
   const problem = unsendable(data);
   if (problem !== undefined) throw new RangeError(`--event ${name}: ${problem}`);
@@ -104,8 +104,8 @@ function milliseconds(option: string, value: string): number {
 /**
  * Speaks the texts and reads the files.
  *
- * @param recording - reads the files; default a reader of its own.
- * @throws RangeError with a sentence for the user when a recording cannot be used; what `speak` throws.
+ * @param recording - reads the files; by default a new reader.
+ * @throws RangeError with a sentence for the user when a recording cannot be used; errors of `speak`.
  */
 export async function prepareScript(
   drafts: readonly Draft[],

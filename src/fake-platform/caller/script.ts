@@ -1,26 +1,26 @@
-// What the person on the phone will do, step by step: ready audio and keys, nothing to be prepared any more.
+// What the person on the phone will do, step by step: audio and keys, ready to be sent.
 import type { JsonObject } from '../../base/json.ts';
 import type { Key } from './key.ts';
 import type { Reply } from './turn.ts';
 
 /**
- * One step. It begins when it is the caller's turn (the prompts are over and the server listens), or in the middle of the
- * prompts that play after the step before it: `interruptMs` into them, or about when they come to `interruptWord`.
+ * One step. It begins when it is the caller's turn (the prompts are over and the server listens). Or it interrupts the prompts
+ * after the step before: `interruptMs` after they began, or about when they come to `interruptWord`.
  */
 export type Step = (
   | {
       readonly kind: 'say';
       /** What the timeline shows. */
       readonly label: string;
-      /** What is said, where it is known. */
+      /** The words that are said, where they are known. */
       readonly words?: string;
       /** µ-law, 8 kHz, no header. */
       readonly mulaw: Uint8Array;
     }
   | { readonly kind: 'press'; readonly keys: readonly Key[] }
-  /** Stay silent for this long, or until the signal. */
+  /** Stay silent for `waitMs`, or until `over` aborts. */
   | { readonly kind: 'wait'; readonly waitMs: number; readonly over?: AbortSignal }
-  /** Stay silent until the server says something about it (G-70). */
+  /** Stay silent until the server replies to the silence (G-70). */
   | { readonly kind: 'stay_silent' }
   /** The flow sends an event of its own (G-72). */
   | { readonly kind: 'send_event'; readonly name: string; readonly parameters: JsonObject }
@@ -39,21 +39,21 @@ export interface CallSoFar {
 
 /**
  * Chooses the next step. Called once per step, as soon as the server has sent the whole reply. Must not reject. A step with
- * `interruptMs` interrupts that reply if it still plays then; every other step begins when it is the caller's turn.
+ * `interruptMs` interrupts this reply if the reply still plays then; every other step begins when it is the caller's turn.
  */
 export type Improvise = (call: CallSoFar) => Promise<Step>;
 
-/** The begin of a step, and the RPC that answers it. */
+/** The beginning of a step, and the RPC that answers the step. */
 export interface StepMark {
   /** ms since the call began. */
   readonly atMs: number;
-  /** The first RPC whose reply answers this step, counted from 1; it owns the RPCs up to the next step's first. */
+  /** The first RPC whose reply answers this step, counted from 1. All RPCs before the next step's first one belong to this step. */
   readonly fromTurn: number;
-  /** Whether a prompt was playing when it began. */
+  /** Whether a prompt was playing when the step began. */
   readonly isInterruption: boolean;
-  /** False when the platform dropped any of its keys, or all of its speech (G-51). */
+  /** False when the platform dropped a key of the step, or all of its speech (G-51). */
   readonly isTaken: boolean;
-  /** Why it did not begin at its word: no prompt has the word, or the text of the prompts came too late. */
+  /** Set when the step missed its word: no prompt has the word (`never`), or the text of the prompts came too late (`unknown`). */
   readonly missedWord?: 'never' | 'unknown';
 }
 

@@ -1,18 +1,18 @@
-// Facts about sound that was heard: whether it clips, and how long it is quiet in the middle. Keeps no sample. Knows no call.
+// Facts about sound that was heard: whether it clips, and how long it is silent in the middle. Keeps no sample. Knows no call.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 
-/** Facts about one piece of sound. Places and lengths are ms of the sound itself. */
+/** Facts about one piece of sound. Positions are ms since the sound began, lengths are ms. */
 export interface SoundFacts {
   readonly lengthMs: number;
-  /** Runs of at least {@link CLIP_SAMPLES} samples at full scale. */
+  /** Number of runs of at least {@link CLIP_SAMPLES} samples at full scale. */
   readonly clips: number;
   /** Length of the longest clip, ms. */
   readonly longestClipMs: number;
-  /** Start of the first clip; undefined without any. */
+  /** Start of the first clip; undefined when nothing clips. */
   readonly firstClipAtMs: number | undefined;
-  /** The longest silence between two sounds; silence before the first and after the last does not count. */
+  /** Length of the longest silence between two sounds. Silence before the first and after the last does not count. */
   readonly longestQuietMs: number;
-  /** Start of the longest silence; undefined when nothing is quiet in the middle. */
+  /** Start of the longest silence; undefined when there is none between two sounds. */
   readonly longestQuietAtMs: number | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface SoundFacts {
 const FULL_SCALE = 32_124;
 /** This many samples in a row at full scale are a wave whose top was cut off. */
 const CLIP_SAMPLES = 3;
-/** Below this, 42 dB under full scale, nobody hears anything on a phone. */
+/** Samples below this value, 42 dB under full scale, are inaudible on a phone. */
 const QUIET_BELOW = 256;
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
-/** Takes sound piece by piece, 8 kHz, and knows the facts about all of it so far. */
+/** Takes sound piece by piece, 8 kHz, and keeps the facts about all pieces so far. */
 export class SoundMeter {
   #samples = 0;
   #clips = 0;
@@ -32,12 +32,11 @@ export class SoundMeter {
   #clipSign = 0;
   #longestClip = 0;
   #firstClip: number | undefined;
-  /** The sample after the last loud one; undefined before the first. */
+  /** Index of the sample after the last loud one; undefined before the first loud one. */
   #quietFrom: number | undefined;
   #longestQuiet = 0;
   #longestQuietAt: number | undefined;
 
-  /** Takes the next piece. */
   push(samples: Int16Array): void {
     for (const sample of samples) {
       this.#takeLoudness(sample);

@@ -1,25 +1,25 @@
-// Who said or did what, at which millisecond of a call. Collects lines and passes them on; others display them.
+// Who said or did what, and when in the call. Collects lines and passes them on; others display them.
 import type { CallClock } from './call-clock.ts';
 
 export interface TimelineEvent {
   /** ms since the call began. */
   readonly atMs: number;
   readonly who: 'caller' | 'server' | 'platform';
-  /** A fact in snake_case, such as `prompt` or `presses_key`. */
+  /** A fact in snake_case, such as `prompt` or `falls_silent`. */
   readonly what: string;
   readonly detail?: string;
-  /** The RPC it belongs to, counted from 1. */
+  /** The RPC that the fact belongs to, counted from 1; undefined when it belongs to none. */
   readonly turn?: number;
-  /** On the first sign of a reply: ms since the end of the caller's input. */
+  /** Set on the first sign of a reply: ms since the end of the caller's input. */
   readonly latencyMs?: number;
 }
 
-/** The fact that the caller spoke to a bot that wants words, and that its server has no recognizer. */
+/** The fact that the caller spoke to a bot that needs words, although the server has no recognizer. */
 export const NO_RECOGNIZER = 'has_no_recognizer';
 export const NO_RECOGNIZER_REMEDY =
   'the bot wants the words and gets none: set recognizer.engine, or start `parley models` and call with --models';
 
-/** Most lines kept and shown of one call: a server that floods must not fill the memory. */
+/** Most lines kept and shown of one call: a server that sends too much must not fill the memory. */
 const MAX_EVENTS = 10_000;
 /** Longest detail kept, characters. */
 const MAX_DETAIL = 2000;

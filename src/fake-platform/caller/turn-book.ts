@@ -12,11 +12,11 @@ import { GRPC_RULES } from '../lines/wire-rules.ts';
 /** Receives what happens on the RPCs of a call. */
 export interface TurnListener {
   answered(turn: Turn, answer: Answer): void;
-  /** The RPC is over; `phase` is the one it had before. Not called for cancelled RPCs. */
+  /** The RPC is over; `phase` is its last phase before that. Not called for cancelled RPCs. */
   ended(turn: Turn, phase: TurnPhase, end: LineEnd): void;
-  /** Nothing came within the answer limit although something must. */
+  /** Nothing came within the answer limit, although an answer is due. */
   late(turn: Turn): void;
-  /** The RPC was lost and is opened again; what was answered on it no longer counts. */
+  /** The RPC was lost and its turn starts again; answers on the lost RPC no longer count. */
   cut(turn: Turn, cut: TurnCut): void;
 }
 
@@ -24,7 +24,7 @@ export interface TurnListener {
 export interface LostTurns {
   /** Sent again on another RPC. */
   readonly turnsRepeated: number;
-  /** Opened again: nothing was sent on them, or the server had processed none of it. */
+  /** Opened again, because nothing had been sent on them or the server had processed nothing. */
   readonly turnsReopened: number;
   /** Lost for good. */
   readonly turnsLost: number;
@@ -74,7 +74,7 @@ export class TurnBook {
     return this.#turns.some((turn) => turn.phase === 'awaiting');
   }
 
-  /** Whether a reply is due that must begin or end: an event that nothing completes may stay without one (G-72). */
+  /** Whether a required reply is due. Without completion of its turn, a custom event may get none until a reply has begun (G-72). */
   get isReplyDue(): boolean {
     const { incomplete } = this.#options.line.rules ?? GRPC_RULES;
     return this.#turns.some(({ kind, phase, check }) => {
@@ -156,7 +156,7 @@ export class TurnBook {
     turn.line.cancel();
   }
 
-  /** Adds a finding; `isFatal` when the call ends because of it. */
+  /** Adds a finding; `isFatal` when the finding ends the call. */
   find(code: FindingCode, message: string, turn?: number, rule?: string, isFatal = false): void {
     const atMs = Math.round(this.#options.clock.nowMs());
     const place = { ...(turn === undefined ? {} : { turn }), ...(rule === undefined ? {} : { rule }) };
@@ -174,14 +174,14 @@ export class TurnBook {
     const before = turn.phase;
     if (before === 'over') return;
     const isLost = end.kind === 'broken' && end.failure.loss !== undefined;
-    // The turn was set aside while it waited to be opened again.
+    // The turn was set aside while it waited for its new RPC.
     if (isLost && before === 'set_aside' && turn.cuts.size > 0) {
       this.#dismiss(turn);
       return;
     }
     turn.finish();
     if (end.kind === 'completed') {
-      // Of an interrupted reply, at most the first text can have begun.
+      // Of several texts in an interrupted reply, at most the first can have begun.
       turn.noteTexts(turn.isInterrupted ? end.promptTexts.slice(0, 1) : end.promptTexts);
       turn.isApology = end.isApology === true;
       if (turn.isApology) this.#options.timeline.add('server', 'apologizes', { turn: turn.id, detail: 'its bot failed' });

@@ -1,27 +1,27 @@
-// Checks every answer for breaches of the contract, by rule. Only reports them: the call goes on as on the platform.
-// Knows no time and no playback, and of the wire only which rules apply to it.
+// Checks every answer for breaches of the contract, by rule. Only reports them: the call continues as on the platform.
+// Knows no time and no playback, and nothing about the wire except the rules that apply to it.
 import { ROUTING_HINT } from '../../contract/limits.ts';
 import { startsAsWav } from '../../speech/wav.ts';
 import { isClosing, isTerminalEvent, type Answer, type AnswerPrompt } from './answer.ts';
 import type { FindingCode } from './finding.ts';
 import { GRPC_RULES, type WireRules } from '../lines/wire-rules.ts';
 
-/** What an RPC is for. `speech` carries caller audio; it changes to `dtmf_start` when a key is pressed on it (G-54). */
+/** What an RPC is for. `speech` carries caller audio, and becomes `dtmf_start` when a key is pressed meanwhile (G-54). */
 export type TurnKind = 'session_start' | 'speech' | 'dtmf_start' | 'dtmf' | 'no_input' | 'custom_event' | 'session_end';
 
-/** Kinds of RPCs that may be completed without a reply: G-61, G-75; the contract is silent about custom events (G-72). */
+/** Kinds of RPCs that may be completed without a reply (G-61, G-75). For custom events, the contract does not say (G-72). */
 export const MAY_BE_SILENT: ReadonlySet<TurnKind> = new Set(['dtmf_start', 'session_end', 'custom_event']);
 
-/** Facts of the whole call that a check needs. */
+/** Facts about the whole call that a check needs. */
 export interface CallMemory {
-  /** Set by the first reply audio of the call and never changed after (G-40). */
+  /** Set by the first reply audio of the call, and never changed again (G-40). */
   mode: 'wav' | 'chunk' | undefined;
   /** Whether a terminal event was seen on any RPC (G-77, G-7C). */
   hasEnded: boolean;
   readonly allowPartial: boolean;
 }
 
-/** Reports a breach: its name, its rule, and a sentence. */
+/** Reports a breach: the code of the finding, the rule, and a sentence. */
 export type Report = (code: FindingCode, rule: string, message: string) => void;
 
 export class TurnCheck {
@@ -45,7 +45,7 @@ export class TurnCheck {
     return this.#finals > 0;
   }
 
-  /** Whether anything has come. */
+  /** Whether any answer has come. */
   get hasAnswer(): boolean {
     return this.#answers > 0;
   }
@@ -131,7 +131,7 @@ export class TurnCheck {
 
   /** Checks answers that must not come at all, or only without a prompt. */
   #checkPlace(kind: TurnKind, answer: Answer): void {
-    // An event about speech may have crossed the key on its way.
+    // The server may have sent an event about speech before it got the key.
     const mayCross = answer.event?.kind === 'start_of_input' || answer.event?.kind === 'end_of_input';
     if (kind === 'dtmf_start' && !mayCross)
       this.#report('answer_to_key_press', this.#wire.rules.keyPress, 'START_OF_DTMF must be completed without any response');

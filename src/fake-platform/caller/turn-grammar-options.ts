@@ -10,12 +10,12 @@ export interface TurnGrammarOptions extends TurnBookOptions {
   /** Longest wait for the answer to SESSION_END, ms. */
   readonly hangUpLimitMs: number;
   readonly changeRate?: ChangeRate | undefined;
-  /** Whether the playback clock keeps what was heard. */
+  /** Whether playback keeps the sound that was heard. */
   readonly keepsSound: boolean;
   /** What to keep of the sound of replies. Default nothing. */
   readonly replySound?: ReplySoundWish | undefined;
   readonly onSound?: (() => void) | undefined;
-  /** The caller leaves, or the call fails: the replies still waited for. Not called when the server ended the call. */
+  /** Called when the caller leaves or the call fails, with the replies still waited for; not when the server ended the call. */
   readonly onGivenUp?: ((due: readonly DueReply[]) => void) | undefined;
   /** Something changed; the caller may act. */
   readonly onChanged: () => void;

@@ -1,4 +1,4 @@
-// The platform's turn grammar: which RPC is opened, fed and closed when. Receives what the caller does and what the server
+// The platform's turn grammar: when an RPC is opened, fed and closed. Receives what the caller does and what the server
 // answers; knows no wire and no script. After every event one function derives all actions from the present state, so
 // that no order of events needs its own path.
 import type { JsonObject } from '../../base/json.ts';
@@ -17,7 +17,7 @@ import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn, TurnPhase } from './turn.ts';
 import { GRPC_RULES, type Breach } from '../lines/wire-rules.ts';
 
-/** After this many listening RPCs in a row that the server ends without a prompt, the call fails. */
+/** Fails the call after this many listening RPCs in a row that the server ends without a prompt. */
 const MAX_UNASKED_COMPLETIONS = 3;
 
 export class TurnGrammar {
@@ -52,7 +52,7 @@ export class TurnGrammar {
     };
     this.playback = new Playback(clock, heard, options.keepsSound);
     this.#prompts = new PromptTaker(this.playback, timeline, options.changeRate, options.replySound);
-    // The RPC that heard the silence is half-closed before the report goes on its own RPC (G-70).
+    // The RPC that heard the silence is half-closed before NO_INPUT is sent on an RPC of its own (G-70).
     const onSilence = this.#acting(() => {
       this.listening.setAside();
       this.book.ask('no_input', { kind: 'no_input' });
@@ -74,7 +74,7 @@ export class TurnGrammar {
     return this.#mayGoOn && this.#input.isAwaited;
   }
 
-  /** The event with which the server has ended the call; undefined while it has not. */
+  /** The event with which the server has ended the call; undefined while the call continues. */
   get terminal(): Ending | undefined {
     return this.#terminal;
   }
@@ -88,7 +88,7 @@ export class TurnGrammar {
     return this.playback.playing;
   }
 
-  /** The RPC that speech belongs to if it begins now: the one that listens, or the next. */
+  /** The RPC that carries speech if it begins now: the one that listens, or the next. */
   get inputTurn(): number {
     return this.listening.turn?.id ?? this.book.nextId;
   }
@@ -104,8 +104,8 @@ export class TurnGrammar {
   }
 
   /**
-   * The flow sends an event, whatever the caller does at that time (G-72): on its own RPC, after half-closing a
-   * listening turn that has heard nothing, so that a reply can be interrupted on the next one.
+   * The flow sends an event, whatever the caller does at that time (G-72), on an RPC of its own. Before that, a listening
+   * turn that has heard nothing is half-closed, so that the next listening turn can interrupt the reply to the event.
    */
   sendEvent(name: string, parameters: JsonObject): void {
     if (!this.#mayGoOn) return;
@@ -115,7 +115,7 @@ export class TurnGrammar {
     })();
   }
 
-  /** The caller hangs up, or the call fails: open RPCs are closed, then SESSION_END goes on its own RPC (G-74). */
+  /** The caller hangs up, or the call fails: open RPCs are closed, then SESSION_END is sent on an RPC of its own (G-74). */
   hangUp(outcome: CallOutcome = 'hung_up'): void {
     if (this.#isOver || this.#leaving !== undefined) return;
     this.#leaving = outcome;
@@ -128,14 +128,14 @@ export class TurnGrammar {
   }
 
   /**
-   * The connection is gone, and the call with it: nothing more can be sent. What the platform does with its caller then
-   * is not known, so the server sees no more of this call.
+   * The connection is gone, so nothing more can be sent and the call is over. The server sees no more of this call, because
+   * it is not known what the platform does with its caller in that case.
    */
   lose(): void {
     this.#finish(this.#leaving ?? 'lost');
   }
 
-  /** Reports a breach that is in no answer of a turn. G-37 is about prompts that play and may not be interrupted. */
+  /** Reports a breach found outside the answers of a turn. G-37 applies only while a prompt plays that may not be interrupted. */
   take({ code, rule, message }: Breach): void {
     if (rule === 'G-37' && this.playing?.bargeIn !== false) return;
     this.book.find(code, message, undefined, rule);
@@ -150,8 +150,8 @@ export class TurnGrammar {
   }
 
   /**
-   * The caller has spoken and got no reply for too long. Fails the call unless the platform will continue by itself: a
-   * prompt still plays, the input is complete and its RPC watched, it is being sent again, or NO_INPUT will come.
+   * The caller has spoken and got no reply for too long. Fails the call unless the platform will continue by itself: a prompt
+   * still plays, the input is complete and its RPC watched, a lost turn is being sent again, or NO_INPUT will be sent.
    *
    * @returns whether the call failed.
    */
@@ -190,7 +190,7 @@ export class TurnGrammar {
     this.#options.onReplied(turn.id);
   }
 
-  /** A reply has come: it cancels PARTIALs that still play, except those that keep playing (G-45). */
+  /** A reply has come: cancels PARTIALs that still play, except those that may play on (G-45). */
   #cancelPartials(): void {
     const droppedMs = this.playback.cancelPartials();
     if (droppedMs > 0) this.#timeline.add('platform', 'cancels_partial', { detail: `${String(Math.round(droppedMs))} ms unheard` });
@@ -207,7 +207,7 @@ export class TurnGrammar {
 
   #inputStarted(turn: Turn, isChunk: boolean): void {
     if (turn !== this.listening.turn) {
-      // On an RPC that listened a moment ago, the event has only crossed our half-close.
+      // An RPC that listened a moment ago may get the event because the server sent it before our half-close arrived.
       const hasListened = turn.kind === 'speech' || turn.kind === 'dtmf_start';
       if (!hasListened) this.book.find('input_start_misplaced', 'START_OF_INPUT came on a turn that carries no speech', turn.id, 'G-52');
       return;
@@ -220,7 +220,7 @@ export class TurnGrammar {
     else this.book.find('input_start_not_allowed', 'START_OF_INPUT came while a prompt without barge-in plays', turn.id, 'G-37');
   }
 
-  /** The caller interrupted: prompts of older turns not yet heard are dropped (G-52). */
+  /** The caller interrupted: the unheard prompts of older turns are dropped (G-52). */
   #cutBefore(id: number): void {
     const heard = this.playing;
     const droppedMs = this.playback.cutBefore(id);
@@ -233,7 +233,7 @@ export class TurnGrammar {
     this.#timeline.add('platform', 'cuts_prompts', { detail: `${String(Math.round(droppedMs))} ms unheard` });
   }
 
-  /** The turn starts again: drops what is not yet heard of it; what was heard stays heard. */
+  /** A lost turn starts again: drops its unheard prompts; what was heard stays heard. */
   #cut(turn: Turn, { kind, failure }: TurnCut): void {
     if (this.#isOver) return;
     this.playback.cutAnew(turn.id);
@@ -246,7 +246,7 @@ export class TurnGrammar {
     if (turn === this.listening.turn) this.listening.take();
     if (end.kind === 'broken') {
       const { code, message } = end.failure;
-      // Nobody waits for this RPC any more; if the connection is gone, the others report it.
+      // Nobody waits for this RPC any more; if the whole connection is gone, the other RPCs report it.
       if (phase === 'set_aside') this.book.find(code, message, turn.id);
       else this.fail(code, message, false, turn.id);
     } else {
@@ -266,7 +266,7 @@ export class TurnGrammar {
       this.fail('closed_early', 'the server completes every listening turn at once', true, turn.id);
   }
 
-  /** Nothing came within the answer limit. As long as a prompt plays, the server may be waiting for its end (G-7A). */
+  /** Nothing came within the answer limit. While a prompt plays, the server may wait for the end of the prompt (G-7A). */
   #late(turn: Turn): void {
     if (this.#isOver || (this.playing !== undefined && this.#leaving === undefined)) return;
     const mayBeSilent = turn.check.hasFinal || turn.phase === 'set_aside' || MAY_BE_SILENT.has(turn.kind);
@@ -281,7 +281,7 @@ export class TurnGrammar {
     this.#ended(turn, phase, { kind: 'completed', promptTexts: [] });
   }
 
-  /** Wraps every event of a call: afterwards all actions are derived from the state as it is then. */
+  /** Wraps the handler of every event: afterwards all actions are derived from the new state. */
   #acting<What extends unknown[]>(happening: (...what: What) => void): (...what: What) => void {
     return (...what) => {
       const isOutermost = !this.#isActing;
@@ -300,7 +300,7 @@ export class TurnGrammar {
       if (!this.#input.settle()) this.fail('too_many_turns', `the call has used ${String(MAX_TURNS)} turns`, true);
       return;
     }
-    // The server has ended the call: its prompts are heard to the end, then the line closes (G-76, G-77).
+    // The server has ended the call: its prompts are heard to the end, and then the call is over (G-76, G-77).
     this.#input.setAside();
     if (this.playing === undefined && !this.book.isAwaiting) this.#finish(this.#terminal.kind === 'transfer' ? 'transferred' : 'ended');
   }

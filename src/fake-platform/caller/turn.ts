@@ -7,8 +7,8 @@ import { SoundMeter, type SoundFacts } from './sound-meter.ts';
 import type { TurnCheck, TurnKind } from './turn-check.ts';
 
 /**
- * The phase of a turn: `listening` to the caller's audio, `awaiting` the reply to complete input, `set_aside` when the
- * caller's input goes on another RPC and no reply is wanted, `over`.
+ * The phase of a turn: `listening` to the caller's audio, `awaiting` the reply to complete input, `set_aside` when the caller's
+ * input is sent on another RPC and no reply is wanted, `over`.
  */
 export type TurnPhase = 'listening' | 'awaiting' | 'set_aside' | 'over';
 
@@ -18,38 +18,38 @@ export interface Reply {
   readonly kind: TurnKind;
   /** ms from the end of the caller's input to the first sign of the reply; undefined when no input was measured. */
   readonly latencyMs: number | undefined;
-  /** When the first prompt, terminal event or closing FINAL came, ms since the call began. */
+  /** When the first sign of the reply (prompt, terminal event or closing FINAL) came, ms since the call began. */
   readonly atMs: number;
-  /** A stream of chunks counts as one. */
+  /** Number of prompts; a stream of chunks counts as one. */
   readonly prompts: number;
-  /** Length of all its audio, ms. */
+  /** Length of the reply's audio, ms. */
   readonly audioMs: number;
-  /** Longest silence between two sounds of this reply, ms. */
+  /** Longest silence between two sounds of the reply, ms. */
   readonly maxGapMs: number;
-  /** When that silence began, ms since the call began; undefined without one. */
+  /** When the longest silence began, ms since the call began; undefined when there was none. */
   readonly maxGapAtMs?: number;
-  /** Its texts, where the server sends them. */
+  /** Texts of the prompts, where the server sends them. */
   readonly texts: readonly string[];
   readonly isInterrupted: boolean;
-  /** How long it had been heard when it was interrupted, ms; undefined when it was not, or had not begun. */
+  /** How long the reply had been heard when the caller interrupted it, ms; undefined if it was not interrupted or not begun. */
   readonly heardMs?: number;
-  /** Whether any of its sound was heard; without sound, whether it came before the caller interrupted. */
+  /** Whether any sound of the reply was heard. For a reply without sound: whether the caller did not interrupt. */
   readonly wasHeard: boolean;
-  /** The server says that its bot failed, and that this reply was its own apology. */
+  /** Set when the server says that its bot failed and that this reply is the server's own apology. */
   readonly isApology?: true;
-  /** All its sound as it came, before any cut; undefined unless kept. */
+  /** All sound of the reply as it came, before any cut; undefined when the call keeps none. */
   readonly sound?: ReplySound;
 }
 
 export interface ReplySound {
   readonly facts: SoundFacts;
-  /** 8 kHz, piece by piece; empty unless the call keeps its sound. */
+  /** Samples at 8 kHz, as they came; empty unless the call keeps them. */
   readonly pieces: readonly Int16Array[];
 }
 
 /** Most texts kept of one RPC: a server that never stops talking must not fill the memory. */
 const MAX_TEXTS = 500;
-/** Longest text kept, characters; nobody says more in one prompt. */
+/** Longest text kept, characters; longer than any real prompt. */
 const MAX_TEXT = 10_000;
 
 export class Turn {
@@ -59,14 +59,14 @@ export class Turn {
   phase: TurnPhase;
   /** When the caller's input was complete, ms since the call began. */
   inputEndMs: number | undefined;
-  /** Whether the server heard speech on it (G-36). */
+  /** Whether the server heard speech on this RPC (G-36). */
   hasHeardSpeech = false;
-  /** Whether the caller interrupted its prompts: what still comes is dropped (G-52). */
+  /** Whether the caller interrupted the prompts of the turn: what still comes is dropped (G-52). */
   isInterrupted = false;
   /** As {@link Reply.heardMs}. */
   heardMs: number | undefined;
   hasSounded = false;
-  /** How its RPCs were lost, each way once. */
+  /** How RPCs of the turn were lost, each way once. */
   readonly cuts = new Set<TurnCut['kind']>();
   /** As {@link Reply.isApology}. */
   isApology = false;
@@ -84,7 +84,7 @@ export class Turn {
   #maxGapAtMs: number | undefined;
   #sound: { readonly meter: SoundMeter; readonly pieces: Int16Array[] } | undefined;
 
-  /** @param onReply - called at the first sign of the reply, with what is known by then. */
+  /** @param onReply - called at the first sign of the reply, with the reply so far. */
   constructor(
     clock: CallClock,
     id: number,
@@ -101,7 +101,7 @@ export class Turn {
     this.check = check;
   }
 
-  /** The wire of this turn; set once, right after the turn was opened. */
+  /** Sets the wire of this turn. Called once, right after the turn is opened. */
   attach(line: LineTurn): void {
     this.#line = line;
   }
@@ -111,7 +111,7 @@ export class Turn {
     return this.#line;
   }
 
-  /** The turn was lost and starts again: nothing that came on it counts. @param check - for its answers from now on. */
+  /** The turn was lost and starts again: answers until now do not count. @param check - checks the answers from now on. */
   beginAnew({ kind, againMs }: TurnCut, check: TurnCheck): void {
     this.check = check;
     this.cuts.add(kind);
@@ -130,12 +130,12 @@ export class Turn {
     this.#sound = undefined;
   }
 
-  /** Whether a lost turn may still be sending its input again, so that an answer may be `limitMs` late. */
+  /** Whether a lost turn may still be sending its input again; then an answer may be late by that time and `limitMs`. */
   hasGrace(limitMs: number): boolean {
     return this.cuts.size > 0 && this.#clock.nowMs() < this.#graceUntilMs + limitMs;
   }
 
-  /** Calls `onLate` when nothing restarts the timer for `limitMs`. */
+  /** Calls `onLate` after `limitMs`, unless this is called again before. */
   watch(limitMs: number, onLate: () => void): void {
     this.#cancelWatch();
     this.#cancelWatch = this.#clock.after(limitMs, onLate);
@@ -160,7 +160,7 @@ export class Turn {
     return this.#latencyMs;
   }
 
-  /** A sound of this reply begins to be heard; `gapMs`: the silence before it. */
+  /** A sound of this reply begins to be heard, after `gapMs` of silence. */
   noteSounding(gapMs: number): void {
     this.hasSounded = true;
     if (gapMs <= this.#maxGapMs) return;
@@ -168,14 +168,14 @@ export class Turn {
     this.#maxGapAtMs = this.#clock.nowMs() - gapMs;
   }
 
-  /** Notes sound of this reply, 8 kHz; `isKept` when the samples themselves are wanted. */
+  /** Notes sound of this reply, 8 kHz; `isKept` when its samples are to be kept. */
   noteSound(samples: Int16Array, isKept: boolean): void {
     this.#sound ??= { meter: new SoundMeter(), pieces: [] };
     this.#sound.meter.push(samples);
     if (isKept) this.#sound.pieces.push(samples);
   }
 
-  /** Adds what a prompt says; empty and known texts are not added twice. */
+  /** Adds the texts of prompts, except empty ones and ones already known. */
   noteTexts(texts: readonly string[]): void {
     for (const whole of texts) {
       if (this.#texts.length >= MAX_TEXTS) return;
@@ -193,7 +193,7 @@ export class Turn {
     return this.audioMs === 0 ? !this.isInterrupted : this.hasSounded;
   }
 
-  /** The prompts of the turn in a few words; empty without any. */
+  /** The prompts of the turn in a few words; empty when there are none. */
   get summary(): string {
     if (this.prompts === 0) return '';
     const said = this.#texts.length > 0 ? `"${this.#texts.join(' ')}" ` : '';
