@@ -1,8 +1,8 @@
-// Waits for the other side, checking the condition whenever something happened. Knows no wire.
+// Waits for the other side, and checks the condition whenever something happens. Knows no wire.
 import type { Clock } from '../../base/clock.ts';
 import { pause } from '../../base/abort.ts';
 
-/** A timer later than this was delayed by this process, and says nothing about the server, ms. */
+/** A timer that fires later than this, ms, was delayed by this process: the delay says nothing about the server. */
 const MAX_LATE_MS = 250;
 
 export class Awaited {
@@ -10,7 +10,7 @@ export class Awaited {
   readonly #isGivenUp: () => boolean;
   readonly #waiting = new Set<() => void>();
 
-  /** @param isGivenUp - whether all waits end. */
+  /** @param isGivenUp - checked with every condition; true ends all waits. */
   constructor(clock: Clock, isGivenUp: () => boolean) {
     this.#clock = clock;
     this.#isGivenUp = isGivenUp;
@@ -20,7 +20,7 @@ export class Awaited {
     for (const check of [...this.#waiting]) check();
   }
 
-  /** Waits until the condition holds or `limitMs` have passed. @returns whether it holds. */
+  /** Waits until the condition holds or `limitMs` have passed. @returns whether the condition holds. */
   until(condition: () => boolean, limitMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const check = (): void => {
@@ -36,7 +36,7 @@ export class Awaited {
         const dueMs = this.#clock.monotonicMs() + ms;
         return this.#clock.after(ms, () => {
           const lateMs = this.#clock.monotonicMs() - dueMs;
-          // After this process slept, what came meanwhile is read only now.
+          // This process slept: what came meanwhile is read only now, so wait once more.
           if (lateMs > MAX_LATE_MS && !condition()) cancelTimer = wait(Math.min(limitMs, lateMs));
           else settle(condition());
         });
@@ -49,8 +49,8 @@ export class Awaited {
 }
 
 /**
- * Does one step for each `tickMs` that has begun, those that this process missed all at once, until a step returns `false`.
- * Other work runs at least once per round.
+ * Runs one step for each `tickMs` that has begun, and all missed steps at once, until a step returns `false`.
+ * Other work of this process runs at least once between two rounds of steps.
  */
 export async function atPace(clock: Clock, tickMs: number, step: () => boolean): Promise<void> {
   const startMs = clock.monotonicMs();

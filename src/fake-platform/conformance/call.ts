@@ -1,4 +1,4 @@
-// A call as checks use it, on any transport: its ids, its turns, and what its bot asked for. Knows no wire.
+// A call as checks use it, on any transport: its ids, its turns, and the input that its bot asked for. Knows no wire.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { isTerminalEvent, type Answer } from '../caller/answer.ts';
@@ -9,23 +9,23 @@ import { isHeard, playLeftMs } from './heard.ts';
 export interface Timing {
   /** Longest wait for a sign of the server, ms. */
   readonly answerMs: number;
-  /** How many times faster than real time the caller's audio is sent. */
+  /** Speed of the caller's audio: how many times faster than real time. */
   readonly pace: number;
-  /** Longest wait until a server knows a new key of the platform, ms: it may fetch keys only now and then (J-14). */
+  /** Longest wait until a server knows a new key of the platform, ms: servers may limit how often they fetch keys (J-14). */
   readonly newKeyMs: number;
 }
 
 export interface ProbeIds {
   readonly conversationId: string;
   readonly organizationId: string;
-  /** Empty: the server's default. */
+  /** Empty: the server's default agent. */
   readonly agentId: string;
 }
 
-/** Silence before speech, ms of audio. */
+/** Silence that is sent before speech, ms of audio. */
 export const LEAD_MS = 400;
 
-/** An answer with the time it came, monotonic, ms. */
+/** An answer, and when it came: monotonic, ms. */
 export interface TimedAnswer {
   readonly answer: Answer;
   readonly atMs: number;
@@ -40,32 +40,32 @@ export abstract class ProbeTurn {
     this.kind = kind;
   }
 
-  /** Its RPC, such as `RPC2`; empty where a call has one line for all turns. */
+  /** The RPC of the turn, such as `RPC2`; empty where a call has one line for all turns. */
   abstract readonly line: string;
   abstract readonly answers: readonly TimedAnswer[];
-  /** The FINAL that closes its reply; undefined while there is none. */
+  /** The FINAL that closes the reply; undefined while there is none. */
   abstract readonly final: TimedAnswer | undefined;
   /** Whether the turn got a reply, by the rules of its transport. */
   abstract readonly isAnswered: boolean;
-  /** Whether nothing more comes. */
+  /** Whether no more answers can come. */
   abstract readonly isOver: boolean;
-  /** Whether the turn ended with an error and without a FINAL; an error after a FINAL is another breach (G-13). */
+  /** Whether the turn ended with an error and without a FINAL. An error after a FINAL breaks another rule (G-13). */
   abstract readonly isBroken: boolean;
   /** Whether the turn was completed; true where a turn has no end of its own. */
   abstract readonly isCompleted: boolean;
-  /** How it ended, such as `was left open`; empty where a turn has no end of its own. */
+  /** How the turn ended, such as `was left open`; empty where a turn has no end of its own. */
   abstract readonly howItEnded: string;
-  /** As {@link howItEnded}; undefined also where it was completed or has its FINAL: what follows a FINAL is another breach (G-13). */
+  /** As {@link howItEnded}; undefined also where the turn was completed or has its FINAL: an error after it breaks another rule (G-13). */
   abstract readonly endProblem: string | undefined;
-  /** Why keys count as unanswered, as a sentence; undefined when they were answered. */
+  /** Why keys count as unanswered, as a sentence; undefined when they count as answered. */
   abstract keysProblem(keys: string): string | undefined;
 
-  /** For sentences, such as `RPC2 (dtmf)`. */
+  /** The name of the turn in sentences, such as `RPC2 (dtmf)`. */
   get label(): string {
     return this.line === '' ? this.kind : `${this.line} (${this.kind})`;
   }
 
-  /** The answer that ends the call, if any. */
+  /** The answer that ends the call; undefined when there is none. */
   get terminal(): TimedAnswer | undefined {
     return this.answers.find(({ answer }) => isTerminalEvent(answer.event));
   }
@@ -74,7 +74,7 @@ export abstract class ProbeTurn {
     return this.answers.some(({ answer }) => answer.prompts.some(isHeard));
   }
 
-  /** The answer by which the server announced speech. */
+  /** The answer that reports the start of speech; undefined when there is none. */
   get start(): TimedAnswer | undefined {
     return this.answers.find(({ answer }) => answer.event?.kind === 'start_of_input');
   }
@@ -86,11 +86,11 @@ export abstract class ProbeTurn {
 
 export interface CallerActs {
   readonly press: readonly Key[];
-  /** µ-law. The turn of speech needs it. */
+  /** µ-law. Required for a turn of speech. */
   readonly speech?: Uint8Array | undefined;
 }
 
-/** The events of the platform that are all of a turn, by its kind. */
+/** The event of each kind of turn that consists of one event without parameters. */
 export const PLAIN_EVENTS = {
   session_start: 'SESSION_START',
   dtmf_start: 'START_OF_DTMF',
@@ -98,7 +98,7 @@ export const PLAIN_EVENTS = {
   session_end: 'SESSION_END',
 } as const;
 
-/** One conversation. Whoever opens it cancels it, or the connection that carries it. */
+/** One conversation. Whoever opens the call must cancel it or its connection. */
 export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
   readonly ids: ProbeIds;
   readonly turns: Turn[] = [];
@@ -117,31 +117,31 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
   /** Whether nothing more can be sent or received. */
   abstract readonly isOver: boolean;
   abstract take(kind: Exclude<ProbeTurnKind, 'speech'>, keys?: readonly Key[]): Promise<Turn>;
-  /** Says this, µ-law, with the silence that the platform sends before and after it: a whole turn. */
+  /** Says this, µ-law, with the silence that the platform sends before and after speech: a whole turn. */
   abstract say(mulaw: Uint8Array): Promise<Turn>;
-  /** A turn, until its reply begins or the server has given no sign in time. */
+  /** Begins a turn, and waits until its reply begins or the server has given no sign in time. */
   abstract untilReplied(kind: ProbeTurnKind, acts: CallerActs): Promise<Turn>;
-  /** A turn of speech in which nothing was sent yet; an older one may still get its reply (G-50, W-23). */
+  /** Opens a turn of speech without sending anything. An older turn may still get its reply (G-50, W-23). */
   abstract listen(): Turn;
-  /** Sends µ-law in a turn of speech at the pace of the call until `enough`. */
+  /** Sends µ-law in a turn of speech at the pace of the call, until all is sent or `enough` is true. */
   abstract stream(turn: Turn, mulaw: Uint8Array, enough: () => boolean): Promise<void>;
   /** Waits until the condition holds, the turn is over or `limitMs` have passed. */
   abstract until(turn: Turn, condition: () => boolean, limitMs: number): Promise<unknown>;
   /** Waits until a turn is over or has its FINAL. */
   abstract settled(turn: Turn): Promise<unknown>;
-  /** Ends turns that stay open where each has to be closed, and waits until they are over. */
+  /** Closes these turns if the transport needs that, and waits until they are over. */
   abstract closeTurns(...turns: readonly Turn[]): Promise<void>;
   /**
-   * Waits for the rest of a reply that a turn of speech interrupted, and closes both. @returns the answers of the rest, as far as the
-   * transport shows to which turn they belong.
+   * Waits for the rest of a reply that a turn of speech interrupted, and closes both turns. @returns the answers of the rest, as far as
+   * the transport shows that they belong to the older turn.
    */
   abstract restOfCut(older: Turn, newer: Turn): Promise<readonly TimedAnswer[]>;
   abstract hangUp(): Promise<unknown>;
-  /** Repeats a turn after the end of the call, if the transport allows it, and closes everything that is still open. */
+  /** Repeats a turn after the end of the call if the transport allows it, and closes everything that is still open. */
   abstract repeatBehindEnd(ending: Turn, keys: readonly Key[]): Promise<unknown>;
-  /** Closes what is still open of a finished call. */
+  /** Closes the open parts of a finished call. */
   abstract close(): Promise<void>;
-  /** Waits until the call is over, at most this long, ms of real time. */
+  /** Waits until the call is over, or for `limitMs` of real time. */
   protected abstract untilOver(limitMs: number): Promise<unknown>;
 
   /** Opens the call (G-20, W-20). */
@@ -149,14 +149,14 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
     return this.take('session_start');
   }
 
-  /** Presses keys, without their start (G-64, W-26). */
+  /** Presses keys, without START_OF_DTMF before them (G-64, W-26). */
   press(keys: readonly Key[]): Promise<Turn> {
     return this.take('dtmf', keys);
   }
 
   /**
-   * Whether a platform would send this now, given the settings of the last FINAL: no keys in voice mode, no voice in
-   * DTMF mode, and no report of silence where its time is 0 (G-35, G-81, G-82).
+   * Whether a platform would send this input now. The settings of the last FINAL decide: no keys in voice mode, no voice in
+   * DTMF mode, and no report of silence where the time for it is 0 (G-35, G-81, G-82).
    */
   isAskedFor(kind: 'speech' | 'keys' | 'silence'): boolean {
     const last = this.turns.findLast(({ final }) => (final?.answer.config ?? final?.answer.mode) !== undefined);
@@ -165,13 +165,13 @@ export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
     return mode !== (kind === 'keys' ? 'voice' : 'dtmf');
   }
 
-  /** A turn that the bot asked for: silence, else keys, else an event of the flow. */
+  /** Sends input that the bot asked for: silence, else keys, else an event of the flow. */
   goOn(keys: readonly Key[]): Promise<Turn> {
     if (this.isAskedFor('silence')) return this.take('no_input');
     return this.isAskedFor('keys') ? this.press(keys) : this.take('custom_event');
   }
 
-  /** Waits until the prompts of a turn have been heard, within a limit, or the call is over. */
+  /** Waits until the prompts of a turn have been heard, up to the limit of {@link playLeftMs}, or the call is over. */
   async heardOut({ answers }: ProbeTurn): Promise<void> {
     const leftMs = playLeftMs(answers, this.clock.monotonicMs());
     if (leftMs > 0) await this.untilOver(leftMs);

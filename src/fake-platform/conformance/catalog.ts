@@ -1,32 +1,32 @@
-// The table of all checks: its rules, what it needs, and what a server does that passes. The files in `checks` say how each is
-// run. Knows no wire and no server.
+// The table of all checks: their rules, their needs, and what a server does that passes. The files in `checks` say how each check
+// is run. Knows no wire and no server.
 import type { Lab } from './lab.ts';
 import { MAX_AGENTS } from './survey.ts';
 import type { Level } from './verdict.ts';
 
 /**
- * What a check needs. `call`: a call can be placed. `speech`: the caller has a voice, and the bot listens.
+ * What a check needs. `call`: a call can be placed. `speech`: the caller has a voice.
  * `token_check`: the server checks tokens. `token`: a good token is known. `signer`: a platform signs tokens on request.
  */
 export type Need = 'call' | 'speech' | 'token_check' | 'token' | 'signer';
 
 /** One named check, for every transport or for one of them. */
 export interface Check extends ListedCheck {
-  /** Passes when it returns. @throws CheckOutcome otherwise, by {@link Lab.fail}, {@link Lab.skip} and {@link Lab.giveUp}. */
+  /** The check passes when this returns. @throws CheckOutcome otherwise, by {@link Lab.fail}, {@link Lab.skip} and {@link Lab.giveUp}. */
   run(lab: Lab): Promise<void>;
 }
 
-/** What the table says about a check. */
+/** The row of a check in the table. */
 export interface ListedCheck {
-  /** In kebab-case, unique. */
+  /** Kebab-case, unique. */
   readonly id: string;
-  /** The first is the rule that a failure names; the check covers the others, too. */
+  /** A failure names the first rule; the check covers the others, too. */
   readonly rules: readonly [string, ...string[]];
-  /** What the server does when it passes: a sentence. */
+  /** What a server does that passes: a sentence. */
   readonly title: string;
   readonly needs: readonly Need[];
   readonly level: Level;
-  /** Checks that change which keys the server has cached run alone, after all others. Default: in parallel. */
+  /** `last`: runs alone, after all others, because the check changes which keys the server has cached. Default: in parallel. */
   readonly phase?: 'last';
 }
 
@@ -44,7 +44,7 @@ const TOKEN: readonly Need[] = ['token_check', 'token'];
 const CALL_TOKEN: readonly Need[] = ['call', 'token_check', 'token'];
 const SIGNER: readonly Need[] = ['token_check', 'token', 'signer'];
 
-// In the order of the contract.
+// Sorted like the contract.
 // oxfmt-ignore
 const CATALOG = {
   'other-methods-unimplemented': ['G-01', NOTHING, 'Any method but the two is answered with UNIMPLEMENTED.'],
@@ -222,7 +222,7 @@ const CATALOG = {
   'foreign-list-refused': ['W-53', CALL_TOKEN, 'The list for an organization that is not the token’s is refused.'],
 } as const satisfies Readonly<Record<string, Row>>;
 
-/** The checks that these run, in the order of the contract. */
+/** The checks that have a function in `runs`, in the order of the contract. */
 export function checksOf(runs: Readonly<Record<string, Check['run'] | undefined>>): readonly Check[] {
   return Object.entries<Row>(CATALOG).flatMap(([id, [names, needs, title, level = 'must', phase]]) => {
     const run = runs[id];

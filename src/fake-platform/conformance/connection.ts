@@ -1,5 +1,5 @@
 // Connections to a server for any request: RPCs of the media method, the list of agents, and unknown paths.
-// Knows messages, and no turn and no rule.
+// Knows messages, but no turn and no rule.
 import { status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { loadContract, type Contract, type ListAgentsResponse, type MediaRequest } from '../../contract/grpc.ts';
@@ -16,9 +16,9 @@ import { WireRpc, type Ending } from './wire.ts';
 export interface WireOptions extends DialOptions {
   readonly profile: PlatformProfile;
   readonly clock: Clock;
-  /** Value of the authorization entry as sent; undefined sends none. */
+  /** The value of the authorization header; undefined sends none. */
   readonly authorization: string | undefined;
-  /** The good token, which is never shown, even if the server repeats it. */
+  /** The good token; it is never shown, even if the server repeats it. */
   readonly token?: string | undefined;
 }
 
@@ -26,10 +26,10 @@ export type OneAnswer = { readonly kind: 'answer'; readonly bytes: Buffer } | { 
 
 /** Longest wait for a connection, ms: longer than any check waits for a sign of the server. */
 const CONNECT_LIMIT_MS = 60_000;
-/** Most agents whose ids a line of an exchange names. */
+/** Most agents named in one line of an exchange. */
 const SHOWN_AGENTS = 8;
 
-/** One connection, made at its first use, and again when an RPC finds it gone. Whoever opens it closes it. */
+/** One connection, opened for the first RPC, and again when an RPC finds it closed. Whoever opens it closes it. */
 export class WireConnection {
   readonly #options: WireOptions;
   readonly #contract: Contract;
@@ -45,7 +45,7 @@ export class WireConnection {
     this.#contract = loadContract(options.profile);
   }
 
-  /** Whether the server said that it has no room; then its behaviour proves nothing about a rule. */
+  /** Whether the server said that it has no room. Then its behaviour says nothing about a rule. */
   get isOverloaded(): boolean {
     return this.#isOverloaded;
   }
@@ -66,7 +66,7 @@ export class WireConnection {
     return rpc;
   }
 
-  /** The bytes of a request, for a check that changes them. */
+  /** The encoded request, for a check that changes the bytes. */
   encode(message: MediaRequest): Buffer {
     return this.#contract.media.definition.ProcessCallerInput.requestSerialize(message);
   }
@@ -85,7 +85,7 @@ export class WireConnection {
     }
   }
 
-  /** Any RPC: waits for its first answer or its end, and cancels it. @throws CheckGivenUp. */
+  /** Sends any request, waits for the first answer or the end of the RPC, and cancels the RPC. @throws CheckGivenUp. */
   async ask(path: string, request: Uint8Array, limitMs: number, log: ExchangeLog): Promise<OneAnswer> {
     const answer = await new Promise<OneAnswer>((resolve) => {
       const rpc = this.#open(path, {
@@ -111,7 +111,7 @@ export class WireConnection {
     return answer;
   }
 
-  /** Ends what is open, and takes no more requests. */
+  /** Cancels the open RPCs, closes the connection, and takes no more requests. */
   drop(): void {
     this.#isClosed = true;
     for (const rpc of this.#rpcs) rpc.cancel();

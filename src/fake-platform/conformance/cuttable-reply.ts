@@ -1,5 +1,5 @@
-// Replies into which a check speaks: the welcome, and others that may be interrupted; how a call comes to them again, and
-// whether this machine was fast enough to judge times. Knows no wire and no rule.
+// Finds replies into which a check can speak: the welcome, and others that may be interrupted. Brings calls to these replies again,
+// and measures whether this machine is fast enough to judge times. Knows no wire and no rule.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
 import { LEAD_MS, type ProbeCall, type ProbeTurn, type TimedAnswer } from './call.ts';
@@ -12,21 +12,21 @@ import { silenceOf } from './quiet-line.ts';
 
 /** How much of a reply must be left after somebody has spoken into it, ms. */
 export const SPARE_MS = 1000;
-/** How long the rest of an interrupted reply may still come, ms: it was already sent (G-53). */
+/** How long sound may still come after an interruption, ms: sound that was already on the way (G-53). */
 export const STOP_MS = 500;
-/** When this process itself stalled for longer, or its rounds took longer on average, it cannot judge times, ms. */
+/** Longest stall of this process, and longest mean of its rounds, with which it can still judge times, ms. */
 const [MAX_STALL_MS, MAX_MEAN_ROUND_MS] = [200, 40];
 /** Why this machine cannot judge times. */
 export const BUSY = 'this machine was too busy to tell moments apart';
-/** Why an uninterrupted reply proves nothing: a bot need not repeat itself. */
+/** Why a reply without an interruption proves nothing: a bot need not reply in the same way again. */
 export const CAME_OTHERWISE = 'may not be cut this time, or ends the call';
 
-/** How long it takes to speak into a reply, with a margin, ms of real time. */
+/** How long speaking into a reply takes, with {@link SPARE_MS}, ms of real time. */
 export function interruptionMs({ speech, suspect }: Pick<Lab, 'speech' | 'suspect'>): number {
   return (LEAD_MS + speech.length / MULAW_BYTES_PER_MS) / suspect.timing.pace + SPARE_MS;
 }
 
-/** Runs `work`, and measures meanwhile how long this process stalls. */
+/** Runs `work`, and measures at the same time how long this process stalls. */
 export async function watchingStalls(work: (isBusy: () => boolean) => Promise<void>): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
@@ -37,23 +37,23 @@ export async function watchingStalls(work: (isBusy: () => boolean) => Promise<vo
   }
 }
 
-/** Replies after the welcome that are spoken into: each takes its own call. */
+/** Most replies after the welcome that a check speaks into: each one takes its own call. */
 const MAX_LATER = 2;
-/** How often a reply is tested: twice to be sure, and more often on a busy machine. */
+/** Most tries with one reply: a second one after a failure, and more while this machine is too busy. */
 const MAX_TRIES = 3;
 
-/** A reply that may be interrupted, and how to get it: the same turns with the same agent. */
+/** A reply that may be interrupted, and how to get it again: the same turns with the same agent. */
 export interface CuttableReply<Turn extends ProbeTurn> {
   readonly agentId: string;
   readonly before: readonly Turn[];
   readonly turn: Turn;
-  /** The result of the measure that chose the reply, ms. */
+  /** The reply's length by the measure that chose the reply, ms. */
   readonly ms: number;
-  /** For sentences, such as `the reply to keys`. */
+  /** The name of the reply in sentences, such as `the reply to keys`. */
   readonly name: string;
 }
 
-/** The name of the reply to each kind of input; replies to other input are not spoken into. */
+/** The names of replies by their kind of input. Checks speak into no other replies. */
 const NAMES: Readonly<Record<string, string>> = {
   session_start: 'the welcome',
   speech: 'the reply to speech',
@@ -62,26 +62,26 @@ const NAMES: Readonly<Record<string, string>> = {
   custom_event: 'the reply to an event of the flow',
 };
 
-/** When the first sound or text of a turn came, monotonic, ms; 0 where none did. */
+/** When the first sound or text of a turn came, monotonic, ms; 0 when none came. */
 function heardFromMs({ answers }: { readonly answers: readonly TimedAnswer[] }): number {
   return answers.find(({ answer }) => answer.prompts.some(isHeard))?.atMs ?? 0;
 }
 
-/** How long a reply plays if all of it may be interrupted, ms; otherwise, and where it ends the call, 0. */
+/** How long a reply plays, ms; 0 when part of the reply may not be interrupted, or when the reply ends the call. */
 export function cuttableMs({ answers, terminal }: ProbeTurn): number {
   const heard = answers.flatMap(({ answer }) => answer.prompts).filter(isHeard);
   if (terminal !== undefined || heard.some(({ bargeIn }) => !bargeIn)) return 0;
   return heard.reduce((ms, prompt) => ms + playMs(prompt), 0);
 }
 
-/** How long the server went on sending an interruptible reply while it played, ms. */
+/** How long the server kept sending an interruptible reply while the reply played, ms. */
 export function streamedMs(turn: ProbeTurn): number {
   return Math.min(cuttableMs(turn), (turn.answers.at(-1)?.atMs ?? 0) - heardFromMs(turn));
 }
 
 /**
- * The replies of the recorded calls that a measure finds long enough: the longest welcome, and then the longest replies to other
- * kinds of input, one of each kind and the first of its kind that is long enough. Excludes calls that the caller's keys end or transfer: that is final.
+ * The replies of the recorded calls with a measure of at least `leastMs`: the longest welcome, and then the longest replies to other
+ * kinds of input. Of each kind, only the first reply counts. Leaves out calls in which the caller's keys end or transfer the call.
  */
 export async function repliesBy<Turn extends ProbeTurn>(
   lab: { welcomes(): Promise<readonly RecordedCall<Turn>[]>; calls(): Promise<readonly RecordedCall<Turn>[]> },
@@ -102,9 +102,9 @@ export async function repliesBy<Turn extends ProbeTurn>(
 }
 
 /**
- * Does this with each reply; again where it failed once, which may be a short delay of a busy server, and where this machine was
- * too busy. @throws CheckOutcome of the first that failed twice; of the first skip where no reply could be tested, and of one that
- * this machine caused.
+ * Runs `probe` with each reply. Runs it again after one failure, because a busy server may have been late, and while this machine is
+ * too busy. @throws CheckOutcome of the first reply that failed twice. When none failed: of the first skip if all replies were
+ * skipped, or of the first skip because of this machine.
  */
 export async function withEach<Reply extends { readonly name: string }>(
   lab: Pick<Lab, 'skip' | 'note'>,
@@ -124,7 +124,7 @@ export async function withEach<Reply extends { readonly name: string }>(
   if (first !== undefined) throw first;
 }
 
-/** Why nothing could be found out; undefined where all is well. @throws CheckOutcome of the second failure. */
+/** Why a reply showed nothing; undefined when it passed. @throws CheckOutcome of the second failure. */
 async function skipOf(lab: Pick<Lab, 'note'>, work: () => Promise<void>): Promise<CheckOutcome | undefined> {
   let failures = 0;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -137,7 +137,7 @@ async function skipOf(lab: Pick<Lab, 'note'>, work: () => Promise<void>): Promis
   return new CheckOutcome('not_applicable', BUSY);
 }
 
-/** The outcome of an attempt that did not pass; undefined where all is well. @throws any other Error. */
+/** The outcome of an attempt that did not pass; undefined when it passed. @throws any other error, and `undecided`. */
 async function outcomeOf(work: () => Promise<void>): Promise<CheckOutcome | undefined> {
   try {
     await work();
@@ -148,20 +148,20 @@ async function outcomeOf(work: () => Promise<void>): Promise<CheckOutcome | unde
   }
 }
 
-/** A call whose reply has begun: `older` carries it. */
+/** A call whose reply has begun; `older` is the turn of the reply. */
 interface Replayed<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
   readonly call: Call;
   readonly older: Turn;
 }
 
-/** A call in which somebody speaks into a reply, on `newer`. */
+/** A call in which the caller speaks into a reply; `newer` is the turn that listens. */
 interface SpokenInto<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> extends Replayed<Turn, Call> {
   readonly newer: Turn;
   /** When the listening turn was opened, monotonic, ms. */
   readonly fromMs: number;
 }
 
-/** Repeats the call until the reply has begun; the check does not apply when it does not come. */
+/** Repeats the call until the reply has begun. The check does not apply when the reply does not come. */
 export async function replayed<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   lab: Lab<Turn, Call, Probe<Turn, Call>>,
   { agentId, before, turn, name }: CuttableReply<Turn>,
@@ -179,7 +179,7 @@ export async function replayed<Turn extends ProbeTurn, Call extends ProbeCall<Tu
   return { call, older };
 }
 
-/** Speaks into a reply until the server reports speech or the reply is over. */
+/** Speaks into a reply until the server reports speech or the reply has ended. */
 export async function speakInto<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   lab: Lab<Turn, Call, Probe<Turn, Call>>,
   reply: CuttableReply<Turn>,
@@ -190,7 +190,7 @@ export async function speakInto<Turn extends ProbeTurn, Call extends ProbeCall<T
   const fromMs = clock.monotonicMs();
   const leftMs = Math.max(0, untilMs - fromMs) * timing.pace;
   const newer = call.listen();
-  // The platform sends silence before a voice (G-50), from which a detector learns the line.
+  // The platform sends silence before speech (G-50); a speech detector adapts to the line meanwhile.
   const line = Buffer.concat([silenceOf(LEAD_MS), lab.speech, silenceOf(leftMs)]);
   await call.stream(newer, line, () => newer.hasStart || newer.isOver || clock.monotonicMs() > untilMs);
   if (newer.isBroken) lab.skip('the second RPC was refused');

@@ -1,4 +1,4 @@
-// What was sent and received while a check ran, line by line: the evidence of its verdict. Bounded, without a token, and
+// The messages of a check, sent and received, line by line: the evidence of its verdict. Bounded, without a token, and
 // safe to show. Knows no rule.
 import { oneLine } from '../../base/one-line.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -9,16 +9,16 @@ import type { Answer, AnswerPrompt, InputConfig, ServerEvent } from '../caller/a
 export interface ExchangeLine {
   /** ms since the exchange began. */
   readonly atMs: number;
-  /** `suite`: a remark of ours that nobody sent. */
+  /** `suite`: a remark of this suite, which nobody sent. */
   readonly who: 'platform' | 'server' | 'suite';
   /** The RPC, such as `RPC2`, or the socket, such as `WS1`; empty for remarks. */
   readonly rpc: string;
   readonly what: string;
-  /** How many times in a row this side sent the line on this RPC. */
+  /** How many times in a row this side sent the same line on this RPC. */
   readonly times: number;
 }
 
-/** Most lines kept from the beginning of an exchange and from its end; a server that floods must not fill the report. */
+/** Most lines kept from the beginning and from the end of an exchange; a server that sends too much must not fill the report. */
 const [MAX_HEAD, MAX_TAIL] = [200, 100];
 /** Longest quoted text of the other side, characters. */
 const MAX_QUOTED = 160;
@@ -39,7 +39,7 @@ export class ExchangeLog {
     this.#zeroMs = clock.monotonicMs();
   }
 
-  /** Adds a line; a repetition of the last line of its side of the RPC is counted there. */
+  /** Adds a line. If it repeats the last line of this side on this RPC, the count of that line grows instead. */
   add(who: ExchangeLine['who'], rpc: string, what: string): void {
     const lines = this.#tail.length === 0 ? this.#head : this.#tail;
     const last = lines.findLast((line) => line.rpc === rpc && line.who === who);
@@ -54,7 +54,7 @@ export class ExchangeLog {
     this.#leftOut += 1;
   }
 
-  /** The lines so far, in order; a remark replaces omitted lines. */
+  /** The lines so far, in order; a remark takes the place of lines that were left out. */
   get lines(): readonly ExchangeLine[] {
     if (this.#leftOut === 0) return [...this.#head, ...this.#tail];
     const what = `${String(this.#leftOut)} lines left out`;
@@ -75,7 +75,7 @@ export function exchangeText({ atMs, who, rpc, what, times }: ExchangeLine): str
 
 const EVENT_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(EVENT_INPUT).map(([name, number]) => [number, name]));
 
-/** A request in a few words; keys are counted and not named (G-68). */
+/** A request in a few words, with the number of keys instead of the keys (G-68). */
 export function requestText(message: MediaRequest | Uint8Array): string {
   if (message instanceof Uint8Array) return `${String(message.length)} bytes as they are`;
   const { event_input: event, dtmf_input: keys, audio_input: audio } = message;
@@ -91,7 +91,7 @@ function isSilent(sound: Uint8Array): boolean {
   return sound.length > 0 && sound.every((code) => code === 0xff);
 }
 
-/** A response in a few words; of data about the caller only the length. */
+/** A response in a few words, with only the length of data about the caller. */
 export function answerText(answer: Answer, { session_summary: summary, session_transcript: transcript }: MediaResponse): string {
   const { type, event, prompts, mode, config, sensitive, playsOn = false } = answer;
   return [
@@ -110,7 +110,7 @@ export function answerText(answer: Answer, { session_summary: summary, session_t
 }
 
 function eventText({ kind, name, metadata }: ServerEvent): string {
-  // A routing hint names a destination and no caller, and its form is a rule (G-79).
+  // A routing hint is shown: it names a destination and no caller, and its form is a rule (G-79).
   const data = Object.entries(metadata).map(([key, value]) =>
     typeof value !== 'string' ? quoted(key) : `${plain(key)} ${key === 'routing_hint' ? quoted(value) : `${String(value.length)} chars`}`,
   );
@@ -126,7 +126,7 @@ function lengthText({ text, ssml }: { readonly text?: string; readonly ssml?: st
   return `${String((text ?? ssml ?? '').length)} chars`;
 }
 
-/** A name of the other side, when it is a plain one. */
+/** A name from the other side: unchanged when it is a plain word, otherwise quoted. */
 function plain(name: string): string {
   return /^\w{1,64}$/u.test(name) ? name : quoted(name);
 }
@@ -139,7 +139,7 @@ function promptText({ text, uri, audio, bargeIn }: AnswerPrompt): string {
   return `prompt (${parts.length === 0 ? 'empty' : parts.join(', ')}${bargeIn ? ', barge-in' : ''})`;
 }
 
-/** A call that several checks share, as evidence. */
+/** A call that several checks use as evidence. */
 export interface Proof {
   /** The purpose of the call, such as `speech`. */
   readonly name: string;

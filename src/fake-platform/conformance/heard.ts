@@ -1,11 +1,11 @@
-// How long prompts are heard, and which answers contain any: what the platform's player would know. Knows no wire and no rule.
+// How long prompts are heard, and which answers have anything to hear, as on the platform. Knows no wire and no rule.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
 import type { Answer, AnswerPrompt } from '../caller/answer.ts';
 
-/** Longest playback to wait for, ms. */
+/** Longest wait for prompts to be heard, ms. */
 export const MAX_PLAYBACK_MS = 45_000;
-/** How long the platform takes for one character of a prompt without audio, and at most for all of it, ms. */
+/** How long one character of a prompt without audio plays, and the longest time for the whole prompt, ms. */
 const [CHARACTER_MS, MAX_TEXT_MS] = [60, 20_000];
 /** Whether a response only reports that speech began or ended. */
 export function isNotice({ event, prompts }: Answer): boolean {
@@ -26,12 +26,12 @@ export function playMs({ audio, text }: AnswerPrompt): number {
     const bytes = { pcm8: 1, pcm16: 2, pcm24: 3, mulaw: 1, alaw: 1 }[coding] * channels;
     return (dataBytes / bytes / sampleRateHz) * 1000;
   } catch {
-    // What cannot be read cannot be played.
+    // A WAV that cannot be read cannot be played.
     return 0;
   }
 }
 
-/** How long the prompts of these answers will still be heard, ms, within a limit; below 0 when they are over. */
+/** How long the prompts of these answers will still be heard, at most {@link MAX_PLAYBACK_MS}, ms; negative when they are over. */
 export function playLeftMs(answers: readonly { readonly answer: Answer; readonly atMs: number }[], nowMs: number): number {
   const prompts = answers.flatMap(({ answer, atMs }) => answer.prompts.map((prompt) => ({ atMs, ms: playMs(prompt) })));
   const endMs = prompts.reduce((playedUntil, { atMs, ms }) => Math.max(playedUntil, atMs) + ms, 0);

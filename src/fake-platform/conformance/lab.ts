@@ -1,4 +1,4 @@
-// What a check works with: facts about the server, its transport, the outcomes, and the calls that several checks
+// The tools of a check: facts about the server, its transport, the outcomes, and the calls that several checks
 // share. Knows no wire and no rule.
 import { pause } from '../../base/abort.ts';
 import type { ListedAgent } from '../lines/line.ts';
@@ -23,11 +23,11 @@ export class Lab<
   readonly #slots: Slots;
   #shown: readonly Proof[] | undefined;
   #isClosed = false;
-  /** When the check began to wait for recorded calls, ms; undefined while it does not wait. */
+  /** When the check began to wait for recorded calls, monotonic, ms; undefined while it does not wait. */
   #lentFromMs: number | undefined;
   #lentMs = 0;
 
-  /** @param slots - of which the check holds one, and which it gives back while it waits for recorded calls. */
+  /** @param slots - the check holds one of these, and returns it while it waits for recorded calls. */
   constructor(suspect: Suspect, probe: Transport, recordings: Recordings<Turn, Call>, slots: Slots) {
     this.suspect = suspect;
     this.probe = probe;
@@ -39,13 +39,13 @@ export class Lab<
     return this.probe.log;
   }
 
-  /** Requires that calls are known after their welcome; otherwise the check does not apply (G-12). */
+  /** Requires that the server accepts turns after a welcome; otherwise the check does not apply (G-12). */
   async demandKnown(): Promise<void> {
     if (!this.probe.mayEndWithWelcome || (await this.calls()).some(({ turns }) => turns.length > 1)) return;
     this.skip('no RPC after a welcome is taken');
   }
 
-  /** A call that has begun; without one the check does not apply. */
+  /** A call that has begun. Without one, the check does not apply. */
   async begun(call: Call = this.probe.call()): Promise<{ readonly call: Call; readonly welcome: Turn }> {
     const welcome = await call.begin();
     if (welcome.final === undefined) this.skip('the call did not begin with a welcome and its FINAL');
@@ -60,20 +60,20 @@ export class Lab<
     return call;
   }
 
-  /** As {@link ready}, for a bot that asks for keys or speech; the check does not apply to another one. */
+  /** As {@link ready}, but the check does not apply when the bot does not ask for this input. */
   async readyFor(input: 'keys' | 'speech'): Promise<Call> {
     const call = await this.ready();
     if (!call.isAskedFor(input)) this.skip(input === 'keys' ? 'the bot asks for no keys' : 'the bot asks for keys only');
     return call;
   }
 
-  /** Requires that an undisturbed call answers the keys of the profile; otherwise the check does not apply. */
+  /** Requires that an undisturbed call answers the keys of this run; otherwise the check does not apply. */
   async demandKeysWork(): Promise<void> {
     if ((await this.#firstOf('keys', 'dtmf'))?.isAnswered !== true)
       this.skip('the keys of this run are not answered in an ordinary call: name others with --press');
   }
 
-  /** Requires that this bot hears plain speech; otherwise the check does not apply. */
+  /** Requires that the server reports plain speech; otherwise the check does not apply. */
   async demandHeard(): Promise<void> {
     if ((await this.#firstOf('speech', 'speech'))?.hasStart !== true)
       this.skip('this bot reported no start of speech when it was spoken to in the plain form');
@@ -89,28 +89,28 @@ export class Lab<
     return this.#lent(() => this.#recordings.welcomes());
   }
 
-  /** Calls in which these acts are done, placed once for all checks that need them. */
+  /** Calls in which `acts` are done, placed once for all checks that need them. */
   placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]> {
     return this.#lent(() => this.#recordings.placed(acts));
   }
 
-  /** The agents that the server offers; the check does not apply when it does not list them. */
+  /** The agents that the server lists. Without a list, the check does not apply. */
   async agents(): Promise<readonly ListedAgent[]> {
     const agents = await this.probe.agents();
     return typeof agents === 'string' ? this.skip(agents) : agents;
   }
 
-  /** The check has found a breach. */
+  /** Ends the check: it has found a breach. */
   fail(reason: string): never {
     throw new CheckOutcome('fail', reason);
   }
 
-  /** The check does not apply here. */
+  /** Ends the check: it does not apply. */
   skip(reason: string): never {
     throw new CheckOutcome('not_applicable', reason);
   }
 
-  /** The check applies, but what came back says nothing about the server. */
+  /** Ends the check: it applies, but the result says nothing about the server. */
   giveUp(reason: string): never {
     throw new CheckOutcome('undecided', reason);
   }
@@ -119,12 +119,12 @@ export class Lab<
     this.log.add('suite', '', text);
   }
 
-  /** Waits, ms of real time. */
+  /** Waits for `ms` of real time. */
   async wait(ms: number): Promise<void> {
     await pause(ms, this.suspect.clock);
   }
 
-  /** The evidence of the verdict is a call that several checks share. */
+  /** Makes these calls, which several checks share, the evidence of the verdict. */
   showCalls(calls: readonly Proof[]): void {
     this.#shown = calls;
   }
@@ -134,29 +134,29 @@ export class Lab<
     return this.#shown?.map(({ log }) => log) ?? [this.log];
   }
 
-  /** Whether the server said in the evidence that it has no room. */
+  /** Whether the evidence shows that the server said it has no room. */
   get isOverloaded(): boolean {
     return this.probe.isOverloaded || (this.#shown ?? []).some(({ isOverloaded }) => isOverloaded);
   }
 
-  /** How long the check has waited for recorded calls so far, ms: not counted as its own time. */
+  /** How long the check has waited for recorded calls so far, ms. This does not count as time of the check. */
   get lentMs(): number {
     return this.#lentMs + (this.#lentFromMs === undefined ? 0 : this.suspect.clock.monotonicMs() - this.#lentFromMs);
   }
 
-  /** What the caller says. The check needs `speech`. */
+  /** What the caller says; a check that reads this has the need `speech`. */
   get speech(): Uint8Array {
     return this.suspect.speech ?? this.skip('the caller has no voice');
   }
 
-  /** Closes what the check has opened, and returns its slot: the check can ask the server nothing more. */
+  /** Closes everything that the check opened, and returns its slot. After that, the check can send nothing more. */
   close(): void {
     this.#isClosed = true;
     this.probe.close();
     if (this.#lentFromMs === undefined) this.#slots.give();
   }
 
-  /** Waits for recorded calls without its slot, because placing them needs slots. */
+  /** Waits for recorded calls and returns the slot meanwhile, because placing the calls needs slots. */
   async #lent<Result>(work: () => Promise<Result>): Promise<Result> {
     const { clock } = this.suspect;
     this.#lentFromMs = clock.monotonicMs();
@@ -165,7 +165,7 @@ export class Lab<
       return await work();
     } finally {
       await this.#slots.take();
-      // Nobody else returns the slot of a check that was stopped.
+      // The check was stopped while it waited, so `close` did not return the slot.
       if (this.#isClosed) this.#slots.give();
       this.#lentMs = this.lentMs;
       this.#lentFromMs = undefined;

@@ -2,12 +2,12 @@
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
 import { encodeMulaw, MULAW_SILENCE } from '../../speech/g711.ts';
 
-/** How long nobody speaks, ms of audio: longer than any detector needs to adapt to a line. */
+/** How long nobody speaks, ms of audio: longer than any detector needs to adapt to the line. */
 const QUIET_MS = 4000;
-/** Root mean square of the noise, as a part of full scale: -55 dBFS, which a caller hardly hears. */
+/** Root mean square of the noise, as a part of full scale: -55 dBFS, which callers hardly hear. */
 const NOISE_LEVEL = 10 ** (-55 / 20);
 
-/** This many ms of silence, µ-law at 8 kHz. */
+/** Silence of `ms`, µ-law at 8 kHz. */
 export function silenceOf(ms: number): Uint8Array {
   return new Uint8Array(Math.round(ms * MULAW_BYTES_PER_MS)).fill(MULAW_SILENCE);
 }
@@ -18,14 +18,14 @@ export interface QuietLine {
   readonly mulaw: Uint8Array;
 }
 
-/** Both lines, in the order of the checks. The noise is the same in every run. */
+/** Both lines, in the order in which checks use them. The noise is the same in every run. */
 export const QUIET_LINES: readonly QuietLine[] = [
   { what: `${String(QUIET_MS)} ms of silence`, mulaw: silenceOf(QUIET_MS) },
   { what: `${String(QUIET_MS)} ms of line noise at -55 dBFS`, mulaw: whiteNoise(QUIET_MS * MULAW_BYTES_PER_MS) },
 ];
 
 function whiteNoise(samples: number): Uint8Array {
-  // For uniformly distributed values, peak = RMS × √3.
+  // Peak of uniformly distributed values: RMS × √3.
   const peak = NOISE_LEVEL * Math.sqrt(3) * 32_767;
   let state = 1;
   return encodeMulaw(

@@ -1,4 +1,4 @@
-// All checks for each transport, and what is needed to run them. Knows no server.
+// All checks for each transport, and the means to run them. Knows no server.
 import type { Transport } from '../lines/target.ts';
 import type { ProbeCall, ProbeTurn } from './call.ts';
 import { checksOf, type Check, type ListedCheck } from './catalog.ts';
@@ -26,23 +26,23 @@ import { SESSION_CHECKS } from './websocket/checks/sessions.ts';
 import { UPGRADE_CHECKS } from './websocket/checks/upgrade.ts';
 import { SocketProbe, SOCKET_ACTS } from './websocket/socket-probe.ts';
 
-/** The checks of one transport, and what they need. */
+/** The checks of one transport, and the means to run them. */
 export interface Suite {
   readonly checks: readonly Check[];
-  /** The transport. Whoever opens it closes it. */
+  /** Opens the transport. Whoever opens it closes it. */
   open(suspect: GivenSuspect): Probe;
-  /** What the checks of one run share. */
+  /** Starts what the checks of one run share. */
   start(suspect: Suspect, slots: Slots): StartedSuite;
 }
 
-/** What the checks of one run share. `close` must be called. */
+/** The shared means of one run. `close` must be called. */
 export interface StartedSuite {
   lab(): Lab;
   /** Stops the calls that are still running, and places no more. */
   close(): void;
 }
 
-/** The suite of one transport. @param acts - what recorded calls of this transport do beside what all transports do. */
+/** The suite of one transport. @param acts - recorded calls that only this transport has. */
 function suiteOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   checks: readonly Check[],
   open: (suspect: GivenSuspect) => Probe<Turn, Call>,
@@ -89,7 +89,7 @@ export const SOCKET_CHECKS: readonly Check[] = checksOf({
   ...SIGNED_TOKEN_CHECKS,
 });
 
-/** All checks, those of tokens once. */
+/** All checks; those for both transports once. */
 export const ALL_CHECKS: readonly (ListedCheck & { readonly transports: readonly Transport[] })[] = [
   ...new Map([...CHECKS, ...SOCKET_CHECKS].map((check) => [check.id, check])).values(),
 ].map(({ id, rules, title, needs, level }) => ({
@@ -104,7 +104,7 @@ export const RPC_SUITE = suiteOf(CHECKS, (suspect) => new RpcProbe(suspect));
 
 export const SOCKET_SUITE = suiteOf(SOCKET_CHECKS, (suspect) => new SocketProbe(suspect), SOCKET_ACTS);
 
-/** Why a rule cannot be tested from outside: a sentence. Rules with a check are not listed here. */
+/** Why a rule cannot be tested from outside: a sentence. Rules with a check are missing here. */
 export const UNSEEN: Readonly<Record<string, string>> = {
   'G-22': 'The platform plays prompts in the order of the list; what order a server meant cannot be known.',
   'G-26': 'The welcome of one sample server; others may say less or more.',
@@ -133,12 +133,12 @@ export const UNSEEN: Readonly<Record<string, string>> = {
   'W-50': 'The platform does it.',
 };
 
-/** A rule and how it is tested from outside. */
+/** A rule, and how it is tested from outside. */
 interface RuleEntry {
   readonly rule: string;
-  /** Checks; empty when it cannot be tested. */
+  /** Checks of the rule; empty when it cannot be tested. */
   readonly checks: readonly Pick<ListedCheck, 'id' | 'level'>[];
-  /** Why it cannot be tested; empty when it can. */
+  /** Why the rule cannot be tested; empty when it can. */
   readonly unseen: string;
 }
 

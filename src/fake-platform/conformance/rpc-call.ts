@@ -1,5 +1,5 @@
-// A call over RPCs, as a check uses it: adds the ids of its conversation to every message, opens turns as the platform does,
-// and knows how long the received prompts are heard. The check decides what to ask the server.
+// A call over RPCs, as checks use it: adds the ids of the call to every message, opens turns as the platform does,
+// and knows how long the received prompts are heard. The check decides what to send.
 import { status } from '@grpc/grpc-js';
 import { pause } from '../../base/abort.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
@@ -16,7 +16,7 @@ import { atPace } from './awaited.ts';
 import { statusName } from '../lines/failure.ts';
 import type { Ending, Received, WireRpc } from './wire.ts';
 
-/** What one message carries beside the ids of its call. */
+/** The part of a message that is not an id of the call. */
 export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
 
 export class RpcTurn extends ProbeTurn {
@@ -64,7 +64,7 @@ export class RpcTurn extends ProbeTurn {
     return this.rpc.isFlooded ? 'was flooded with more than any reply can be' : this.howItEnded;
   }
 
-  /** They are answered by a prompt or an event, and a FINAL (G-63). */
+  /** Keys are answered by a prompt or an event, and a FINAL (G-63). */
   keysProblem(keys: string): string | undefined {
     const { answers } = this.rpc;
     const head = keys === '' ? '' : `${keys}: `;
@@ -74,34 +74,34 @@ export class RpcTurn extends ProbeTurn {
   }
 }
 
-/** Events about the caller's voice, which answer nothing. */
+/** Events about the caller's voice, which do not answer keys. */
 const NOTICES: readonly ServerEventKind[] = ['start_of_input', 'end_of_input'];
-/** Silence after speech when the server asks for no other time, ms of audio. */
+/** Silence after speech when the server announces no longer wait, ms of audio. */
 const TAIL_MS = 6000;
-/** Longest silence after speech, and what a server needs beyond the silence that it waits for, ms of audio. */
+/** Longest silence after speech, and margin added to the wait that the server announces, ms of audio. */
 const [MAX_TAIL_MS, TAIL_MARGIN_MS] = [30_000, 3000];
-/** Between two batches of frames, ms of real time. */
+/** Interval between two batches of frames, ms of real time. */
 const TICK_MS = 20;
 
 export function eventInput(name: keyof typeof EVENT_INPUT, more: Partial<NonNullable<MediaRequest['event_input']>> = {}): Input {
   return { event_input: { event_type: EVENT_INPUT[name], ...more } };
 }
 
-/** What a flow may send at any time (G-72). */
+/** An event that a flow may send at any time (G-72). */
 export const FLOW_EVENT = eventInput('CUSTOM_EVENT', { name: 'conformance', parameters: structFromJson({ asked_by: 'conformance' }) });
 
-/** Keys by name (G-66). */
+/** The input for keys, by their names (G-66). */
 function keysInput(keys: readonly Key[]): Input {
   return { dtmf_input: { dtmf_events: keys.map((key) => DTMF_KEY[key]) } };
 }
 
-/** What is sent in a turn of a kind; speech is not a single message. */
+/** The message of a turn of this kind. Speech is not a single message. */
 function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): Input {
   if (kind === 'dtmf') return keysInput(keys);
   return kind === 'custom_event' ? FLOW_EVENT : eventInput(PLAIN_EVENTS[kind]);
 }
 
-/** µ-law in frames of 20 ms that name no format (G-32). */
+/** µ-law in frames of 20 ms without a format (G-32). */
 function frameInputs(mulaw: Uint8Array): readonly Input[] {
   return Array.from({ length: Math.ceil(mulaw.length / FRAME_SAMPLES) }, (_, index) => ({
     audio_input: { caller_audio: mulaw.subarray(index * FRAME_SAMPLES, (index + 1) * FRAME_SAMPLES) },
@@ -113,14 +113,14 @@ export const SILENCE: Input = { audio_input: { caller_audio: SILENT_FRAME } };
 /** Names the format of the frames that follow. */
 export const MULAW_FORMAT: Input = { audio_input: { encoding: VOICE_ENCODING.MULAW_FORMAT, sample_rate_hertz: LINE_RATE_HZ } };
 
-/** How speech is sent: what comes before it, its frames, and a frame of silence of the same form. */
+/** Speech in one form: the messages before it, its frames, and a frame of silence. */
 export interface SpokenForm {
   readonly before: readonly Input[];
   readonly frames: readonly Input[];
   readonly silence: Input;
 }
 
-/** Speech as the platform sends it: µ-law in frames, the format named once (G-30, G-32). */
+/** Speech as the platform sends it: frames of µ-law, whose format is named once (G-30, G-32). */
 function plainSpeech(mulaw: Uint8Array): SpokenForm {
   return { before: [MULAW_FORMAT], frames: frameInputs(mulaw), silence: SILENCE };
 }
@@ -128,19 +128,19 @@ function plainSpeech(mulaw: Uint8Array): SpokenForm {
 /** How an RPC ended, in words: its status and the server's text. */
 export function endingText(ending: Ending | undefined): string {
   if (ending === undefined) return 'was left open';
-  // With OK the library repeats OK.
+  // With the status OK, the library repeats OK as the text.
   const words = ending.details === '' || ending.code === status.OK ? '' : ` ${quoted(ending.details)}`;
   return `ended with ${statusName(ending.code)}${words}`;
 }
 
-/** Whether the caller may be heard only after prompts of unknown length (G-37). */
+/** Whether the turn has an uninterruptible prompt whose length is unknown: the caller may be heard only after this prompt (G-37). */
 export function isPlaytimeUnknown({ rpc }: RpcTurn): boolean {
   const uncuttable = rpc.answers.flatMap(({ prompts }) => prompts.filter((prompt) => isHeard(prompt) && !prompt.bargeIn));
   return uncuttable.some(({ audio }) => audio.length === 0) || uncuttable.reduce((ms, prompt) => ms + playMs(prompt), 0) > MAX_PLAYBACK_MS;
 }
 
 export class RpcCall extends ProbeCall<RpcTurn> {
-  /** An RPC is closed with its turn, and a call has nothing else. */
+  /** False: each RPC is closed with its turn, and nothing else of the call stays open. */
   readonly isOver = false;
   readonly #connection: WireConnection;
   readonly #log: ExchangeLog;
@@ -167,20 +167,20 @@ export class RpcCall extends ProbeCall<RpcTurn> {
     };
   }
 
-  /** Opens an RPC and sends these inputs. Whoever opens it closes it. */
+  /** Opens an RPC and sends these inputs. Whoever opens it must close it. */
   open(...inputs: readonly Input[]): WireRpc {
     this.#rpcs += 1;
     return this.#connection.open(`RPC${String(this.#rpcs)}`, this.#log).send(...inputs.map((input) => this.message(input)));
   }
 
-  /** Begins a turn with these inputs. Whoever begins it closes it. */
+  /** Begins a turn with these inputs. Whoever begins it must close it. */
   start(kind: ProbeTurnKind, ...inputs: readonly Input[]): RpcTurn {
     const turn = new RpcTurn(kind, this.open(...inputs));
     this.turns.push(turn);
     return turn;
   }
 
-  /** A whole turn: these inputs, half-close, and everything that comes back. */
+  /** A whole turn: sends these inputs, half-closes, and waits for all answers. */
   async turn(kind: ProbeTurnKind, ...inputs: readonly Input[]): Promise<RpcTurn> {
     const turn = this.start(kind, ...inputs);
     await this.closeTurns(turn);
@@ -200,7 +200,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
   }
 
   async close(): Promise<void> {
-    // Each RPC was closed with its turn.
+    // Nothing to do: each RPC was closed with its turn.
   }
 
   say(mulaw: Uint8Array): Promise<RpcTurn> {
@@ -253,7 +253,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
     return turn;
   }
 
-  /** Speaks in a turn, which stays open. */
+  /** Speaks in a turn and leaves the turn open. */
   async #sayOn(turn: RpcTurn, { before, frames, silence }: SpokenForm): Promise<void> {
     const { rpc } = turn;
     rpc.send(...before.map((input) => this.message(input)));
@@ -261,11 +261,11 @@ export class RpcCall extends ProbeCall<RpcTurn> {
     await this.#streamFrames(rpc, [...quiet(LEAD_MS), ...frames], () => rpc.ending !== undefined);
     const tailMs = this.#tailMs();
     await this.#streamFrames(rpc, quiet(TAIL_MS), () => isAnswered(rpc));
-    // A server that has heard a voice may wait as long as it announced.
+    // A server that has heard speech may wait as long as it announced.
     if (tailMs > TAIL_MS && turn.hasStart) await this.#streamFrames(rpc, quiet(tailMs - TAIL_MS), () => isAnswered(rpc));
   }
 
-  /** Sends frames at the pace of the call until `enough`. */
+  /** Sends frames at the pace of the call, until all are sent or `enough` is true. */
   async #streamFrames(rpc: WireRpc, frames: readonly Input[], enough: () => boolean): Promise<void> {
     const perTick = Math.max(1, Math.round((this.timing.pace * TICK_MS) / FRAME_MS));
     let from = 0;
@@ -281,7 +281,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
     await pause(limitMs, this.clock);
   }
 
-  /** How long the server says that it waits for the end of speech, with a margin, ms. */
+  /** The wait for the end of speech that the server announces, with a margin, at most {@link MAX_TAIL_MS}, ms of audio. */
   #tailMs(): number {
     const timers = this.turns.findLast(({ final }) => final !== undefined)?.final?.message.input_handling_config?.speech_timers;
     const ownMs = Math.max(timers?.complete_timeout_msec ?? 0, timers?.incomplete_timeout_msec ?? 0);

@@ -11,16 +11,16 @@ import { endingText, RpcCall, type RpcTurn } from './rpc-call.ts';
 import type { RecordedCall } from './survey.ts';
 import type { Ending } from './wire.ts';
 
-/** What a check for RPCs alone works with. */
+/** The tools of a check that is for RPCs only. */
 export type RpcLab = Lab<RpcTurn, RpcCall, RpcProbe>;
 /** A recorded call over RPCs that several checks share. */
 export type RpcRecord = RecordedCall<RpcTurn, RpcCall>;
 
-/** How a server may reject a token that is good for another organization. */
+/** Statuses with which a server may reject a token of another organization. */
 const FORBIDDEN: readonly number[] = [status.UNAUTHENTICATED, status.PERMISSION_DENIED];
-/** The statuses that are no error of the server: OK, and those with which our own library ends an RPC. */
+/** Statuses that are no error of the server: OK, and those with which our own library ends an RPC. */
 const NO_ERROR: readonly status[] = [status.OK, status.DEADLINE_EXCEEDED, status.CANCELLED];
-/** Findings that nobody answers: with any answer, and without a connection. */
+/** Codes of failures that show that no server listens: the first list in any case, the second only without a connection. */
 const [DUMB, UNCONNECTED]: readonly [readonly string[], readonly string[]] = [
   ['garbage', 'no_answer'],
   ['refused', 'host_unknown', 'connect_timeout', 'tls_failed', 'closed_early'],
@@ -39,7 +39,7 @@ export class RpcProbe extends Probe<RpcTurn, RpcCall, WireConnection> {
     return this.suspect.isBearer === true ? `Bearer ${token}` : token;
   }
 
-  /** A connection with the good token, or with this authorization; null sends none. @throws CheckGivenUp. */
+  /** A connection with this authorization, by default with the good token; null sends none. @throws CheckGivenUp. */
   connect(authorization: string | null | undefined = this.goodAuthorization): WireConnection {
     return this.opened(() => new WireConnection({ ...this.suspect, authorization: authorization ?? undefined }));
   }
@@ -96,7 +96,7 @@ export class RpcProbe extends Probe<RpcTurn, RpcCall, WireConnection> {
     };
   }
 
-  /** How something was not answered, in words. An RPC without an end timed out. */
+  /** Why an RPC was not answered, in words. An RPC without an end timed out. */
   #failure(ending: Ending | undefined): Failure {
     return ending === undefined || ending.code === status.DEADLINE_EXCEEDED
       ? { code: 'no_answer', message: `the server did not answer within ${String(this.suspect.timing.answerMs)} ms` }

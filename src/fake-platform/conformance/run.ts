@@ -1,4 +1,4 @@
-// Runs checks on a server, several in parallel, and adds up the results. Knows no single check.
+// Runs checks on a server, several in parallel, and summarizes the results. Knows no single check.
 import { waitAtMost, type Waited } from '../../base/abort.ts';
 import type { Failure } from '../lines/failure.ts';
 import type { Check, Need } from './catalog.ts';
@@ -17,16 +17,16 @@ export interface CheckResult {
   readonly title: string;
   readonly level: Level;
   readonly verdict: Verdict;
-  /** Why it did not pass; empty for a pass. */
+  /** Why the check did not pass; empty for a pass. */
   readonly reason: string;
   readonly exchanges: readonly (readonly ExchangeLine[])[];
   readonly durationMs: number;
 }
 
 export interface Conformance {
-  /** No rule that counts was broken: nothing failed, nothing stayed undecided, the server answered to the end, and the run was not stopped. */
+  /** Nothing failed, nothing stayed undecided, the server answered to the end, and the run was not stopped. */
   readonly ok: boolean;
-  /** The server did not answer: no check ran, or it stopped answering during the run. */
+  /** Set when the server did not answer, so that no check ran, or stopped answering during the run. */
   readonly finding: Failure | undefined;
   readonly isInterrupted: boolean;
   readonly passed: number;
@@ -38,35 +38,35 @@ export interface Conformance {
   readonly score: number | undefined;
   /** Rules that were broken, each once. */
   readonly brokenRules: readonly string[];
-  /** Recommendations that were not followed, each once; they do not count. */
+  /** Recommendations that were not followed, each once. They are no failures and do not change the score. */
   readonly advisedRules: readonly string[];
   readonly results: readonly CheckResult[];
 }
 
 export interface RunOptions {
-  /** How to check servers of this transport. */
+  /** The checks of this transport, and the means to run them. */
   readonly suite: Suite;
   readonly suspect: GivenSuspect;
-  /** The checks to run: all of the suite, or a selection. */
+  /** The checks to run: all of the suite, or some of them. */
   readonly checks: readonly Check[];
-  /** The server is ours: rules that only this project has made apply, too. Default false. */
+  /** True for a server of this project: rules that only this project has made apply, too. Default false. */
   readonly isOurs?: boolean;
-  /** Number of parallel checks, and of parallel recorded calls. */
+  /** Most parallel checks and recorded calls. */
   readonly jobs: number;
-  /** Longest time of one check beside the recorded calls, ms. */
+  /** Longest time of one check, ms; waiting for recorded calls does not count. Default: depends on the length of the speech. */
   readonly checkMs?: number;
-  /** Ends the run: no further check begins, and running ones are stopped. */
+  /** Ends the run: no further check begins, and checks under way are stopped. */
   readonly signal?: AbortSignal;
   readonly onResult?: (result: CheckResult, done: number, of: number) => void;
 }
 
 const CHECK_MS = 90_000;
-/** How often a check speaks at most; its time limit grows with the length of the speech. */
+/** Most times that a check speaks. Its time limit grows with the length of the speech. */
 const SPOKEN_TIMES = 5;
-/** Shortest wait for a repeated check, ms. */
+/** Shortest additional wait for a check that had to wait for recorded calls, ms. */
 const MIN_WAIT_MS = 1000;
 
-/** Why a check does not apply to a server that is not ours. */
+/** Why checks at the level `ours` do not apply to other servers. */
 const NOT_ASKED = 'no source demands it: it is how this project’s own server does it, and only --ours asks for it';
 
 /** Why a check cannot be run; undefined when it can. */
@@ -87,7 +87,7 @@ function unmet(need: Need, suspect: Suspect, { whyNot }: Reached): string | unde
   }
 }
 
-/** Runs the checks. Never throws for what a server does. */
+/** Runs the checks. Never throws because of what a server does. */
 export async function runConformance(options: RunOptions): Promise<Conformance> {
   const { signal, checks, suite } = options;
   const redact = redactor(options.suspect.token);
@@ -122,7 +122,7 @@ export async function runConformance(options: RunOptions): Promise<Conformance> 
       }),
     );
     for (const check of checks.filter(({ phase }) => phase === 'last')) await perform(check);
-    // Rejections by a server that is no longer there prove nothing.
+    // When the server is gone, its rejections prove nothing.
     const lastPass = results.findLast(({ verdict }) => verdict === 'pass')?.id;
     const gone = canCall && !isInterrupted() ? await missed(suite.open(suspect)) : undefined;
     const order = checks.map(({ id }) => id);
@@ -161,7 +161,7 @@ async function runCheck(check: Check, shared: Shared, options: RunOptions): Prom
       if (thrown.verdict !== 'fail' || !lab.isOverloaded) return said(thrown.verdict, thrown.message);
       return said('undecided', `${thrown.message}; the server said that it has no room: try with fewer --jobs`);
     }
-    // A platform that cannot sign and a mistake of ours are no fault of the server.
+    // Neither a platform that cannot sign nor an error of ours is the fault of the server.
     return said('undecided', `the check broke: ${thrown instanceof Error ? thrown.message : 'no reason given'}`);
   } finally {
     lab.close();
@@ -173,7 +173,7 @@ function limitOf({ checkMs, suspect }: RunOptions): number {
   return checkMs ?? CHECK_MS + SPOKEN_TIMES * speakingMs(suspect);
 }
 
-/** Waits for a check. The time of recorded calls does not count as its own. */
+/** Waits for a check. Time in which the check waits for recorded calls does not count. */
 async function bounded(work: Promise<void>, lab: Lab, options: RunOptions): Promise<Waited<void>> {
   const { signal } = options;
   const checkMs = limitOf(options);
@@ -222,7 +222,7 @@ function summary(results: readonly CheckResult[], finding: Failure | undefined, 
 
 type Named = Pick<Check, 'id' | 'rules'>;
 
-/** Selects checks by rule and by id; empty lists select all. */
+/** Selects checks by rule and by id; two empty lists select all. */
 export function chooseChecks<Kind extends Named>(
   checks: readonly Kind[],
   rules: readonly string[],
@@ -242,8 +242,8 @@ export function unknownChoices(checks: readonly Named[], rules: readonly string[
 /**
  * Begins a call and lists the agents, with the given token and without one.
  *
- * @param probe - is closed.
- * @param signal - ends it at once; undefined is returned then.
+ * @param probe - closed at the end.
+ * @param signal - ends the test at once; the result is then undefined.
  */
 async function reach(probe: Probe, signal: AbortSignal | undefined): Promise<Reached | Failure | undefined> {
   const stop = (): void => probe.close();
@@ -256,7 +256,7 @@ async function reach(probe: Probe, signal: AbortSignal | undefined): Promise<Rea
     const bareCall = authorization === null ? call : await probe.present(null);
     const bareList = authorization === null ? list : await probe.presentToList(null);
     if (signal?.aborted === true) return undefined;
-    // The error of one method may be the server's own: only when neither answers is nobody there.
+    // One method may fail because of the server itself. Only when neither answers, no server listens.
     if (call.isNobody && list.isNobody && !bareCall.isTaken) return call.failure;
     return {
       // The code of a rejection has its own rule (G-02, W-06).
@@ -274,11 +274,11 @@ async function reach(probe: Probe, signal: AbortSignal | undefined): Promise<Rea
   }
 }
 
-/** Begins one more call. @param probe - is closed. @returns why it is not answered any more. */
+/** Begins one more call. @param probe - closed at the end. @returns why the server no longer answers; undefined when it does. */
 async function missed(probe: Probe): Promise<Failure | undefined> {
   try {
     const { hasFinal, failure } = await probe.present(probe.goodAuthorization ?? null);
-    // No room is not silence.
+    // A server that has no room is still there.
     return hasFinal || probe.isOverloaded ? undefined : failure;
   } finally {
     probe.close();

@@ -1,4 +1,4 @@
-// Runs of checks that only examine calls which were placed for all checks. Know no rule.
+// Functions of checks that only examine calls which were placed for all checks. Know no rule.
 import type { ProbeCall, ProbeTurn } from './call.ts';
 import type { Proof } from './exchange.ts';
 import type { Lab } from './lab.ts';
@@ -6,7 +6,7 @@ import type { RecordedCall } from './survey.ts';
 
 export const NOTHING = Symbol('nothing');
 
-/** The finding of an inspection: a breach in words, {@link NOTHING} where there was nothing to examine, undefined where all is well. */
+/** The finding of an inspection: a breach in words; {@link NOTHING} when there was nothing to examine; undefined when all is well. */
 export type Found = string | typeof NOTHING | undefined;
 
 type Inspection<Call extends Proof = RecordedCall> = (call: Call) => Found;
@@ -16,7 +16,7 @@ type Examiner<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> = Pick<Lab, 
 };
 type Run<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> = (lab: Examiner<Turn, Call>) => Promise<void>;
 
-/** Runs a check that only inspects the recorded calls. @param otherwise - why it does not apply when none had anything to examine. */
+/** A check that only inspects the recorded calls. @param otherwise - why the check does not apply when no call shows anything. */
 export function eachCall<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   otherwise: string,
   inspect: Inspection<RecordedCall<Turn, Call>>,
@@ -27,9 +27,9 @@ export function eachCall<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
 }
 
 /**
- * Inspects each of these calls. The evidence is the calls with a breach, else the first in which there was something to examine.
+ * Inspects each of these calls. The evidence is the calls with a breach; without one, the first call that showed anything.
  *
- * @throws CheckOutcome with the finding, or `otherwise` where there was nothing to examine.
+ * @throws CheckOutcome with the finding, or with `otherwise` when there was nothing to examine.
  */
 export function judge<Call extends Proof>(
   lab: Pick<Lab, 'showCalls' | 'fail' | 'skip'>,
@@ -46,7 +46,7 @@ export function judge<Call extends Proof>(
   if (seen.length === 0) lab.skip(otherwise);
 }
 
-/** As {@link eachCall} for every turn; reports the first breach with the turn's name. */
+/** As {@link eachCall} for every turn of a call; reports the first breach with the turn's name. */
 export function eachTurn<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   otherwise: string,
   inspect: (turn: Turn, call: RecordedCall<Turn, Call>) => Found,
@@ -54,13 +54,13 @@ export function eachTurn<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   return eachCall(otherwise, (call) => firstBreach(call.turns.map((turn) => [turn.label, inspect(turn, call)])));
 }
 
-/** The turns of a kind before the end of the call. */
+/** The turns of a kind up to the end of the call. */
 export function turnsOf<Turn extends ProbeTurn>(turns: readonly Turn[], kind: ProbeTurn['kind']): readonly Turn[] {
   const end = turns.findIndex(({ terminal }) => terminal !== undefined);
   return (end === -1 ? turns : turns.slice(0, end + 1)).filter((turn) => turn.kind === kind);
 }
 
-/** As {@link eachTurn} for the turns of a kind before the end of the call. */
+/** As {@link eachTurn} for the turns of a kind up to the end of the call. */
 export function eachOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   kind: ProbeTurn['kind'],
   otherwise: string,
@@ -69,7 +69,7 @@ export function eachOf<Turn extends ProbeTurn, Call extends ProbeCall<Turn>>(
   return eachTurn(otherwise, (turn, call) => (turnsOf(call.turns, kind).includes(turn) ? inspect(turn, call) : NOTHING));
 }
 
-/** The first breach among several results, with its name; {@link NOTHING} when none examined anything. */
+/** The first breach among these results, with its name; {@link NOTHING} when there was nothing to examine. */
 export function firstBreach(results: readonly (readonly [string, Found])[]): Found {
   const found = results.filter(([, said]) => said !== NOTHING);
   const broken = found.find(([, said]) => typeof said === 'string');

@@ -1,12 +1,12 @@
-// The calls that many checks examine, placed once per run: one of each kind of input, and others that checks of one transport
-// request. Records and judges nothing.
+// The calls that many checks examine, placed once per run: one for each kind of input, and others that the checks of one transport
+// request. Records calls and judges nothing.
 import { waitAtMost } from '../../base/abort.ts';
 import type { ProbeCall, ProbeTurn } from './call.ts';
 import type { Proof } from './exchange.ts';
 import type { Probe } from './probe.ts';
 import { speakingMs, type Suspect } from './suspect.ts';
 
-/** Slots, granted in the order of the requests. */
+/** A limited number of slots, granted in the order of the requests. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -15,7 +15,7 @@ export class Slots {
     this.#free = Math.max(1, count);
   }
 
-  /** Waits for a slot. Whoever takes it gives it back. */
+  /** Waits for a slot. Whoever takes one must return it. */
   async take(): Promise<void> {
     if (this.#free > 0) {
       this.#free -= 1;
@@ -30,7 +30,7 @@ export class Slots {
     else next();
   }
 
-  /** Runs `work` while it holds a slot. */
+  /** Runs `work` with a slot. */
   async with<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.take();
     try {
@@ -45,20 +45,20 @@ export class Slots {
 export interface RecordedCall<Turn extends ProbeTurn = ProbeTurn, Call extends ProbeCall<Turn> = ProbeCall<Turn>> extends Proof {
   readonly agentId: string;
   readonly call: Call;
-  /** Its turns that checks may examine. */
+  /** The turns of the call that checks may examine. */
   readonly turns: readonly Turn[];
 }
 
 export type Acts<Call extends ProbeCall> = Readonly<Record<string, (call: Call, suspect: Suspect) => Promise<unknown>>>;
 
-/** After this many reports of silence, a bot that still asks again is left alone. */
+/** Most reports of silence in one call: after these, the caller hangs up although the bot still asks. */
 const MAX_SILENCES = 4;
 /** Most agents whose welcome is recorded. */
 export const MAX_AGENTS = 6;
-/** Longest time of one call beside the caller's speech, ms: a welcome, silence until the bot ends the call, and every answer late. */
+/** Longest time of one call without the caller's speech, ms: enough for silence until the bot ends the call, with every answer late. */
 const MAX_CALL_MS = 300_000;
 
-/** The calls of one run, placed at the first request. */
+/** The recorded calls of one run, each placed at its first request. */
 export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
   readonly #suspect: Suspect;
   readonly #slots: Slots;
@@ -70,8 +70,8 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
   #welcomes: Promise<readonly RecordedCall<Turn, Call>[]> | undefined;
 
   /**
-   * @param slots - each call takes one. Whoever waits for a call must not hold the last one.
-   * @param more - what calls of this transport do beside what all transports do.
+   * @param slots - each call takes one, so whoever waits for a call must not hold the last one.
+   * @param more - acts that only this transport has.
    */
   constructor(suspect: Suspect, slots: Slots, openProbe: () => Probe<Turn, Call>, more: Acts<Call> = {}) {
     this.#suspect = suspect;
@@ -80,13 +80,13 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
     this.#acts = { ...ordinaryActs<Turn>(suspect), ...more };
   }
 
-  /** Stops the calls that are still running, and places no more. */
+  /** Stops the calls under way, and places no more. */
   close(): void {
     this.#isClosed = true;
     for (const probe of this.#open) probe.close();
   }
 
-  /** One call of each kind of input. Leaves out turns after the welcome if the server accepted none of them: that is one breach, not one of every rule (G-12). */
+  /** A call for each kind of input. If the server accepted no turn after a welcome, with welcomes only: that breaks one rule (G-12). */
   async calls(): Promise<readonly RecordedCall<Turn, Call>[]> {
     const calls = await this.placed(this.#acts);
     return calls.flatMap(({ turns }) => turns.slice(1)).some(({ isBroken }) => !isBroken)
@@ -100,7 +100,7 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
     return this.#welcomes;
   }
 
-  /** A call for each of these acts; the same calls for the same acts. */
+  /** A call for each of these acts. The same object gets the same calls. */
   placed(acts: Acts<Call>): Promise<readonly RecordedCall<Turn, Call>[]> {
     const { agentId } = this.#suspect;
     const placed = this.#placed.get(acts) ?? Promise.all(Object.entries(acts).map(([name, act]) => this.#place(name, agentId, act)));
@@ -125,7 +125,7 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
     });
   }
 
-  /** Runs `work` with a slot and its own line. */
+  /** Runs `work` with a slot and its own transport. */
   #with<Result>(work: (probe: Probe<Turn, Call>) => Promise<Result>): Promise<Result> {
     return this.#slots.with(async () => {
       const probe = this.#openProbe();
@@ -141,7 +141,7 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
   }
 }
 
-/** One call of each kind of input. */
+/** The acts of one call for each kind of input. */
 function ordinaryActs<Turn extends ProbeTurn>({ speech, press, endPress, transferPress }: Suspect): Acts<ProbeCall<Turn>> {
   const twice = (turn: () => Promise<Turn>) => [turn, turn] as const;
   return {
@@ -155,8 +155,8 @@ function ordinaryActs<Turn extends ProbeTurn>({ speech, press, endPress, transfe
 }
 
 /**
- * A whole call: its welcome, these turns one after the other, and its end. Stops where the server ends it, sends no welcome or
- * asks for no input of this kind.
+ * A whole call: its welcome, these turns one after the other, and its end. Stops earlier when the server ends the call, sends no
+ * welcome, or does not ask for input of this kind.
  */
 async function goOn<Turn extends ProbeTurn>(
   call: ProbeCall<Turn>,
@@ -174,7 +174,7 @@ async function goOn<Turn extends ProbeTurn>(
   else await call.close();
 }
 
-/** Stays silent until the bot ends the call, and then reports silence once more. */
+/** Stays silent until the bot ends the call, and then reports silence once more if the transport allows it. */
 async function keepSilent<Turn extends ProbeTurn>(call: ProbeCall<Turn>, keys: Suspect['press']): Promise<void> {
   let last = await call.begin();
   if (last.final === undefined) return;
@@ -187,7 +187,7 @@ async function keepSilent<Turn extends ProbeTurn>(call: ProbeCall<Turn>, keys: S
   else await call.repeatBehindEnd(last, keys);
 }
 
-/** Presses the keys that end the call, and again where the transport allows it. */
+/** Presses the keys that end the call, and presses them again if the transport allows it. */
 async function pressUntilOver<Turn extends ProbeTurn>(call: ProbeCall<Turn>, keys: Suspect['press']): Promise<void> {
   const welcome = await call.begin();
   if (welcome.final === undefined) return;

@@ -1,18 +1,18 @@
-// Tokens that a server must reject, made from a good one with and without the help of the signer, and the names of both.
-// A token is never shown.
+// Tokens that a server must reject, made from a good one with or without a signer, and the removal of tokens from texts.
+// No token is ever shown.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { ForgeOrder, Issuer } from '../platform/issuer.ts';
 
-/** What to sign: changes to an honest token of the organization; null removes a member. */
+/** The token to sign: changes to an honest token of the organization; null removes a member. */
 export type SignOrder = Partial<ForgeOrder>;
 
-/** Signs what it is asked to: a running fake platform. */
+/** Signs any token: a fake platform, or its issuer. */
 export interface TokenSigner {
   /** @throws AppError when the platform cannot be asked. */
   sign(order: SignOrder): Promise<string>;
   /** Makes a new key; the old ones stay published (J-2A). */
   rotate(): Promise<void>;
-  /** How often the keys were fetched so far. */
+  /** Number of fetches of the keys so far. */
   keyRequests(): Promise<number>;
 }
 
@@ -28,14 +28,14 @@ export function issuerSigner(issuer: Issuer): TokenSigner {
   };
 }
 
-/** The two readable parts of a token. */
+/** A token in its parts: header and claims decoded, the signature as it is. */
 export interface TokenParts {
   readonly header: JsonObject;
   readonly claims: JsonObject;
   readonly signature: string;
 }
 
-/** Reads a compact token without verifying it; undefined when it is none. */
+/** Reads a compact token without verifying it; undefined when the text is no token. */
 export function readToken(token: string): TokenParts | undefined {
   const [header, claims, signature, ...more] = token.split('.');
   if (header === undefined || claims === undefined || signature === undefined || more.length > 0) return undefined;
@@ -43,7 +43,7 @@ export function readToken(token: string): TokenParts | undefined {
   return one === undefined || two === undefined ? undefined : { header: one, claims: two, signature };
 }
 
-/** A compact token of these parts; the signature stays. */
+/** A compact token of these parts; the signature is not made anew. */
 export function writeToken({ header, claims, signature }: TokenParts): string {
   return `${encoded(header)}.${encoded(claims)}.${signature}`;
 }
@@ -52,7 +52,7 @@ export function encoded(value: JsonValue): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-/** `base` with these members changed; null removes one. */
+/** `base` with these members changed; null removes a member. */
 export function changed(base: JsonObject, changes: JsonObject = {}): JsonObject {
   return Object.fromEntries(Object.entries({ ...base, ...changes }).filter(([, value]) => value !== null));
 }
@@ -69,13 +69,13 @@ function objectOf(part: string): JsonObject | undefined {
 
 export type Redactor = (text: string) => string;
 
-/** What looks like a token or a part of one, whoever made it. */
+/** Texts that look like a token or a part of one, whoever made it. */
 const TOKEN_SHAPED = /eyJ[\w-]{8,}(?:\.[\w-]*)*|[\w-]{64,}/gu;
-/** Shorter ones would match ordinary words. */
+/** Shorter parts of a token would match ordinary words. */
 const MIN_SECRET_CHARS = 8;
 const MARK = '[redacted]';
 
-/** Knows the presented tokens, with or without a scheme: whole, in parts, and their nonces. */
+/** Removes these tokens from texts, with or without a scheme: whole, in parts, and their nonces. Also all that looks like a token. */
 export function redactor(...authorizations: readonly (string | undefined)[]): Redactor {
   const secrets = [...new Set(authorizations.flatMap(secretsOf))].sort((one, other) => other.length - one.length);
   return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, MARK), text).replaceAll(TOKEN_SHAPED, MARK);

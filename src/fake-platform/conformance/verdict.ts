@@ -1,18 +1,18 @@
-// What a check can say about a server. Knows no check.
+// The verdicts of checks. Knows no check.
 
 /**
  * The source of a check, which decides how it counts. `must`: a rule with a source in the platform's documents. `advice`: a
- * convention, or what a sample does. `ours`: a decision of this project alone, not reported about other servers.
+ * convention, or what a sample of the platform does. `ours`: a decision of this project, which does not count for other servers.
  */
 export type Level = 'must' | 'advice' | 'ours';
 
 /**
- * The verdict of a check. `advice`: the server differs from a recommendation, and breaks no rule. `undecided`: the check
- * applies, but its result says nothing about the server, such as a limit of ours.
+ * The verdict of a check. `advice`: the server does not follow a recommendation, but breaks no rule. `undecided`: the check
+ * applies, but its result says nothing about the server, for example because of a limit of ours.
  */
 export type Verdict = 'pass' | 'fail' | 'advice' | 'not_applicable' | 'undecided';
 
-/** Ends a check early. Not an error: it carries a verdict from deep inside a check to its runner. */
+/** Ends a check early. Not an error: carries a verdict from deep inside a check to its runner. */
 export class CheckOutcome extends Error {
   override readonly name = 'CheckOutcome';
   readonly verdict: Exclude<Verdict, 'pass'>;
@@ -23,7 +23,7 @@ export class CheckOutcome extends Error {
   }
 }
 
-/** Thrown at a request of a check or call that was stopped, which ends it. */
+/** Thrown when a check or call that was stopped sends a request; ends that check or call. */
 export class CheckGivenUp extends Error {
   override readonly name = 'CheckGivenUp';
 

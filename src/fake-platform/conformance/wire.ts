@@ -1,5 +1,5 @@
-// One RPC of the media method: sends any message in any order, including what no honest platform sends, and keeps
-// what comes back, within limits. Knows messages, and no turn and no rule.
+// One RPC of the media method. Sends any message in any order, even messages that no honest platform sends, and keeps
+// the responses, within limits. Knows messages, but no turn and no rule.
 import { status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import type { MediaRequest, MediaResponse } from '../../contract/grpc.ts';
@@ -16,7 +16,7 @@ import type { Redactor } from './tokens.ts';
 export interface Received {
   readonly answer: Answer;
   readonly message: MediaResponse;
-  /** When it came, monotonic, ms. */
+  /** When the response came, monotonic, ms. */
   readonly atMs: number;
 }
 
@@ -26,7 +26,7 @@ export interface Ending {
   readonly details: string;
 }
 
-/** How the messages of an RPC go over a connection. */
+/** The encoding of an RPC's messages, and the opening of the RPC on a connection. */
 export interface WireCodec {
   open(listener: RpcListener): Rpc;
   encode(message: MediaRequest): Uint8Array;
@@ -35,20 +35,20 @@ export interface WireCodec {
 
 /** How long an RPC may stay open after its FINAL before it counts as left open, ms (G-13). */
 const COMPLETION_MS = 5000;
-/** Longest time of one RPC that keeps answering, ms. */
+/** Longest time of an RPC on which answers keep coming, ms. */
 const MAX_ANSWERING_MS = 60_000;
 
-/** Most responses of one RPC and their bytes; a server that floods is cut off, and what came before is kept. */
+/** Most responses of one RPC, and most bytes. A server that sends more is cut off; only the first {@link KEPT_RECEIVED} are kept. */
 const [MAX_RECEIVED, MAX_BYTES] = [20_000, 24 * 1024 * 1024];
 const KEPT_RECEIVED = 10;
 
-/** One RPC of the media method. Sending on a finished one does nothing. */
+/** One RPC of the media method. Sending on a finished RPC does nothing. */
 export class WireRpc {
   readonly name: string;
   readonly received: Received[] = [];
-  /** Undefined until the server has ended the RPC. */
+  /** How the server ended the RPC; undefined until then. */
   ending: Ending | undefined;
-  /** A response that could not be read, as a sentence. */
+  /** Set when a response could not be read: why, as a sentence. */
   unreadable: string | undefined;
   readonly #codec: WireCodec;
   readonly #rpc: Rpc;
@@ -60,10 +60,10 @@ export class WireRpc {
   #isSent = false;
   #isCancelled = false;
   #isFlooded = false;
-  /** We cancelled it, so its end says nothing about the server. */
+  /** Whether we cancelled the RPC ourselves, so that its end says nothing about the server. */
   #isGivenUp = false;
 
-  /** Opens it. @param redact - removes secrets from the server's text. */
+  /** Opens the RPC. @param redact - removes secrets from the server's text. */
   constructor(name: string, codec: WireCodec, clock: Clock, log: ExchangeLog, redact: Redactor) {
     this.name = name;
     this.#codec = codec;
@@ -84,7 +84,7 @@ export class WireRpc {
     return this.received.map(({ answer }) => answer);
   }
 
-  /** The FINAL that closes it; undefined while there is none. */
+  /** The FINAL that closes the RPC; undefined while there is none. */
   get final(): Received | undefined {
     return this.received.find(({ answer }) => isClosing(answer));
   }
@@ -93,7 +93,7 @@ export class WireRpc {
     return this.ending?.code === status.OK;
   }
 
-  /** Whether the server sent more than any reply can be; the rest is cut off then, and the RPC has no end of its own. */
+  /** Whether the server sent more than any reply can be. The rest was cut off then, and `ending` stays undefined. */
   get isFlooded(): boolean {
     return this.#isFlooded;
   }
@@ -123,19 +123,19 @@ export class WireRpc {
   }
 
   /**
-   * Waits until the condition holds or `limitMs` have passed. It is checked after every response and at the end; nothing is
-   * waited for on a stopped RPC. @returns whether it holds.
+   * Waits until the condition holds or `limitMs` have passed. The condition is checked after every response and at the end of the
+   * RPC. On a stopped RPC, does not wait. @returns whether the condition holds.
    */
   until(condition: () => boolean, limitMs: number): Promise<boolean> {
     return this.#awaited.until(condition, limitMs);
   }
 
   /**
-   * Waits until the server has ended the RPC, has sent a FINAL and then left it open, has been silent for `limitMs` beyond
-   * the playback of what it sent, or keeps answering without an end. What is still open then is cancelled, so nothing stays open.
+   * Waits until the server has ended the RPC, has left it open after a FINAL, has been silent for `limitMs` beyond the
+   * playback of its prompts, or keeps answering without an end. Cancels the RPC if it is still open then.
    */
   async settled(limitMs: number): Promise<void> {
-    // Nobody can answer what we have not sent yet: many small messages take their time on a busy machine.
+    // A server cannot answer messages that are not sent yet: many small messages take their time on a busy machine.
     if (this.#isHalfClosed) await this.until(() => this.ending !== undefined || this.#isSent, MAX_ANSWERING_MS);
     const untilMs = this.#clock.monotonicMs() + Math.max(MAX_ANSWERING_MS, limitMs);
     const leftMs = (): number => untilMs - this.#clock.monotonicMs();
@@ -159,7 +159,7 @@ export class WireRpc {
   #ended(end: RpcEnd, redact: Redactor): void {
     if (this.#isGivenUp) return;
     const { code, details }: Ending = end.kind === 'completed' ? { code: status.OK, details: '' } : end.status;
-    // The server did not end what we have cancelled.
+    // The server did not end an RPC that we cancelled.
     const isOurs = this.#isCancelled && code !== status.OK;
     this.ending = { code: isOurs ? status.CANCELLED : code, details: redact(details) };
     const said = code === status.OK ? 'complete' : `${statusName(code)} ${quoted(this.ending.details)}`;
@@ -185,7 +185,7 @@ export class WireRpc {
   #cutOff(): void {
     this.#isFlooded = true;
     this.#giveUp(`the server flooded it with ${String(this.received.length)} responses of ${String(this.#bytes)} bytes: cut off`);
-    // A flood must not fill the memory of the run.
+    // Too many responses must not fill the memory of the run.
     this.received.splice(KEPT_RECEIVED);
   }
 

@@ -1,4 +1,4 @@
-// Checks of how the server ends a call and transfers it.
+// Checks of how the server ends and transfers calls.
 import { ROUTING_HINT } from '../../../contract/limits.ts';
 import { isTerminalEvent } from '../../caller/answer.ts';
 import type { Runs } from '../catalog.ts';
@@ -17,7 +17,7 @@ const MIN_FAREWELL_MS = 600;
 
 const NO_TRANSFER = 'the server handed no call over: name keys upon which it does with --transfer-press';
 
-/** Inspects each terminal event of these kinds with the response that carried it. */
+/** Inspects each response that carries a terminal event of these kinds. */
 function eachTerminal(
   kinds: readonly string[],
   otherwise: string,
@@ -65,11 +65,11 @@ export const ENDING_CHECKS: Runs<RpcLab> = {
     const farewellMs = chunksOf(turn).reduce((sum, { prompts }) => sum + prompts.reduce((ms, prompt) => ms + playMs(prompt), 0), 0);
     if (farewellMs < MIN_FAREWELL_MS) return NOTHING;
     const waitedMs = end.atMs - first.atMs;
-    // Neither side knows exactly when the platform begins to play, and a busy machine is late.
+    // Half is enough: neither side knows exactly when the platform begins to play, and a busy machine is late.
     if (waitedMs >= Math.min(MAX_FAREWELL_MS, farewellMs) / 2) return undefined;
     return `the terminal event came ${String(Math.round(waitedMs))} ms after the first of ${String(Math.round(farewellMs))} ms of farewell`;
   }),
-  // One in an earlier reply is legal, and ignored (G-26).
+  // A summary in an earlier reply is legal, and ignored (G-26).
   'summary-on-last-response': eachTurn(
     'no call that the server ended had a transcript or a summary in its last reply',
     ({ rpc, terminal }) => {

@@ -7,7 +7,7 @@ import type { RpcLab, RpcRecord } from '../rpc-probe.ts';
 import { eachOf, eachTurn, NOTHING, turnsOf } from '../shape-check.ts';
 import { hangUpUnanswered, keysAnswered, NO_KEYS, oddKeysAnswered, silenceAnswered } from './shared-inputs.ts';
 
-/** Whether somebody spoke before anybody here can know that the prompt before was over (G-37). */
+/** Whether the caller spoke in this turn although nobody here can know when the prompt before was over (G-37). */
 function mayHaveSpokenTooEarly(turn: RpcTurn, { turns }: RpcRecord): boolean {
   const before = turns[turns.indexOf(turn) - 1];
   return before !== undefined && isPlaytimeUnknown(before);
@@ -23,7 +23,7 @@ function eachGoingOn(otherwise: string, inspect: (final: Answer) => string | und
   return eachTurn(otherwise, (turn: RpcTurn, call: RpcRecord) => {
     const final = turn.rpc.final?.answer;
     const isOrdinary = turn.kind !== 'session_end' && turn.kind !== 'dtmf_start' && turnsOf(call.turns, turn.kind).includes(turn);
-    // A call that a terminal event in another response of the turn ends does not continue.
+    // A terminal event in another response of the turn ends the call, too.
     return final === undefined || !isOrdinary || turn.terminal !== undefined ? NOTHING : inspect(final);
   });
 }

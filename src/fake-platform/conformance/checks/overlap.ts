@@ -1,4 +1,4 @@
-// Checks of RPCs of one call that overlap, and of interrupted replies. Each covers the welcome and other
+// Checks of overlapping RPCs of one call, and of interrupted replies. Each check covers the welcome and other
 // replies that may be interrupted.
 import type { Runs } from '../catalog.ts';
 import { repliesBy, replayed, SPARE_MS, STOP_MS, streamedMs, watchingStalls, withEach } from '../cuttable-reply.ts';
@@ -15,11 +15,11 @@ import {
   streamedFirstMs,
 } from './shared-overlap.ts';
 
-/** A format and some frames of silence, which come before anything else on a listening RPC. */
+/** An audio format and some frames of silence, which come before anything else on a listening RPC. */
 const QUIET: readonly Input[] = [MULAW_FORMAT, SILENCE, SILENCE, SILENCE, SILENCE, SILENCE];
 const NOT_STREAMED = 'no reply was heard that may be cut and is streamed while it plays';
 
-/** Does this with each reply whose RPC is still open while the caller may already speak: a second RPC listens (G-50). */
+/** For each reply into which the caller may speak: opens a listening RPC while the RPC of the reply is open (G-50), and inspects both. */
 async function overlapping(
   lab: RpcLab,
   inspect: (call: RpcCall, older: RpcTurn, newer: RpcTurn, name: string) => Promise<void>,
@@ -46,7 +46,7 @@ export const OVERLAP_CHECKS: Runs<RpcLab> = {
   'answers-on-own-rpc': (lab) =>
     overlapping(lab, async (call, older, newer, name) => {
       if (newer.isBroken || older.isBroken) lab.skip('two RPCs may not overlap');
-      // What comes after the listening RPC is closed may be its own answer.
+      // A prompt that comes after the listening RPC is closed may be its own answer.
       const isMisplaced = newer.hasPrompt;
       await call.closeTurns(newer);
       if (isMisplaced) lab.fail(`while ${name} was sent on ${older.line}, a prompt came on ${newer.line}, which only listens`);

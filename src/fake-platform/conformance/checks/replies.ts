@@ -35,7 +35,7 @@ function eachSound(
   });
 }
 
-/** What keeps a telephone from playing a WAV; undefined when nothing does. */
+/** Why a telephone cannot play a WAV; undefined when it can. */
 function wavProblem(audio: Uint8Array): string | undefined {
   try {
     const { coding, sampleRateHz, channels } = readWavLayout(audio);
@@ -63,7 +63,7 @@ export const REPLY_CHECKS: Runs<RpcLab> = {
   }),
   'one-final-and-nothing-after': eachTurn('no FINAL was seen', ({ rpc, kind }) => {
     const at = rpc.answers.findIndex(isClosing);
-    // The samples answer a hang-up with an empty response first, and may then name the end (G-75).
+    // The platform's samples answer a hang-up with an empty response first, and may then name the end (G-75).
     if (at === -1 || kind === 'session_end') return NOTHING;
     const after = rpc.answers.length - 1 - at;
     return after === 0 ? undefined : `${String(after)} responses came after the closing FINAL`;
@@ -74,7 +74,7 @@ export const REPLY_CHECKS: Runs<RpcLab> = {
     return new Set(modes).size === 1 ? undefined : `the call began in ${modes[0] ?? ''} mode and did not keep to it`;
   }),
   'wav-has-header': eachSound('final', NO_WAV, ({ audio }, turn) =>
-    // Sound after chunks is another breach (G-43).
+    // A FINAL with sound after chunks breaks another rule (G-43).
     startsAsWav(audio) || chunksOf(turn).length > 0 ? undefined : `${String(audio.length)} bytes of sound in a FINAL have no WAV header`,
   ),
   'chunk-size-and-form': eachTurn(NO_CHUNKS, (turn) => {

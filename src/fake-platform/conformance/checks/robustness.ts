@@ -1,4 +1,4 @@
-// Checks of input that is unusual and legal, or from a later contract.
+// Checks of input that is unusual but legal, or from a later version of the contract.
 import { status } from '@grpc/grpc-js';
 import type { Key } from '../../caller/key.ts';
 import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';
@@ -11,10 +11,10 @@ import type { RpcLab } from '../rpc-probe.ts';
 const UNKNOWN_NUMBER = 99;
 /** Keys other than digits (G-66). */
 const ODD_KEYS: readonly Key[] = ['0', '*', '#', 'A', 'B', 'C', 'D'];
-/** Fields 2046, a text, and 2047, a number. */
+/** An encoded message with the unknown fields 2046, a text, and 2047, a number. */
 const UNKNOWN_FIELDS = Uint8Array.of(0xf2, 0x7f, 0x03, 0x6e, 0x65, 0x77, 0xf8, 0x7f, 0x01);
 
-/** Whether an unknown method or value was refused as unknown. */
+/** Whether an unknown event, key or audio format was refused as unknown. */
 function isRefused({ rpc }: RpcTurn): boolean {
   return rpc.ending?.code === status.INVALID_ARGUMENT;
 }
@@ -33,7 +33,7 @@ export const ROBUSTNESS_CHECKS: Runs<RpcLab> = {
       const { call } = await lab.begun();
       if (!call.isAskedFor('keys')) lab.skip('the bot asks for no keys');
       const { endProblem, isOver, hasPrompt, terminal } = await call.press([key]);
-      // A key that gets a long answer was accepted.
+      // The key was accepted when its answer has a prompt and is so long that the RPC is still open.
       const isTaken = !isOver && hasPrompt;
       if (endProblem !== undefined && !isTaken) lab.fail(`the RPC of key ${key} ${endProblem}`);
       if (terminal === undefined) await call.hangUp();

@@ -1,4 +1,4 @@
-// Runs of checks that exist for both transports: the answers to keys, silence, noise and a hang-up, and how the server ends
+// Functions of checks that exist for both transports: the answers to keys, silence, noise and a hang-up, and how the server ends
 // a call. Know no wire.
 import type { Key } from '../../caller/key.ts';
 import { isHeard } from '../heard.ts';
@@ -6,16 +6,16 @@ import type { Lab } from '../lab.ts';
 import { QUIET_LINES } from '../quiet-line.ts';
 import { eachCall, eachOf, eachTurn, NOTHING, turnsOf } from '../shape-check.ts';
 
-/** Keys that reveal a server which computes where it should look up, or knows only the keys of its menu. */
+/** Keys on which some servers fail: those that calculate with digits instead of looking them up, or know only the keys of a menu. */
 const ODD_KEYS: readonly Key[] = ['0', '5', '*'];
-/** Longest delay of a wrong answer to noise, ms. */
+/** How long to wait for a wrong report of speech after the noise, ms. */
 const LATE_ANSWER_MS = 500;
 export const NO_KEYS = 'no call came as far as keys that the bot asks for';
 export const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
 
 type Run = (lab: Lab) => Promise<void>;
 
-/** Keys get an answer. @param answered - what the same keys did before, for a sentence. */
+/** Keys get an answer. @param answered - what the server did with the same keys before, as part of a sentence. */
 export function keysAnswered(answered: string): Run {
   return eachOf('dtmf', NO_KEYS, (turn, { turns }) => {
     const why = turn.keysProblem('');
@@ -30,10 +30,10 @@ export async function oddKeysAnswered(lab: Lab): Promise<void> {
   await lab.demandKeysWork();
   for (const key of ODD_KEYS) {
     const call = await lab.readyFor('keys');
-    // Alone, the key that ends a collection leaves it without digits (G-65).
+    // A key that ends a collection leaves no digits when it is pressed alone (G-65).
     if (call.turns[0]?.final?.answer.config?.terminator !== key) {
       const turn = await call.press([key]);
-      // Refusing a key is another breach (G-66).
+      // A key that is refused breaks another rule (G-66).
       const why = turn.isBroken ? undefined : turn.keysProblem(`key ${key}`);
       if (why !== undefined) lab.fail(why);
       if (turn.terminal !== undefined) continue;

@@ -1,4 +1,4 @@
-// Runs of checks that exist for both transports: what happens to a reply that the caller interrupts. Each covers
+// Functions of checks that exist for both transports: what happens to a reply that the caller interrupts. Each check covers
 // the welcome and other replies that may be interrupted. Know no wire.
 import type { ProbeCall, ProbeTurn, TimedAnswer } from '../call.ts';
 import {
@@ -17,13 +17,13 @@ import {
 } from '../cuttable-reply.ts';
 import type { Lab } from '../lab.ts';
 
-/** A reply that is sent in less than this is over before anything else happens in its call, ms. */
+/** A reply whose sending takes less than this is over before anything else happens in its call, ms. */
 const MIN_STREAMED_MS = 300;
-/** Added to the length of replies that are streamed while they play, ms, so that they come before all others. */
+/** Added to the length of replies that are streamed while they play, ms, so that these replies are chosen first. */
 export const STREAMED_FIRST_MS = 1_000_000;
 export const NOT_CUTTABLE = 'no reply was heard that may be cut';
 
-/** A caller who speaks into a reply is reported. */
+/** The server reports a caller who speaks into a reply. */
 export async function bargeInAnnounced(lab: Lab): Promise<void> {
   await lab.demandHeard();
   const leastMs = interruptionMs(lab);
@@ -46,10 +46,10 @@ export async function bargeInAnnounced(lab: Lab): Promise<void> {
 }
 
 /**
- * A reply into which somebody speaks stops.
+ * A reply stops when somebody speaks into it.
  *
  * @param otherwise - why the check does not apply where no reply is streamed.
- * @param cut - what stopped it, for a sentence.
+ * @param cut - what stopped the reply, as part of a sentence.
  */
 export function interruptedReplyStops(otherwise: string, cut: string): (lab: Lab) => Promise<void> {
   return async (lab) => {
@@ -70,8 +70,8 @@ export function interruptedReplyStops(otherwise: string, cut: string): (lab: Lab
 /**
  * Keys that are pressed while a reply plays get an answer.
  *
- * @param leastMs - of a reply that is long enough to press a key.
- * @param answered - what the same keys did after the reply, for a sentence.
+ * @param leastMs - shortest reply into which a key can be pressed.
+ * @param answered - what the server did with the same keys after the reply, as part of a sentence.
  */
 export function keysOverReplyAnswered(leastMs: number, answered: string): (lab: Lab) => Promise<void> {
   return async (lab) => {
@@ -98,20 +98,20 @@ export function keysOverReplyAnswered(leastMs: number, answered: string): (lab: 
   };
 }
 
-/** Fails when sound of a reply came too late after the interruption. @param what - came, for a sentence that begins with the number of pieces. */
+/** Fails when sound of a reply came too late after the interruption. @param what - follows the number of pieces in a sentence. */
 export function demandQuiet(lab: Lab, answers: readonly TimedAnswer[], cutAtMs: number, isBusy: () => boolean, what: string): void {
   const late = answers.filter(({ answer, atMs }) => atMs - cutAtMs > STOP_MS && answer.prompts.some(({ audio }) => audio.length > 0));
   if (late.length > 0 && isBusy()) lab.skip(BUSY);
   if (late.length > 0) lab.fail(`${String(late.length)} pieces of ${what}`);
 }
 
-/** The length of a reply, ms; those that are streamed while they play come before all others. */
+/** The measure by which replies are chosen, ms: their length; replies that are streamed while they play come before all others. */
 export function streamedFirstMs(turn: ProbeTurn): number {
   const ms = streamedMs(turn);
   return ms < MIN_STREAMED_MS ? cuttableMs(turn) : STREAMED_FIRST_MS + ms;
 }
 
-/** Requires that a platform would send keys while a reply plays, and after it. */
+/** Requires that the bot asks for keys both while a reply plays and after it. */
 export function demandKeysAsked(lab: Lab, call: ProbeCall, { turn }: CuttableReply<ProbeTurn>): void {
   if (!call.isAskedFor('keys') || turn.final?.answer.mode === 'voice') lab.skip('the bot asks for no keys');
 }

@@ -1,4 +1,4 @@
-// Checks of tokens with a valid signature and wrong content: only a platform that signs on request can make them.
+// Checks of tokens with a valid signature and wrong content: only a platform that signs on request can make these tokens.
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../base/json.ts';
 import type { Lab } from '../lab.ts';
@@ -9,17 +9,17 @@ import type { RpcLab } from '../rpc-probe.ts';
 import { readToken, type SignOrder, type TokenSigner } from '../tokens.ts';
 import { demandRefused } from './tokens.ts';
 
-/** If unknown ids cause more fetches of keys than this, the fetches are not limited. */
+/** Number of unknown key ids; when these cause more fetches of keys than the maximum, the server does not limit fetches. */
 const [UNKNOWN_IDS, MAX_REQUESTS] = [25, 8];
-/** How long ago a token has expired that the server may still accept, s: the skew of 30 minus a margin for slow machines (J-27). */
+/** Since when a token has expired that the server may still accept, s: the skew of 30 minus a margin for slow machines (J-27). */
 const JUST_ENDED_S = 20;
-/** How long ago a token has expired that the server must reject, s: more than the skew of 30; a slow machine only adds to it (J-16). */
+/** Since when a token has expired that the server must reject, s: more than the skew of 30. A slow machine only adds time (J-16). */
 const ENDED_S = 40;
-/** When a token begins that the server must reject, s from now: far more than the skew and any delay of a slow machine (J-16). */
+/** How long until a token becomes valid that the server must reject, s: far more than the skew and any delay of a slow machine (J-16). */
 const NOT_YET_S = 600;
-/** The skew that a server may allow, how much of it is left when an RPC opens, and how long to watch it beyond that, s (J-04, J-16). */
+/** The skew that a server may allow, the rest of it when an RPC opens, and how long to watch the RPC beyond that, s (J-04, J-16). */
 const [SKEW_S, SKEW_LEFT_S, WATCHED_S] = [30, 4, 2];
-/** Between two frames of silence on a watched RPC, ms. */
+/** Interval between two frames of silence on a watched RPC, ms. */
 const WATCH_TICK_MS = 200;
 
 function signerOf(lab: Lab): TokenSigner {
@@ -30,7 +30,7 @@ function nowS(lab: Lab): number {
   return Math.floor(lab.suspect.clock.nowMs() / 1000);
 }
 
-/** Tokens that a server must reject, by name. */
+/** Orders for tokens that a server must reject, by name. */
 type Orders = (lab: Lab) => Readonly<Record<string, SignOrder>>;
 
 function refused(orders: Orders): (lab: Lab) => Promise<void> {
@@ -55,7 +55,7 @@ function textClaim(lab: Lab, name: string): string {
   return typeof value === 'string' ? value : lab.skip(`the good token has no text as ${name}`);
 }
 
-/** An address as another spelling of the same endpoint. */
+/** Another spelling of the same address. */
 function otherSpelling(url: string): string {
   return url.endsWith('/') ? url.slice(0, -1) : `${url}/`;
 }
@@ -160,7 +160,7 @@ export const RPC_SIGNED_TOKEN_CHECKS: Runs<RpcLab> = {
     const call = await lab.ready();
     const endsAtS = nowS(lab) + SKEW_LEFT_S;
     const connection = lab.probe.connect(lab.probe.authorization(await signerOf(lab).sign({ claims: { exp: endsAtS - SKEW_S } })));
-    // The watched RPC opens before anything else; the request after it shows that its token was still good then.
+    // The watched RPC opens first, so the list after it shows that the token of the RPC was still good.
     const watched = lab.probe.call(call.ids, connection).open(MULAW_FORMAT, SILENCE);
     const list = await connection.list(organizationId, timing.answerMs, lab.log);
     if ('code' in list) lab.skip('a token that ended 26 s ago is refused: the server allows clocks less difference, or lists no agents');

@@ -1,4 +1,4 @@
-// Checks of the forms in which the caller's voice may come, and of when the server may report it.
+// Checks of the forms in which the caller's voice may come, and of when the server may report speech.
 import { VOICE_ENCODING } from '../../../contract/grpc.ts';
 import { FRAME_MS, LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
 import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';
@@ -11,21 +11,21 @@ import { eventInput, MULAW_FORMAT, SILENCE, type Input, type SpokenForm } from '
 import type { RpcLab, RpcRecord } from '../rpc-probe.ts';
 import { noiseNotAnnounced } from './shared-inputs.ts';
 
-/** The size of what the platform sends before the first audio, bytes (G-33). */
+/** Size of the tiny packets that the platform sends before the first audio, bytes (G-33). */
 const TINY_BYTES = 3;
 /** The largest piece that counts as a probe, bytes (G-34). */
 const PROBE_BYTES = 14;
-/** Number of pieces: 350 ms of speech. */
+/** Number of such pieces: 350 ms of speech. */
 const MAX_PROBES = 200;
 /** An uninterruptible welcome shorter than this proves nothing, ms. */
 const MIN_WELCOME_MS = 1000;
-/** The part of such a welcome in which nothing may be reported: neither side knows exactly when it ends. */
+/** Part of such a welcome in which no speech may be reported. Not all of it: neither side knows exactly when the welcome ends. */
 const WATCHED_PART = 0.6;
 const WIDE_HZ = 16_000;
-/** Longest delay of a wrong answer to noise, ms. */
+/** How long to wait for a wrong report of speech, ms. */
 const LATE_ANSWER_MS = 500;
 
-/** Speech as 16-bit PCM; at 16 kHz each sample is doubled, which is good enough to be speech. */
+/** Speech as 16-bit PCM. At 16 kHz each sample is doubled, which still sounds like speech. */
 function linear16(mulaw: Uint8Array, rateHz: number): SpokenForm {
   const repeat = rateHz / LINE_RATE_HZ;
   const samples = decodeMulaw(mulaw);
@@ -48,7 +48,7 @@ function wavFile(mulaw: Uint8Array): SpokenForm {
   return { before: [{ audio_input: { caller_audio: mulawWav(Buffer.concat([lead, mulaw])) } }], frames: [], silence: SILENCE };
 }
 
-/** Speech is heard in a form that the samples accept, too. */
+/** The server hears speech in another form, which the platform's samples accept, too. */
 function heardAs(words: string, formOf: (mulaw: Uint8Array) => SpokenForm): (lab: RpcLab) => Promise<void> {
   return async (lab) => {
     await lab.demandHeard();
@@ -59,7 +59,7 @@ function heardAs(words: string, formOf: (mulaw: Uint8Array) => SpokenForm): (lab
   };
 }
 
-/** An agent whose welcome may not be interrupted and is long enough; the check does not apply without one. */
+/** An agent whose welcome may not be interrupted and is long enough. Without one, the check does not apply. */
 async function uncuttable(lab: RpcLab): Promise<{ readonly agentId: string; readonly ms: number }> {
   const lengthOf = ({ turns }: RpcRecord): number => {
     const prompts = turns[0]?.rpc.answers.flatMap((answer) => answer.prompts.filter(isHeard)) ?? [];
@@ -119,7 +119,7 @@ export const SPEECH_CHECKS: Runs<RpcLab> = {
   'probes-are-no-speech': async (lab) => {
     await lab.demandHeard();
     const call = await lab.ready();
-    // The middle of the speech, where it is loud. More small messages would be delayed on the way.
+    // The middle of the speech, where it is loud. Not all of it, because more small messages would be delayed on the way.
     const middle = Math.max(0, Math.floor((lab.speech.length - MAX_PROBES * PROBE_BYTES) / 2));
     const speech = lab.speech.subarray(middle, middle + MAX_PROBES * PROBE_BYTES);
     const probes = Array.from({ length: Math.ceil(speech.length / PROBE_BYTES) }, (_, index) => ({
@@ -127,13 +127,13 @@ export const SPEECH_CHECKS: Runs<RpcLab> = {
     }));
     const turn = call.start('speech', MULAW_FORMAT, ...probes);
     await call.until(turn, () => turn.hasStart || turn.hasPrompt, LATE_ANSWER_MS);
-    // A bot may ask again when the RPC is closed without speech, and before that only when it has heard something.
+    // When the RPC is closed without speech, a bot may ask again; a prompt before that shows that the bot has heard something.
     const isAnswered = turn.hasPrompt;
     await call.closeTurns(turn);
     const came = turn.hasStart ? 'START_OF_INPUT' : isAnswered ? 'a prompt' : undefined;
     if (came !== undefined) lab.fail(`${came} came upon speech in pieces of ${String(PROBE_BYTES)} bytes`);
     const broken = turn.endProblem;
-    // On a busy machine so many small messages were delayed until the RPC was cancelled.
+    // The server may not be the cause: on a busy machine, so many small messages can be delayed until the RPC is cancelled.
     if (broken !== undefined && !turn.isOver) lab.giveUp(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
     if (broken !== undefined) lab.fail(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
     await call.hangUp();

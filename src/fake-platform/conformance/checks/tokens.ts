@@ -1,4 +1,4 @@
-// Checks of tokens that anybody can make, with one good token or with none.
+// Checks of tokens that anybody can make, with or without a good token.
 import { startIssuer, type Issuer } from '../../platform/issuer.ts';
 import type { Lab } from '../lab.ts';
 import type { Presented } from '../probe.ts';
@@ -6,17 +6,17 @@ import type { Runs } from '../catalog.ts';
 import type { RpcLab } from '../rpc-probe.ts';
 import { changed, readToken, writeToken, type TokenParts } from '../tokens.ts';
 
-/** What counts as a rejection beside its own code. */
+/** Other results that count as a rejection. */
 interface RefusalOptions {
-  /** The organization of the tokens, if not that of the run: then they may also be rejected for naming another organization. */
+  /** Set when the tokens are for another organization than the run: then the server may also reject them for that reason. */
   readonly organizationId?: string;
-  /** Any error counts: the check of the token itself may break (G-92). */
+  /** Set when any error counts, because the server's check of the token itself may break (G-92). */
   readonly mayBreak?: true;
 }
 
 /**
- * Fails when one of the methods accepts one of these authorizations or rejects it with a wrong code, or
- * when the server no longer accepts the good token afterwards: an error is no rejection, and a broken server rejects all.
+ * Fails when one of the methods accepts one of these authorizations, or rejects it with a wrong code. Fails also when
+ * the server no longer accepts the good token afterwards, because a broken server rejects all tokens.
  */
 export async function demandRefused(
   lab: Lab,
@@ -27,7 +27,7 @@ export async function demandRefused(
   for (const [name, authorization] of Object.entries(authorizations)) {
     lab.note(`with ${name}`);
     await demandOneRefused(lab, name, () => lab.probe.present(authorization, organizationId), options);
-    // That the list needs no token at all is another breach (G-04).
+    // A list that needs no token at all breaks another rule (G-04).
     if (lab.suspect.listWantsToken)
       await demandOneRefused(lab, `the list with ${name}`, () => lab.probe.presentToList(authorization, organizationId), options);
   }
@@ -56,7 +56,7 @@ async function demandOneRefused(
   lab.fail(`${name} ${found.how} and was not refused${wanted}`);
 }
 
-/** Presents a token, and again where the result is unclear: a busy machine is late, on either side. */
+/** Presents a token, and once more when the result is unclear, because this machine or the server may have been busy. */
 async function askedTwice(lab: Lab, present: () => Promise<Presented>, isClear: (found: Presented) => boolean): Promise<Presented> {
   const first = await present();
   if (isClear(first)) return first;
@@ -64,14 +64,14 @@ async function askedTwice(lab: Lab, present: () => Promise<Presented>, isClear: 
   return present();
 }
 
-/** The good token, taken apart; the check does not apply when it is no JWS. */
+/** The header, claims and signature of the good token. The check does not apply when the token is no JWS. */
 function goodParts(lab: Lab): TokenParts {
   const { token } = lab.suspect;
   const parts = token === undefined ? undefined : readToken(token);
   return parts ?? lab.skip('the token that was given has no three readable parts');
 }
 
-/** Works with a token like the good one from an issuer of our own, which listens on the loopback address. */
+/** Runs `work` with a token like the good one, but from an issuer of our own that listens on the loopback address. */
 async function withForeignIssuer(lab: Lab, work: (token: string, issuer: Issuer) => Promise<void>): Promise<void> {
   const { claims } = goodParts(lab);
   const issuer = await startIssuer({ profile: lab.suspect.profile });
@@ -88,12 +88,12 @@ function isBeside({ suspect }: Lab): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
-/** Text without what differs from rejection to rejection, such as a tracking id or a time. */
+/** The text without the parts that differ from rejection to rejection, such as a tracking id or a time. */
 function plainWords(details: string): string {
   return details.replaceAll(/[\w-]*\d[\w:.-]*/gu, '#');
 }
 
-/** Tokens that make a careless check throw, by name. */
+/** Tokens on which a careless server throws, by name. */
 export function oddTokens(lab: Lab): Readonly<Record<string, string>> {
   const text = (plain: string): string => Buffer.from(plain).toString('base64url');
   return {
@@ -169,7 +169,7 @@ export const TOKEN_CHECKS: Runs = {
     const words = new Set<string>();
     for (const token of tokens) {
       const { isTaken, isRefused, how, words: said } = await lab.probe.present(lab.probe.authorization(token));
-      // Accepting one is another breach.
+      // A server that accepts the token breaks another rule.
       if (isTaken) continue;
       if (!isRefused) lab.fail(`a call with a refused token ${how} and was not refused with ${lab.probe.refusal}`);
       words.add(plainWords(said));
@@ -178,7 +178,7 @@ export const TOKEN_CHECKS: Runs = {
   },
 };
 
-/** Requires that the good token is accepted after a scheme. */
+/** Requires that the good token is accepted after `scheme`. */
 async function demandTaken(lab: Lab, scheme: string): Promise<void> {
   lab.note(`with the token after ${scheme}`);
   const { isTaken, how } = await lab.probe.present(`${scheme} ${lab.suspect.token ?? ''}`);

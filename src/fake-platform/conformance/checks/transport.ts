@@ -1,4 +1,4 @@
-// Checks of the methods, the list of agents and who may ask.
+// Checks of the methods, of the list of agents, and of who may use them.
 import { status } from '@grpc/grpc-js';
 import { loadContract } from '../../../contract/grpc.ts';
 import type { Runs } from '../catalog.ts';
@@ -10,10 +10,10 @@ import { MAX_AGENTS } from '../survey.ts';
 
 /** The standard health service of gRPC. */
 const COMMON_HEALTH = 'grpc.health.v1.Health';
-/** How a server may refuse to answer for another organization: the contract names no code (G-08). */
+/** Statuses with which a server may refuse another organization: the contract names none (G-08). */
 const NOT_YOURS: readonly number[] = [status.PERMISSION_DENIED, status.UNAUTHENTICATED, status.INVALID_ARGUMENT, status.NOT_FOUND];
 
-/** Names of the health services: the common one and the platform's own (U-01). */
+/** Names of the health services: the standard one and the platform's own (U-01). */
 function healthServices({ suspect }: RpcLab): readonly string[] {
   return [COMMON_HEALTH, loadContract(suspect.profile).health.serviceName];
 }
@@ -30,7 +30,7 @@ export const TRANSPORT_CHECKS: Runs<RpcLab> = {
     const connection = lab.probe.connect();
     for (const path of [`/${media.serviceName}/NoSuchMethod`, '/conformance.NoSuchService/Ask']) {
       const answer = await connection.ask(path, new Uint8Array(0), lab.suspect.timing.answerMs, lab.log);
-      // A server may ask for the token before it reads the path.
+      // A server may check the token before it reads the path.
       if (answer.kind === 'status' && [status.UNIMPLEMENTED, status.UNAUTHENTICATED].includes(answer.ending.code)) continue;
       const said = answer.kind === 'answer' ? 'got an answer' : endingText(answer.ending);
       lab.fail(`${path} ${said} and not with UNIMPLEMENTED`);
@@ -44,7 +44,7 @@ export const TRANSPORT_CHECKS: Runs<RpcLab> = {
     const { rpc } = await call.begin();
     if (rpc.final !== undefined) await call.hangUp();
     if (rpc.ending?.code === status.UNIMPLEMENTED) lab.fail('ProcessCallerInput is UNIMPLEMENTED');
-    // A server that asks for the token first reveals nothing about its methods.
+    // A server that checks the token first shows nothing about its methods.
     const isHidden = [rpc.ending, list].some(
       (ending) => ending !== undefined && 'code' in ending && ending.code === status.UNAUTHENTICATED,
     );
@@ -58,7 +58,7 @@ export const TRANSPORT_CHECKS: Runs<RpcLab> = {
       if (answer.kind === 'status' && answer.ending.code === status.UNIMPLEMENTED) continue;
       served += 1;
       if (answer.kind === 'status' && answer.ending.code === status.UNAUTHENTICATED) lab.fail(`${service}/Check asks for a token`);
-      // A server that accepts everybody breaks another rule (G-02).
+      // A server that needs no token breaks another rule (G-02).
       if (!lab.suspect.wantsToken) continue;
       const watched = await connection.ask(`/${service}/Watch`, new Uint8Array(0), lab.suspect.timing.answerMs, lab.log);
       if (watched.kind === 'answer') lab.fail(`${service}/Watch answers without a token`);
@@ -66,7 +66,7 @@ export const TRANSPORT_CHECKS: Runs<RpcLab> = {
     if (served === 0) lab.skip('the server has no health service');
   },
   'list-wants-token': async (lab) => {
-    // A server that accepts calls of everybody breaks another rule (G-02).
+    // A server that needs no token for calls breaks another rule (G-02).
     if (!lab.suspect.wantsToken) lab.skip('calls need no token either');
     const list = await lab.probe.connect(null).list(lab.suspect.organizationId, lab.suspect.timing.answerMs, lab.log);
     if (!('code' in list)) lab.fail('the agents were listed without a token');
@@ -84,7 +84,7 @@ export const TRANSPORT_CHECKS: Runs<RpcLab> = {
     if (new Set(agents.map(({ id }) => id)).size !== agents.length) lab.fail('two agents on the list have the same id');
     for (const record of await lab.welcomes()) {
       const rpc = record.turns[0]?.rpc;
-      // What follows a FINAL is another breach (G-13), and so is a welcome without one (G-21).
+      // These cases break other rules: an RPC that stays open after its FINAL (G-13), and a completed RPC without a FINAL (G-21).
       if (rpc === undefined || rpc.isCompleted || rpc.final !== undefined) continue;
       lab.showCalls([record]);
       lab.fail(`a call to a listed agent ${endingText(rpc.ending)}`);
@@ -116,7 +116,7 @@ export const TRANSPORT_CHECKS: Runs<RpcLab> = {
     const welcomes = await lab.welcomes();
     const texts = new Map(welcomes.map((record) => [record.agentId, welcomeText(record)]));
     const own = texts.get(chosen);
-    // Ids that differ between lists are another breach (G-06).
+    // Ids that differ between two lists break another rule (G-06).
     if (own === undefined) return;
     const heard = welcomeText({ turns: [new RpcTurn('session_start', rpc)] });
     const other = [...texts].find(([id, text]) => id !== chosen && text === heard && text !== own);

@@ -1,11 +1,11 @@
-// Checks of what connects the RPCs of a call.
+// Checks of how the RPCs of a call belong together.
 import { status } from '@grpc/grpc-js';
 import type { Runs } from '../catalog.ts';
 import { FLOW_EVENT, SILENCE, type RpcCall, type RpcTurn } from '../rpc-call.ts';
 import type { RpcLab } from '../rpc-probe.ts';
 import { FOREIGN_ORGANIZATION } from '../suspect.ts';
 
-/** Longest delay of a cancellation, ms. */
+/** How long the server may take to notice a cancellation, ms. */
 const CANCELLED_MS = 300;
 /** An id that no server knows. */
 const UNKNOWN_AGENT = 'conformance-no-such-agent';
@@ -33,7 +33,7 @@ export const TURN_CHECKS: Runs<RpcLab> = {
     await call.heardOut(welcome);
     const turn = await call.goOn(lab.suspect.press);
     const broken = turn.endProblem;
-    // Where RPCs of another kind are accepted after a half-close, this kind is the fault.
+    // When the server accepts another kind of RPC after a half-close, only this kind is at fault.
     if (broken !== undefined && (await lab.calls()).some(({ turns }) => turns.length > 1))
       lab.skip(`${turn.kind} is not taken behind a welcome, and other input is`);
     if (broken !== undefined) lab.fail(`behind the half-closed RPC of the welcome the one of ${turn.kind} ${broken}`);
@@ -52,7 +52,7 @@ export const TURN_CHECKS: Runs<RpcLab> = {
     await lab.wait(100);
     rpc.cancel();
     await rpc.until(() => rpc.ending !== undefined, lab.suspect.timing.answerMs);
-    // The server learns it a little later than we do.
+    // The cancellation reaches the server a little later.
     await lab.wait(CANCELLED_MS);
     await demandAlive(lab, call, 'the cancellation of an RPC');
   },
@@ -64,13 +64,13 @@ export const TURN_CHECKS: Runs<RpcLab> = {
     if (first === '') lab.skip('no agent can be named: the list is empty');
     await lab.demandKnown();
     if (second === UNKNOWN_AGENT) lab.note('the other agent is one that nobody knows');
-    // On one connection: that a call continues on another is another rule (G-15).
+    // On one connection, because the change of connections has its own rule (G-15).
     const connection = lab.probe.connect();
     const { call } = await lab.begun(lab.probe.call({ agentId: first }, connection));
     const changed = lab.probe.call({ ...call.ids, agentId: second }, connection);
     const turn = await changed.turn('custom_event', FLOW_EVENT);
     const { ending } = turn.rpc;
-    // An unknown agent may be reported as such.
+    // The server may report an unknown agent as unknown.
     const allowed: readonly number[] = second === UNKNOWN_AGENT ? [status.INVALID_ARGUMENT, status.NOT_FOUND] : [status.INVALID_ARGUMENT];
     if (ending === undefined || !allowed.includes(ending.code))
       lab.fail(`an RPC that names another agent than its call ${howItWent(turn)} and was not INVALID_ARGUMENT`);
@@ -78,7 +78,7 @@ export const TURN_CHECKS: Runs<RpcLab> = {
   },
   'organization-does-not-change': async (lab) => {
     await lab.demandKnown();
-    // On one connection: that a call continues on another is another rule (G-15).
+    // On one connection, because the change of connections has its own rule (G-15).
     const connection = lab.probe.connect();
     const { call } = await lab.begun(lab.probe.call({}, connection));
     const foreign = lab.probe.call({ ...call.ids, organizationId: FOREIGN_ORGANIZATION }, connection);

@@ -1,4 +1,4 @@
-// A tolerant reader of messages on a socket: it reads whatever can be understood, so that one fault of a message is one
+// A tolerant reader of messages on a socket. Reads whatever can be understood, so that one fault of a message is one
 // breach and not one for everything in the message. Judges nothing.
 import { parseJson, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { dtmfCharacterOfName } from '../../../contract/numbers.ts';
@@ -9,13 +9,13 @@ import { answerText, quoted } from '../exchange.ts';
 import { KEYS } from '../../caller/key.ts';
 
 export interface Message {
-  /** When it came, monotonic, ms. */
+  /** When the message came, monotonic, ms. */
   readonly atMs: number;
   readonly isBinary: boolean;
   readonly bytes: number;
-  /** Its content; undefined for anything but a JSON object. */
+  /** The content of the message; undefined when it is no JSON object. */
   readonly json: JsonObject | undefined;
-  /** Undefined for anything but a VOICE_VA_RESPONSE. */
+  /** Undefined unless the message is a VOICE_VA_RESPONSE. */
   readonly answer: Answer | undefined;
 }
 
@@ -30,13 +30,13 @@ export function readMessage(data: Uint8Array, isBinary: boolean, atMs: number): 
   return { atMs, isBinary, bytes: data.length, json, answer: payload === undefined ? undefined : answerOf(payload) };
 }
 
-/** A value as an object; undefined for anything else, lists too. */
+/** A value as an object; undefined when it is none, such as a list. */
 export function objectOf(value: unknown): JsonObject | undefined {
   // The cast is safe: everything here was parsed from JSON.
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
-/** The objects of a list; none for anything else. */
+/** The objects of a list; empty when the value is no list. */
 export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
   return list.map(objectOf).filter((each) => each !== undefined);
@@ -55,7 +55,7 @@ export function errorsIn(messages: readonly Message[]): readonly JsonObject[] {
   return messages.flatMap(({ json }) => (json?.['type'] === 'ERROR' ? [json] : []));
 }
 
-/** A message in a few words; of data about the caller only the length. */
+/** A message in a few words, with only the length of data about the caller. */
 export function messageText({ json, answer, bytes, isBinary }: Message): string {
   const form = isBinary ? 'binary: ' : '';
   if (json === undefined) return `${form}${String(bytes)} bytes that are no object of JSON`;
@@ -70,7 +70,7 @@ function answerOf(payload: JsonObject): Answer {
   const { response_type: type, prompts, output_events: events, input_mode: mode, input_handling_config: config } = payload;
   const [event] = objectsOf(events);
   return {
-    // As on gRPC, where an unnamed type is a FINAL; that it must be named is its own rule (W-12).
+    // As on gRPC, where a missing type means FINAL. That the type must not be missing is a rule of its own (W-12).
     type: type === undefined ? 'final' : (ANSWER_TYPES.get(type) ?? 'unknown'),
     prompts: objectsOf(prompts).map(promptOf),
     event: event === undefined ? undefined : eventOf(event),
@@ -82,7 +82,7 @@ function answerOf(payload: JsonObject): Answer {
 }
 
 function promptOf(prompt: JsonObject): AnswerPrompt {
-  // The name on gRPC is accepted, and is a breach (W-12).
+  // The field's name on gRPC is accepted here, although it breaks a rule (W-12).
   const audio = prompt['audio_content_b64'] ?? prompt['audio_content'];
   return {
     text: textOf(prompt['text']),

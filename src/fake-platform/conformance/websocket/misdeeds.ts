@@ -1,4 +1,4 @@
-// What no honest platform does on a socket, one misdeed per socket, placed once per run: wrong first messages, unreadable
+// Messages that no honest platform sends, one misdeed per socket, placed once per run: wrong first messages, unreadable
 // messages, and messages at the wrong time. Judges nothing.
 import type { JsonObject } from '../../../base/json.ts';
 import type { Key } from '../../caller/key.ts';
@@ -13,19 +13,19 @@ import { eachCall, firstBreach, judge, NOTHING, type Found } from '../shape-chec
 
 /** Ids that do not exist. */
 const [OTHER_CONVERSATION, OTHER_AGENT] = ['conformance-other-conversation', 'conformance-no-such-agent'];
-/** Larger than any server needs to accept, bytes (W-45). */
+/** Size of a message, larger than any server needs to accept, bytes (W-45). */
 const HUGE_BYTES = 20 * 1024 * 1024;
-/** How long its transmission may take, ms. */
+/** How long sending this message may take, ms. */
 const HUGE_MS = 20_000;
-/** How long the server may take to answer a misdeed, ms. */
+/** How long to wait for the server's reaction to a misdeed, ms. */
 const MISDEED_MS = 6000;
-/** How long a socket may stay silent, ms (W-20). */
+/** How long to wait until a server closes a silent socket, ms (W-20). */
 const FIRST_MESSAGE_MS = 15_000;
 
 interface Misdeed {
-  /** Done on a new socket, not after a welcome. */
+  /** True: done on a new socket. Otherwise after a welcome. */
   readonly isFirst?: true;
-  /** Commits the misdeed; undefined: stays silent. */
+  /** Commits the misdeed. Undefined: the caller stays silent. */
   readonly act?: (call: SocketCall, keys: readonly Key[]) => void;
   /** How long to wait for the server's reaction, ms. Default {@link MISDEED_MS}. */
   readonly waitMs?: number;
@@ -37,14 +37,14 @@ function request(call: SocketCall, payload: JsonObject, what: string, head: Json
   call.socket.sendText(call.envelope('VOICE_VA_REQUEST', { payload, ...head }), what);
 }
 
-/** Sends keys with other ids than those of the call. */
+/** Sends keys with other ids than the call's. */
 function keysWith(ids: Partial<ProbeIds>, what: string, head?: JsonObject): Misdeed {
   return { act: (call, keys) => request(call, call.payload(keysOf(keys), ids), what, head) };
 }
 
 const AUDIO = { encoding: 'MULAW_FORMAT', sample_rate_hertz: 8000 };
 
-/** What each call does, in order. */
+/** The misdeeds, each of them in a call of its own. */
 const MISDEEDS = {
   'no message': { isFirst: true, waitMs: FIRST_MESSAGE_MS },
   'audio before SESSION_START': { isFirst: true, act: (call) => call.send(audioOf(silenceOf(100)), audioOf(silenceOf(100))) },
@@ -116,7 +116,7 @@ const MISDEED_ACTS: Acts<SocketCall> = Object.fromEntries(
   ]),
 );
 
-/** What came after a misdeed; undefined when it could not be done because there was no welcome. */
+/** The messages after a misdeed; undefined when there was no welcome, so that the misdeed could not be done. */
 function afterMisdeed({ turns }: SocketRecord): readonly Message[] | undefined {
   const turn = turns.at(-1);
   return turn?.kind === 'custom_event' ? turn.messages : undefined;
@@ -124,7 +124,7 @@ function afterMisdeed({ turns }: SocketRecord): readonly Message[] | undefined {
 
 type Run = (lab: SocketLab) => Promise<void>;
 
-/** As {@link eachCall} for every message of every call. */
+/** As {@link eachCall} for every message of a call. */
 export function eachMessage(otherwise: string, inspect: (message: Message, call: SocketRecord) => Found): Run {
   return eachCall(otherwise, (record: SocketRecord) =>
     firstBreach(record.call.socket.received.map((message, index) => [`message ${String(index + 1)}`, inspect(message, record)])),
@@ -132,9 +132,9 @@ export function eachMessage(otherwise: string, inspect: (message: Message, call:
 }
 
 /**
- * Runs a check that examines misdeeds; those that could not be done do not count.
+ * A check that examines misdeeds. Those that could not be done do not count.
  *
- * @param inspect - called with each, and with what came after it.
+ * @param inspect - called with each misdeed, and with the messages after it.
  */
 export function eachMisdeed(of: readonly MisdeedName[], inspect: (misdeed: SocketRecord, after: readonly Message[]) => Found): Run {
   return async (lab) => {
@@ -147,7 +147,7 @@ export function eachMisdeed(of: readonly MisdeedName[], inspect: (misdeed: Socke
   };
 }
 
-/** Requires that a call still answers. @param likewise - what else was done to it, for the call that it is compared with. */
+/** Requires that a call still answers. @param likewise - does to the call for comparison what else was done to this one. */
 export async function demandAlive(
   lab: SocketLab,
   call: SocketCall,

@@ -1,5 +1,5 @@
-// One socket to a server: sends any message, including what no honest platform sends, and
-// keeps what comes back, within limits: the answer to the upgrade, messages, and how it was closed. Knows no call and no rule.
+// One socket to a server: sends any message, even messages that no honest platform sends, and
+// keeps, within limits, the answer to the upgrade, the messages, and the close. Knows no call and no rule.
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, type RawData } from 'ws';
 import type { Clock } from '../../../base/clock.ts';
@@ -32,38 +32,38 @@ export interface SocketOptions extends DialOptions {
 
 export type Handshake =
   | { readonly kind: 'open'; readonly extensions: string }
-  /** Another answer than 101: its status and the text of its body. */
+  /** The upgrade was answered with another status than 101; `words` is the text of the body. */
   | { readonly kind: 'refused'; readonly status: number; readonly words: string }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** How a socket was closed: 1005 without a code, 1006 without a close frame. */
 export interface Closing {
   readonly code: number;
-  /** When it was closed, monotonic, ms. */
+  /** When the socket was closed, monotonic, ms. */
   readonly atMs: number;
-  /** We had not asked for it. */
+  /** Whether the server closed the socket without our asking. */
   readonly isByServer: boolean;
 }
 
-/** Most messages of one socket and their bytes; a server that floods is cut off. */
+/** Most messages of one socket, and most bytes; a server that sends more is cut off. */
 const [MAX_RECEIVED, MAX_BYTES] = [20_000, 24 * 1024 * 1024];
-/** Largest message taken, bytes. */
+/** Largest message accepted, bytes. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Most characters read of a rejection's body. */
+/** Most characters read from the body of a rejection. */
 const MAX_WORDS = 2000;
-/** How long the other side may take to answer our close, ms. */
+/** How long the server may take to answer our close, ms. */
 const CLOSE_MS = 3000;
-/** Statuses and codes by which a server says that it has no room. */
+/** Status codes and close code with which a server says that it has no room. */
 const [NO_ROOM_STATUS, NO_ROOM_CODE] = [[429, 503], 1013];
 
-/** One socket. Whoever opens it closes it. Sending on a closed one does nothing. */
+/** One socket. Whoever opens it must close it. Sending on a closed socket does nothing. */
 export class ProbeSocket {
   readonly name: string;
   readonly received: Message[] = [];
-  /** Undefined while nothing came. */
+  /** The answer to the upgrade; undefined until it comes. */
   handshake: Handshake | undefined;
   closing: Closing | undefined;
-  /** Pongs of the protocol itself (W-42). */
+  /** Number of pongs at the level of the WebSocket protocol (W-42). */
   pongs = 0;
   readonly #socket: WebSocket;
   readonly #clock: Clock;
@@ -86,7 +86,7 @@ export class ProbeSocket {
     this.#listen(options);
   }
 
-  /** Whether the server said that it has no room; then its behaviour proves nothing about a rule. */
+  /** Whether the server said that it has no room. Then its behaviour says nothing about a rule. */
   get isOverloaded(): boolean {
     const { handshake, closing } = this;
     if (handshake?.kind === 'refused' && NO_ROOM_STATUS.includes(handshake.status)) return true;
@@ -97,12 +97,12 @@ export class ProbeSocket {
     return this.handshake?.kind === 'open' && this.closing === undefined && !this.#isGivenUp;
   }
 
-  /** Whether nothing more comes. */
+  /** Whether no more messages can come. */
   get isOver(): boolean {
     return this.closing !== undefined || this.#isGivenUp || (this.handshake !== undefined && this.handshake.kind !== 'open');
   }
 
-  /** The state of the socket, as the rest of a sentence that begins with its name. */
+  /** The state of the socket, as the rest of a sentence that begins with the socket's name. */
   get stateText(): string {
     const { handshake, closing } = this;
     if (handshake?.kind === 'refused') return `was answered with HTTP ${String(handshake.status)}`;
@@ -114,17 +114,17 @@ export class ProbeSocket {
 
   /** Waits for the answer to the upgrade. */
   async upgraded(): Promise<Handshake> {
-    // The library ends every upgrade within its time limit.
+    // No limit here: the library ends every upgrade within its own time limit.
     await this.#awaited.until(() => this.handshake !== undefined, 2 ** 30);
     return this.handshake ?? { kind: 'failed', failure: { code: 'closed_early', message: 'the upgrade was given up' } };
   }
 
-  /** Waits until the condition holds or `limitMs` have passed. @returns whether it holds. */
+  /** Waits until the condition holds or `limitMs` have passed. @returns whether the condition holds. */
   until(condition: () => boolean, limitMs: number): Promise<boolean> {
     return this.#awaited.until(condition, limitMs);
   }
 
-  /** Sends a text frame. @param what - it says, for the exchange. */
+  /** Sends a text frame. @param what - describes the frame in the exchange. */
   sendText(text: string, what: string): void {
     if (!this.isOpen) return;
     this.#log.add('platform', this.name, what);
@@ -143,7 +143,7 @@ export class ProbeSocket {
     this.#socket.ping();
   }
 
-  /** Closes as the platform does, and waits for the server's close. */
+  /** Closes the socket as the platform does, and waits for the server's close frame. */
   async close(): Promise<void> {
     if (this.isOpen) {
       this.#log.add('platform', this.name, 'close 1000');
@@ -210,7 +210,7 @@ export class ProbeSocket {
     });
     response.on('error', settle);
     response.on('close', settle);
-    // Not all of the body has come; the status is enough.
+    // The status is enough when the body is not complete in time.
     this.#clock.after(CLOSE_MS, settle);
   }
 

@@ -1,5 +1,5 @@
-// A call on a socket as checks use it: counts its messages, adds the ids of its conversation to each, and opens turns as
-// the platform does. The check decides what to ask the server.
+// A call on a socket, as checks use it: counts its messages, adds the ids of the call to each, and opens turns as
+// the platform does. The check decides what to send.
 import type { JsonObject } from '../../../base/json.ts';
 import { dtmfNameOf } from '../../../contract/numbers.ts';
 import { LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
@@ -11,21 +11,21 @@ import { silenceOf } from '../quiet-line.ts';
 import { answersIn, finalIn, type AnswerMessage, type Message } from './message.ts';
 import type { ProbeSocket } from './probe-socket.ts';
 
-/** What follows a FINAL comes within this time, ms. */
+/** How long to wait for messages after a FINAL, ms. */
 const SETTLE_MS = 250;
-/** How long to wait after the first key, which needs no answer, ms: a later one would be taken for the reply to the keys. */
+/** How long to wait after the first key, which needs no answer, ms. A later answer would be taken for the reply to the keys. */
 const QUIET_MS = 1500;
-/** Longest wait for an optional answer, ms. */
+/** Longest wait for an answer that need not come, ms. */
 const OPTIONAL_MS = 2500;
-/** Longest time of one turn that keeps answering, ms. */
+/** Longest time of a turn on which answers keep coming, ms. */
 const MAX_ANSWERING_MS = 60_000;
-/** Between two messages of audio, ms of real time. */
+/** Interval between two messages of audio, ms of real time. */
 const TICK_MS = 20;
-/** How long to record what still comes of an interrupted reply, ms. */
+/** How long to record the rest of an interrupted reply, ms. */
 const WATCHED_MS = 1500;
 /** How long to record answers after the end of the call, ms. */
 const LATE_MS = 3000;
-/** Longest silence after speech, and audio that continues after a FINAL, ms of audio. */
+/** Longest silence after speech, and silence after a FINAL, ms of audio. */
 const [TAIL_MS, AFTER_MS] = [20_000, 300];
 
 export function eventOf(event_type: string, more: JsonObject = {}): JsonObject {
@@ -43,29 +43,29 @@ export function audioOf(mulaw: Uint8Array): JsonObject {
   };
 }
 
-/** Keys by name (W-26). */
+/** The input for keys, by their names (W-26). */
 export function keysOf(keys: readonly Key[]): JsonObject {
   return { dtmf_input: { dtmf_events: keys.map(dtmfNameOf) } };
 }
 
-/** What a flow may send at any time. */
+/** An event that a flow may send at any time. */
 const FLOW_EVENT = eventOf('CUSTOM_EVENT', { name: 'conformance', parameters: { asked_by: 'conformance' } });
 
-/** What is sent in a turn of a kind; speech is no single message. */
+/** The input of a turn of this kind. Speech is not a single message. */
 function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): JsonObject {
   if (kind === 'dtmf') return keysOf(keys);
   return kind === 'custom_event' ? FLOW_EVENT : eventOf(PLAIN_EVENTS[kind]);
 }
 
-/** One turn: what came from when it was opened until the next one was. */
+/** One turn: the messages that came until the next turn was opened. */
 export class SocketTurn extends ProbeTurn {
-  /** A socket outlives its turns. */
+  /** Empty: all turns of a call share one socket. */
   readonly line = '';
   readonly isBroken = false;
   readonly isCompleted = true;
   readonly howItEnded = '';
   readonly endProblem = undefined;
-  /** Number of its first message. */
+  /** Number of the turn's first message. */
   readonly seq: number;
   readonly #socket: ProbeSocket;
   readonly #from: number;
@@ -90,12 +90,12 @@ export class SocketTurn extends ProbeTurn {
     return answersIn(this.messages);
   }
 
-  /** The FINAL that closes its reply; undefined while there is none. */
+  /** The FINAL that closes the reply; undefined while there is none. */
   get final(): AnswerMessage | undefined {
     return finalIn(this.messages);
   }
 
-  /** Whether it was replied to, also where the FINAL is missing that another rule demands (W-24). */
+  /** Whether the turn got a reply. The FINAL may be missing, which breaks another rule (W-24). */
   get isAnswered(): boolean {
     return this.final !== undefined || this.hasPrompt;
   }
@@ -106,7 +106,7 @@ export class SocketTurn extends ProbeTurn {
     return `${keys} got no reply${this.isOver ? `, and the socket ${this.#socket.stateText}` : ''}`;
   }
 
-  /** Further messages do not belong to it. */
+  /** Ends the turn: further messages do not belong to it. */
   end(): void {
     this.#to ??= this.#socket.received.length;
   }
@@ -129,12 +129,12 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return this.#seq;
   }
 
-  /** Skips numbers, which is legal (W-10). */
+  /** Skips numbers of messages, which is legal (W-10). */
   skipTo(seq: number): void {
     this.#seq = Math.max(this.#seq, seq - 1);
   }
 
-  /** The next message of this call. @param more - additional or replaced members. */
+  /** The next message of this call as JSON text. @param more - additional or replaced members. */
   envelope(type: string, more: JsonObject = {}): string {
     this.#seq += 1;
     const ts = new Date(this.clock.nowMs()).toISOString();
@@ -155,7 +155,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     for (const input of inputs) this.socket.sendText(this.envelope('VOICE_VA_REQUEST', { payload: this.payload(input) }), inputText(input));
   }
 
-  /** Opens a turn with these inputs. The caller of this method waits for the answer. */
+  /** Opens a turn with these inputs. Does not wait for answers. */
   open(kind: ProbeTurnKind, ...inputs: readonly JsonObject[]): SocketTurn {
     this.turns.at(-1)?.end();
     const turn = new SocketTurn(kind, this.#seq + 1, this.socket);
@@ -164,7 +164,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return turn;
   }
 
-  /** Waits until a turn has its FINAL and what may follow it, or until nothing comes for `limitMs`. */
+  /** Waits until a turn has its FINAL and possible messages after it, or until nothing comes for `limitMs`. */
   async answered(turn: SocketTurn, limitMs = this.timing.answerMs): Promise<void> {
     const untilMs = this.clock.monotonicMs() + Math.max(MAX_ANSWERING_MS, limitMs);
     const isDone = (): boolean => this.socket.isOver || turn.final !== undefined;
@@ -172,14 +172,14 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     while (!isDone() && turn.messages.length > known && this.clock.monotonicMs() < untilMs) {
       known = turn.messages.length;
       const before = known;
-      // A server may wait until its prompts have been heard.
+      // A server may wait until its prompts have been heard before it continues.
       const playMs = Math.max(0, playLeftMs(turn.answers, this.clock.monotonicMs()));
       await this.socket.until(() => isDone() || turn.messages.length > before, limitMs + playMs);
     }
     if (turn.final !== undefined) await this.socket.until(() => this.socket.isOver, SETTLE_MS);
   }
 
-  /** A whole turn: these inputs and everything that comes back. */
+  /** A whole turn: sends these inputs and waits for all answers. */
   async turn(kind: ProbeTurnKind, ...inputs: readonly JsonObject[]): Promise<SocketTurn> {
     const turn = this.open(kind, ...inputs);
     await this.answered(turn);
@@ -190,7 +190,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     if (kind === 'session_start') await this.socket.upgraded();
     const turn = this.open(kind, inputOf(kind, keys));
     if (kind === 'dtmf_start') await this.until(turn, () => turn.final !== undefined, QUIET_MS);
-    // A custom event may be answered or not.
+    // A custom event may stay without an answer.
     else await this.answered(turn, Math.min(kind === 'custom_event' ? OPTIONAL_MS : Infinity, this.timing.answerMs));
     return turn;
   }
@@ -204,7 +204,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return turn;
   }
 
-  /** Messages from now on belong to this turn, and to the older one as well. */
+  /** Messages from now on belong both to this turn and to the older one. */
   listen(): SocketTurn {
     return new SocketTurn('speech', this.#seq + 1, this.socket);
   }
@@ -218,10 +218,10 @@ export class SocketCall extends ProbeCall<SocketTurn> {
   }
 
   async closeTurns(): Promise<void> {
-    // Turns on a socket need no closing.
+    // Nothing to do: turns on a socket need no closing.
   }
 
-  /** Prompts that may not be interrupted do not count: they are a farewell, with which a bot may end the call. */
+  /** Leaves out prompts that may not be interrupted: they are a farewell, with which a bot may end the call. */
   async restOfCut(_older: SocketTurn, newer: SocketTurn): Promise<readonly AnswerMessage[]> {
     const endAt = (): number => newer.answers.findIndex(({ answer }) => answer.event?.kind === 'end_of_input');
     await this.until(newer, () => endAt() !== -1, WATCHED_MS);
@@ -229,7 +229,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return rest.filter(({ answer }) => answer.prompts.some(({ audio, bargeIn }) => audio.length > 0 && bargeIn));
   }
 
-  /** Hangs up, waits a moment for a forbidden answer (W-28), and closes. Does nothing when the server has closed. */
+  /** Hangs up, records a forbidden answer if it comes at once (W-28), and closes. Does nothing when the server has closed. */
   async hangUp(): Promise<void> {
     if (!this.socket.isOpen) return;
     this.open('session_end', eventOf('SESSION_END'));
@@ -237,7 +237,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     await this.socket.close();
   }
 
-  /** Waits until the farewell has been heard, and closes as the platform does (W-29); a report of silence may still come after it. */
+  /** Closes as the platform does (W-29): after the farewell has been heard, or, in a silent call, after one more report of silence. */
   async repeatBehindEnd(ending: SocketTurn): Promise<void> {
     if (ending.kind === 'no_input') {
       const late = this.open('no_input', eventOf('NO_INPUT'));
@@ -255,12 +255,12 @@ export class SocketCall extends ProbeCall<SocketTurn> {
   }
 
   /**
-   * Speaks: silence, speech until the server reports its end, silence until the reply, and a little more silence, because audio never
-   * stops (W-23).
+   * Speaks: silence, speech until the server reports the end of speech, silence until the reply, and a little more silence, because
+   * audio never stops (W-23).
    */
   async say(mulaw: Uint8Array): Promise<SocketTurn> {
     const turn = this.open('speech');
-    // Speech after a pause would be another utterance.
+    // Stops at the end of the utterance: speech after a pause would be another one.
     const hasEnded = (): boolean => turn.answers.some(({ answer }) => answer.event?.kind === 'end_of_input');
     await this.stream(turn, Buffer.concat([silenceOf(LEAD_MS), mulaw]), hasEnded);
     await this.stream(turn, silenceOf(TAIL_MS), () => turn.final !== undefined);
@@ -269,7 +269,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
     return turn;
   }
 
-  /** Sends audio at the pace of the call until `enough`. */
+  /** Sends audio at the pace of the call, until all is sent or `enough` is true. */
   async stream(_turn: SocketTurn, mulaw: Uint8Array, enough: () => boolean): Promise<void> {
     const perTick = Math.round(TICK_MS * MULAW_BYTES_PER_MS * Math.max(1, this.timing.pace));
     let from = 0;
@@ -282,7 +282,7 @@ export class SocketCall extends ProbeCall<SocketTurn> {
   }
 }
 
-/** An input in a few words; keys are counted and not named. */
+/** An input in a few words, with the number of keys instead of the keys. */
 function inputText(input: JsonObject): string {
   const { event_input: event, dtmf_input: keys, audio_input: audio } = input;
   if (isObject(event)) return typeof event['event_type'] === 'string' ? event['event_type'] : 'an event without a type';

@@ -11,12 +11,12 @@ import { errorsIn, type Message, objectsOf } from './message.ts';
 import { ProbeSocket, type SocketOptions } from './probe-socket.ts';
 import { SocketCall, type SocketTurn, eventOf } from './socket-call.ts';
 
-/** How long a server may take to close a socket whose caller has hung up, ms (W-28). */
+/** How long a server may take to close a socket after a hang-up, ms (W-28). */
 export const HANG_UP_MS = 9000;
 
 export const SOCKET_ACTS: Acts<SocketCall> = { 'hang-up': hangUpAndWait };
 
-/** Hangs up after the welcome, and lets the server close. */
+/** Hangs up after the welcome, and waits until the server closes. */
 async function hangUpAndWait(call: SocketCall): Promise<void> {
   const welcome = await call.begin();
   if (welcome.final === undefined) return;
@@ -26,10 +26,10 @@ async function hangUpAndWait(call: SocketCall): Promise<void> {
   await call.close();
 }
 
-/** How long a server may take to close a socket after its list, ms (W-51). */
+/** How long a server may take to close a socket after it has sent its list, ms (W-51). */
 const CLOSE_MS = 3000;
 
-/** Asks for the agents and waits until the server closes or its time is over; then closes. */
+/** Asks for the agents, waits until the server closes or takes too long, and closes. */
 async function askForAgents(
   socket: ProbeSocket,
   organizationId: string,
@@ -45,7 +45,7 @@ async function askForAgents(
   return socket.received;
 }
 
-/** The list in what came back; undefined without one. Also accepts a list in an envelope, and one with the names of gRPC. */
+/** The list in these messages; undefined when there is none. Accepts also a list in an envelope, and the field names of gRPC. */
 export function listIn(messages: readonly Message[]): readonly JsonObject[] | undefined {
   for (const { json } of messages) {
     const payload = json?.['payload'];
@@ -55,7 +55,7 @@ export function listIn(messages: readonly Message[]): readonly JsonObject[] | un
   return undefined;
 }
 
-/** The agents in what came back; the wire does not say which one is the default (W-52). */
+/** The agents in these messages. The wire does not say which of them is the default (W-52). */
 export function agentsIn(messages: readonly Message[]): readonly ListedAgent[] {
   return (listIn(messages) ?? []).flatMap((agent) => {
     const id = agent['id'] ?? agent['virtual_agent_id'];
@@ -64,12 +64,12 @@ export function agentsIn(messages: readonly Message[]): readonly ListedAgent[] {
   });
 }
 
-/** What a check for sockets alone works with. */
+/** The tools of a check that is for sockets only. */
 export type SocketLab = Lab<SocketTurn, SocketCall, SocketProbe>;
 /** A recorded call on a socket that several checks share. */
 export type SocketRecord = RecordedCall<SocketTurn, SocketCall>;
 
-/** Statuses that reject a token, or may reject one that is good for another organization. */
+/** HTTP statuses with which servers reject a token. */
 const DENIED: readonly number[] = [401, 403];
 
 export class SocketProbe extends Probe<SocketTurn, SocketCall, ProbeSocket> {
@@ -85,7 +85,7 @@ export class SocketProbe extends Probe<SocketTurn, SocketCall, ProbeSocket> {
     return `Bearer ${token}`;
   }
 
-  /** A socket with the good token, or with this header; null sends none. @throws CheckGivenUp. */
+  /** A socket with this authorization header, by default with the good token; null sends none. @throws CheckGivenUp. */
   connect(
     channel: SocketOptions['channel'] = 'voice',
     authorization: string | null | undefined = this.goodAuthorization,
@@ -104,7 +104,7 @@ export class SocketProbe extends Probe<SocketTurn, SocketCall, ProbeSocket> {
     return new SocketCall(socket, this.suspect, { organizationId, agentId, ...ids });
   }
 
-  /** Asks for the agents, by default with the good token. */
+  /** Asks for the agents; by default with the good token. */
   async list(
     organizationId = this.suspect.organizationId,
     authorization: string | null | undefined = this.goodAuthorization,
@@ -140,7 +140,7 @@ export class SocketProbe extends Probe<SocketTurn, SocketCall, ProbeSocket> {
     return presented(socket, listIn(messages) !== undefined);
   }
 
-  /** How a call was not answered. */
+  /** Why a call was not answered. */
   #failure({ handshake, closing }: ProbeSocket): Failure {
     if (handshake?.kind === 'failed') return handshake.failure;
     if (handshake?.kind === 'refused') return failureOfUpgrade(handshake.status);
@@ -153,7 +153,7 @@ function presented(socket: ProbeSocket, isTaken: boolean): Presented {
   const { handshake, received, closing } = socket;
   const code = handshake?.kind === 'refused' ? handshake.status : undefined;
   const isDenied = code !== undefined && DENIED.includes(code);
-  // Also a close because the first message names another organization (W-22).
+  // Includes a close because the first message names another organization (W-22).
   const isClosedAsForeign = !isTaken && (closing?.code === 1008 || errorsIn(received).some((error) => error['code'] === 'unauthorized'));
   return {
     ...{ isTaken, isDenied },

@@ -13,7 +13,7 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d
 const TYPES: readonly unknown[] = ['VOICE_VA_RESPONSE', 'ERROR', 'PING', 'PONG'];
 const RESPONSE_TYPES: readonly unknown[] = ['FINAL', 'PARTIAL', 'CHUNK'];
 const WORD = /^[A-Z][A-Z0-9_]*$/u;
-/** Gaps in the numbers of our messages (W-10). */
+/** Gaps in the numbers of our messages: the numbers that we skip to (W-10). */
 const GAPS: readonly number[] = [4711, 100_000];
 const NO_MESSAGES = 'the server said nothing';
 
@@ -24,7 +24,7 @@ function hasField(value: JsonValue | undefined, name: string): boolean {
   return object !== undefined && Object.entries(object).some(([key, member]) => key === name || hasField(member, name));
 }
 
-/** What is wrong with the shape of a payload; undefined when nothing is. */
+/** What is wrong with the shape of a payload; undefined when it is right. */
 function payloadProblem(payload: JsonObject | undefined): string | undefined {
   if (payload === undefined) return 'a VOICE_VA_RESPONSE has no payload';
   const { response_type: type, input_mode: mode, prompts = [], output_events: events = [], input_handling_config: config } = payload;
@@ -40,7 +40,7 @@ function payloadProblem(payload: JsonObject | undefined): string | undefined {
   return termchar === undefined || termchar === null || typeof termchar === 'string' ? undefined : 'termchar is no name of a key';
 }
 
-/** What is wrong with the shape of a message; undefined when nothing is. Numbers and ids have their own rules. */
+/** What is wrong with the shape of a message; undefined when it is right. Numbers and ids have their own rules. */
 function shapeProblem({ json }: Message): string | undefined {
   if (json === undefined) return 'it is no object of JSON';
   const { type, ts, conversation_id: id } = json;
@@ -51,7 +51,7 @@ function shapeProblem({ json }: Message): string | undefined {
   return type === 'VOICE_VA_RESPONSE' ? payloadProblem(objectOf(json['payload'])) : undefined;
 }
 
-/** What breaks the order of a server's own numbers; PONGs have the platform's numbers (W-40). */
+/** What is wrong with the order of a server's own numbers; PONGs have the platform's numbers (W-40). */
 function seqProblem(messages: readonly Message[]): string | undefined {
   let last = 0;
   for (const { json } of messages) {
@@ -76,7 +76,7 @@ export const ENVELOPE_CHECKS: Runs<SocketLab> = {
     }
     await call.hangUp();
   },
-  // The contract calls it invalid, but not what a server does about it.
+  // The contract calls a repeated number invalid, but does not say what a server does about it.
   'repeated-seq-refused': eachMisdeed(['a number again', 'a lower number'], ({ name, turns, call: { socket } }) => {
     if (socket.closing?.isByServer === true) return undefined;
     return turns.at(-1)?.final === undefined
@@ -113,7 +113,7 @@ export const ENVELOPE_CHECKS: Runs<SocketLab> = {
   },
   'own-conversation-named': eachMessage(NO_MESSAGES, ({ json }, { call: { ids } }) => {
     const id = json?.['conversation_id'];
-    // Before the first message is read, no conversation is known.
+    // Before the server has read the first message, it knows no conversation.
     if (typeof id !== 'string' || (id === '' && json?.['type'] === 'ERROR')) return NOTHING;
     return id === ids.conversationId ? undefined : 'conversation_id is another one';
   }),
@@ -121,13 +121,13 @@ export const ENVELOPE_CHECKS: Runs<SocketLab> = {
     if (turns.at(-1)?.final !== undefined) return 'the message was answered';
     return socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
   }),
-  // The sources disagree.
+  // Advice only, because the sources disagree.
   'no-input-time-not-sent': eachMessage('the server sent no input settings', ({ json }) => {
     const config = objectOf(json?.['payload'])?.['input_handling_config'];
     if (config === undefined) return NOTHING;
     return hasField(config, 'no_input_timeout_msec') ? 'the input settings carry no_input_timeout_msec' : undefined;
   }),
-  // The newer prose demands it, but the schema does not.
+  // Advice only: the newer text demands this field, but the schema does not.
   'cancellation-field-on-partial': eachMessage('the server answered nothing', ({ answer }) => {
     if (answer === undefined) return NOTHING;
     return answer.playsOn === true && answer.type !== 'partial'
@@ -156,7 +156,7 @@ export const ENVELOPE_CHECKS: Runs<SocketLab> = {
   'unknown-type-ignored': async (lab) => {
     const call = await lab.ready();
     call.socket.sendText(call.envelope('CONFORMANCE', { payload: {} }), 'an envelope of a type that nobody knows');
-    // If the server does not count it, the next number leaves a gap; accepting gaps is its own rule (W-10).
+    // If the server does not count the envelope, the next number leaves a gap for it. Accepting gaps has its own rule (W-10).
     const turn = await demandAlive(lab, call, 'an envelope of an unknown type', (control) => control.skipTo(control.seq + 2));
     if (turn.terminal === undefined) await call.hangUp();
   },

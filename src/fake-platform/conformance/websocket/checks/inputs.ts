@@ -19,7 +19,7 @@ import type { SocketTurn } from '../socket-call.ts';
 import { type SocketLab, HANG_UP_MS } from '../socket-probe.ts';
 import { eachMessage } from '../misdeeds.ts';
 
-/** Farewells shorter than this do not show when a socket is closed, ms. */
+/** Farewells shorter than this do not show whether the socket was closed too early, ms. */
 const MIN_FAREWELL_MS = 600;
 /** A reply shorter than this is over before a key is pressed, ms. */
 const MIN_CUT_MS = 500;
@@ -46,7 +46,7 @@ export const INPUT_CHECKS: Runs<SocketLab> = {
     json?.['type'] === 'BARGE_IN' ? 'it is a BARGE_IN' : undefined,
   ),
   'hang-up-unanswered': hangUpUnanswered,
-  // The contract does not say who closes.
+  // The contract does not say who closes the socket.
   'hang-up-closes': eachCall('no call was still open to be hung up', ({ name, turns, call: { socket } }) => {
     if (name !== 'hang-up' || turns.at(-1)?.kind !== 'session_end') return NOTHING;
     return socket.closing?.isByServer === true ? undefined : `the socket was still open ${String(HANG_UP_MS)} ms behind SESSION_END`;
@@ -54,7 +54,7 @@ export const INPUT_CHECKS: Runs<SocketLab> = {
   'normal-end-is-1000': eachCall('the server closed no socket by itself', ({ turns, call: { socket } }) => {
     const isEnded = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
     if (!isEnded || socket.closing?.isByServer !== true) return NOTHING;
-    // What is sent after the end is out of order, and the socket closes for that reason.
+    // A turn after the end is out of order, and the server may have closed the socket for that reason.
     if (turns.some((turn) => isBehindEnd(turn, turns))) return NOTHING;
     return socket.closing.code === 1000 ? undefined : `the socket was closed with ${String(socket.closing.code)}`;
   }),
@@ -79,7 +79,7 @@ export const INPUT_CHECKS: Runs<SocketLab> = {
       if (ending === undefined || from === undefined || turns.at(-1) !== ending) return NOTHING;
       const farewellMs = playLeftMs(ending.answers, from);
       if (farewellMs < MIN_FAREWELL_MS) return NOTHING;
-      // Neither side knows exactly when the platform begins to play.
+      // Half is enough: neither side knows exactly when the platform begins to play.
       if (socket.closing?.isByServer !== true || socket.closing.atMs - from >= farewellMs / 2) return undefined;
       return `the socket was closed ${String(Math.round(socket.closing.atMs - from))} ms after ${String(Math.round(farewellMs))} ms of farewell began`;
     },

@@ -3,9 +3,9 @@ import type { Runs } from '../../catalog.ts';
 import { objectOf, type Message } from '../message.ts';
 import type { SocketLab } from '../socket-probe.ts';
 
-/** Numbers of our PINGs: far from the server's own. */
+/** Numbers of our PINGs, far from the server's own numbers. */
 const [PING_SEQ, FAR_SEQ] = [4321, 5_000_000];
-/** Larger than any server needs to accept, bytes; small when compressed (W-45). */
+/** Size of a message, larger than any server needs to accept, bytes; small when compressed (W-45). */
 const BOMB_BYTES = 20 * 1024 * 1024;
 const BOMB_MS = 10_000;
 
@@ -13,7 +13,7 @@ function pongsIn(messages: readonly Message[]): readonly Message[] {
   return messages.filter(({ json }) => json?.['type'] === 'PONG');
 }
 
-/** The server's own numbers in order. */
+/** The server's own numbers, in order; PONGs do not count. */
 function seqsIn(messages: readonly Message[]): readonly number[] {
   return messages.flatMap(({ json }) => (json?.['type'] !== 'PONG' && typeof json?.['seq'] === 'number' ? [json['seq']] : []));
 }

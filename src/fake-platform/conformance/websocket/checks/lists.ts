@@ -54,12 +54,12 @@ export const LIST_CHECKS: Runs<SocketLab> = {
     }
   },
   'foreign-list-refused': async (lab: SocketLab) => {
-    // A server that lists its agents to everybody breaks another rule (W-06).
+    // A server that lists agents without a token breaks another rule (W-06).
     if (!lab.suspect.listWantsToken) lab.skip('the list wants no token');
     const { messages } = await lab.probe.list(FOREIGN_ORGANIZATION);
     if (agentsIn(messages).length > 0) lab.fail('the agents were listed for another organization');
   },
-  // The time that one gateway takes.
+  // Advice only: the time is that of one gateway.
   'silent-list-ends': async (lab: SocketLab) => {
     const socket = lab.probe.connect('list');
     if ((await socket.upgraded()).kind !== 'open') lab.skip('the list channel was not opened');

@@ -1,4 +1,4 @@
-// Checks of how replies and their sound are sent, and of the caller's audio meanwhile.
+// Checks of how replies and their sound are sent, and of the caller's audio while they are sent.
 import { MAX_SOCKET_CALLER_AUDIO_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_SOCKET_CHUNK_BYTES } from '../../../../contract/limits.ts';
 import { MULAW_BYTES_PER_MS } from '../../../../speech/audio-format.ts';
 import { startsAsWav } from '../../../../speech/wav.ts';
@@ -16,14 +16,14 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const NO_SOUND = 'no answer carried sound';
 const NO_REPLY = 'nothing was answered';
 
-/** The sounds of a message as received: base64 texts, including empty ones. */
+/** The audio of a message's prompts as received: base64 texts, including empty ones. */
 function soundsIn({ json }: Message): readonly string[] {
   return objectsOf(objectOf(json?.['payload'])?.['prompts']).flatMap(({ audio_content_b64: sound }) =>
     typeof sound === 'string' ? [sound] : [],
   );
 }
 
-/** How many pieces of sound a turn has in CHUNKs. */
+/** Number of CHUNKs with audio in a turn. */
 function chunksOf({ answers }: SocketTurn): number {
   return answers.filter(({ answer }) => answer.type === 'chunk' && answer.prompts.some(({ audio }) => audio.length > 0)).length;
 }
@@ -34,7 +34,7 @@ export const REPLY_CHECKS: Runs<SocketLab> = {
     if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
     const call = lab.probe.call();
     const { final } = await call.begin();
-    // Other checks report that the token is rejected (J-20) and that the channel is missing (W-01).
+    // Other checks report a rejected token (J-20) and a missing channel (W-01).
     if (call.socket.handshake?.kind === 'refused') lab.skip('the server refused the upgrade');
     if (final === undefined) lab.fail(`SESSION_START got no FINAL, and the socket ${call.socket.stateText}`);
     await call.hangUp();
@@ -52,14 +52,14 @@ export const REPLY_CHECKS: Runs<SocketLab> = {
   'final-keeps-socket': eachCall(NO_REPLY, ({ turns, call: { socket } }) => {
     if (turns.every(({ final }) => final === undefined)) return NOTHING;
     const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
-    // Without any answer something else went wrong, and audio that continues has its own rule (W-23).
+    // A last turn without an answer has another cause, and audio after a FINAL has its own rule (W-23).
     const isOther = turns.at(-1)?.isAnswered === false || turns.at(-1)?.kind === 'speech';
     if (isOver || isOther || socket.closing?.isByServer !== true) return undefined;
     return `the socket was closed with ${String(socket.closing.code)} behind a FINAL that does not end the call`;
   }),
   'final-has-one-prompt': eachTurn(NO_REPLY, (turn) => {
     const { final, terminal, kind } = turn;
-    // A call that is over does not continue, and an event of the flow needs no reply.
+    // The FINAL of an ended call does not continue, and an event of the flow needs no reply.
     if (final === undefined || terminal !== undefined || kind === 'session_end' || kind === 'custom_event') return NOTHING;
     const { prompts } = final.answer;
     if (prompts.length === 0) return 'a FINAL has no prompt';

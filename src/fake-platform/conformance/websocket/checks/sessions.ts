@@ -1,23 +1,23 @@
-// Checks of how a call is tied to its socket, and how it begins.
+// Checks of how a call belongs to its socket, and how it begins.
 import type { Runs } from '../../catalog.ts';
 import { NOTHING } from '../../shape-check.ts';
 import { errorsIn, type Message } from '../message.ts';
 import type { SocketLab, SocketRecord } from '../socket-probe.ts';
 import { eachMisdeed } from '../misdeeds.ts';
 
-/** Whether the server answered a misdeed like a proper message. */
+/** Whether the server answered a misdeed like a legal message. */
 function isAnswered({ turns }: SocketRecord): boolean {
   return turns.at(-1)?.final !== undefined;
 }
 
-/** The server must reject it with an ERROR, or close the socket. */
+/** The server must reject the misdeed with an ERROR, or close the socket. */
 function demandRefused(misdeed: SocketRecord, after: readonly Message[]): string | undefined {
   if (isAnswered(misdeed)) return 'it was answered';
   const isRefused = misdeed.call.socket.closing?.isByServer === true || errorsIn(after).length > 0;
   return isRefused ? undefined : 'it got no ERROR, and the socket was not closed';
 }
 
-/** A server may ignore it. */
+/** The server may ignore the misdeed, but not answer it. */
 function demandUnanswered(misdeed: SocketRecord): string | undefined {
   return isAnswered(misdeed) ? 'it was answered' : undefined;
 }
@@ -94,7 +94,7 @@ export const SESSION_CHECKS: Runs<SocketLab> = {
 };
 
 const CODES: readonly string[] = ['unauthorized', 'bad_request', 'unsupported_media', 'upstream_error', 'rate_limit', 'timeout'];
-/** The ERROR code by misdeed; all others are bad_request. */
+/** The right ERROR codes by misdeed; for all others, bad_request. */
 const RIGHT_CODES: Readonly<Record<string, readonly string[]>> = {
   'no message': ['timeout'],
   'a binary frame': ['unsupported_media', 'bad_request'],
@@ -102,7 +102,7 @@ const RIGHT_CODES: Readonly<Record<string, readonly string[]>> = {
   'another organization later': ['unauthorized', 'bad_request'],
   'audio that is no base64': ['bad_request', 'unsupported_media'],
 };
-/** The close code by misdeed; a message that breaks the protocol may get any of three. */
+/** The right close codes by misdeed; for all others, one of three for breaches of the protocol. */
 const RIGHT_CLOSES: Readonly<Record<string, readonly number[]>> = {
   'no message': [1008],
   'a binary frame': [1003],

@@ -8,7 +8,7 @@ function statusOf(handshake: Handshake): number | undefined {
   return handshake.kind === 'refused' ? handshake.status : handshake.kind === 'open' ? 101 : undefined;
 }
 
-/** The skew that a server may allow, how much of it is left when a call begins, and how long to watch it beyond that, s (J-04, J-16). */
+/** The skew that a server may allow, the rest of it when a call begins, and how long to watch the call beyond that, s (J-04, J-16). */
 const [SKEW_S, SKEW_LEFT_S, WATCHED_S] = [30, 4, 2];
 
 export const UPGRADE_CHECKS: Runs<SocketLab> = {
@@ -23,10 +23,10 @@ export const UPGRADE_CHECKS: Runs<SocketLab> = {
   },
   'no-token-no-upgrade': async (lab) => {
     await demandRefused(lab, { 'a socket without a token': null });
-    // That the list alone needs no token is the same rule here.
+    // A list that alone needs no token breaks the same rule here.
     if (lab.suspect.wantsToken && !lab.suspect.listWantsToken) lab.fail('the agents were listed without a token');
   },
-  // The newest guide rejects it, and the newest gateway accepts it.
+  // The newest guide rejects a bare token, and the newest gateway accepts it.
   'bare-token-refused': (lab) => demandRefused(lab, { 'the good token without Bearer': lab.suspect.token ?? '' }),
   'malformed-token-no-upgrade': (lab) => demandRefused(lab, malformedTokens(lab)),
   'odd-json-no-upgrade': (lab) => demandRefused(lab, oddTokens(lab)),
@@ -35,7 +35,7 @@ export const UPGRADE_CHECKS: Runs<SocketLab> = {
       const socket = lab.probe.connect(path);
       const status = statusOf(await socket.upgraded());
       await socket.close();
-      // A server may ask for the token before it reads the path.
+      // A server may check the token before it reads the path.
       if (status === 404 || (status === 401 && lab.suspect.token === undefined)) continue;
       lab.fail(`${path} ${status === 101 ? 'was upgraded' : socket.stateText} and not answered with HTTP 404`);
     }
