@@ -1,4 +1,4 @@
-// Where a server is and how a caller gets in: the options that every command with calls to a server shares.
+// The address of a server and the credentials of its callers: options that every command with calls to a server shares.
 // Knows no call.
 import { X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
@@ -8,15 +8,15 @@ import { parseTarget, targetText } from '../lines/target.ts';
 import { readBounded, type CommandSurroundings } from '../../base/terminal/surroundings.ts';
 import type { ChangeRate } from '../caller/prompt-sound.ts';
 
-/** The voice of the caller, and its resampling. Whoever opened it closes it. */
+/** The caller's voice, and the resampler of that voice. Whoever opened it closes it. */
 export interface CallerVoice {
-  /** µ-law, 8 kHz, in the usual voice or another one. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
+  /** µ-law, 8 kHz, in the default voice or the given one. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
   speak(text: string, voice?: string): Promise<Uint8Array>;
   readonly changeRate: ChangeRate;
   close(): Promise<void>;
 }
 
-/** Tests bring their own. */
+/** The surroundings of a command with calls. Tests bring their own. */
 export interface CallSurroundings extends CommandSurroundings {
   /** The command closes the voice. */
   readonly openVoice: () => Promise<CallerVoice>;
@@ -39,14 +39,14 @@ export type Access = Pick<
   'target' | 'profile' | 'organizationId' | 'token' | 'bearer' | 'certificateAuthority' | 'serverName'
 >;
 
-/** What the target of a command may be, for its help. */
+/** The forms of a command's target, for its help. */
 export const TARGET_FORMS =
   'gRPC: host:port or grpcs://host:port with TLS, grpc://host:port without; WebSocket: wss://host:port with TLS, ws://host:port without';
 
 /**
- * Adds the options to a command. The target is the command's own: an argument or an option.
+ * Adds the options to a command, which defines its target itself: as an argument or an option.
  *
- * @param organizationId - of the calls when `--org` is missing; default: it must be given.
+ * @param organizationId - of the calls when `--org` is missing; undefined makes `--org` required.
  */
 export function withAccessOptions(command: Command, organizationId?: string): Command {
   const about = 'organization the call belongs to';
@@ -60,7 +60,7 @@ export function withAccessOptions(command: Command, organizationId?: string): Co
     .option('--plaintext', 'no TLS');
 }
 
-/** Reads what the options name. @throws RangeError with a sentence for the user; always as a rejection. */
+/** Resolves the options. @throws RangeError with a sentence for the user; always as a rejection. */
 export async function readAccess(target: string, flags: AccessFlags): Promise<Access> {
   const { token, tokenFile, ca, serverName } = flags;
   if (token !== undefined && tokenFile !== undefined) throw new RangeError('--token and --token-file: give one of them');
@@ -81,9 +81,9 @@ export async function readAccess(target: string, flags: AccessFlags): Promise<Ac
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gsu;
 
 /**
- * Reads certificates of authorities. TLS ignores other content of the file, and then trusts nobody without an error.
+ * Reads certificates of authorities. From a file without any, TLS would report no error and trust nobody.
  *
- * @throws RangeError with a sentence for the user when the file cannot be read, or holds no certificates.
+ * @throws RangeError with a sentence for the user when the file cannot be read, or holds no certificate or a broken one.
  */
 async function readAuthorities(file: string): Promise<Uint8Array> {
   const bytes = await readBounded(file);
@@ -101,11 +101,11 @@ function isCertificate(pem: string): boolean {
 }
 
 /**
- * Checks a text for a request header. The gRPC library would quote a wrong one in its error, and a token must
+ * Checks a text for a request header. The gRPC library would quote an invalid text in its error, but a token must
  * not be printed.
  *
- * @param what - the option, for the message; the text itself is never in it.
- * @throws RangeError with a sentence for the user when it is empty, or contains anything but visible ASCII characters.
+ * @param what - the option, for the message; the message never contains the text itself.
+ * @throws RangeError with a sentence for the user when the text is empty or contains anything but visible ASCII characters.
  */
 export function demandHeaderText(what: string, text: string): void {
   if (/^[!-~]+$/u.test(text)) return;

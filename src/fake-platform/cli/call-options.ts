@@ -1,4 +1,4 @@
-// How callers and their lines behave, as options that every command with calls shares. Knows no call.
+// The behaviour of callers and of their lines, as options that every command with calls shares. Knows no call.
 import { InvalidArgumentError, type Command } from 'commander';
 import { wholeNumber } from '../../base/terminal/option-values.ts';
 import { checkConditions, type LineConditions } from '../lines/conditions/line-conditions.ts';
@@ -6,7 +6,7 @@ import type { SlowReader } from '../lines/conditions/slow-reading.ts';
 import { PLATFORM_NO_INPUT_MS } from '../lines/wire-rules.ts';
 
 export interface CallerFlags {
-  /** ms; 0 never. */
+  /** ms until silence is reported; 0 never. */
   readonly silenceAfter: number;
   readonly repeatLostTurns?: true;
   readonly models?: string;
@@ -21,9 +21,9 @@ export interface LineFlags {
 }
 
 /**
- * Adds options to a command: what callers do about silence and about turns that were lost with a server, and who is told their words.
+ * Adds options to a command: for silence, for turns that were lost with a server, and for fake models that are told the callers' words.
  *
- * @param more - follows the help of the silence option.
+ * @param more - appended to the help of the silence option.
  */
 export function withCallerOptions(command: Command, more = ''): Command {
   return command
@@ -54,7 +54,7 @@ export function withLineOptions(command: Command): Command {
     .option('--seed <n>', 'the same number makes the same line again', wholeNumber, 1);
 }
 
-/** The conditions that were asked for; undefined for a good line. @throws RangeError with a sentence for the user. */
+/** The conditions from the options; undefined for a good line. @throws RangeError with a sentence for the user. */
 export function lineConditionsOf({ jitter, burst, loseAfter, slowReader: reader, seed }: LineFlags): LineConditions | undefined {
   if (jitter === undefined && burst === undefined && loseAfter === undefined && reader === undefined) return undefined;
   const conditions: LineConditions = { seed, jitterMs: jitter, burstMs: burst, loseAfterMs: loseAfter, slowReader: reader };

@@ -1,5 +1,5 @@
 // `parley call`: places one call to a server as the platform would, shows what happens, and reports by its exit code whether
-// it went as expected. Connects the fake platform's caller with a voice.
+// the call went as expected. Connects the fake platform's caller with a voice.
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { oneLine } from '../../base/one-line.ts';
@@ -47,7 +47,7 @@ interface Flags extends AccessFlags, LineFlags, CallerFlags {
 }
 
 const LIST_LIMIT_MS = 10_000;
-/** Longest name of an agent shown, characters. */
+/** Most characters shown of an agent's name. */
 const MAX_NAME = 500;
 
 const EXAMPLES = `
@@ -95,7 +95,7 @@ export function callCommand(surroundings: CallSurroundings): Command {
     .option('--pace <n>', 'so many times as fast as life, 1 to 50', paceOf, 1)
     .option('--list', 'list the agents instead of calling')
     .addHelpText('after', EXAMPLES)
-    // Events come in the order of the command line across several options, which the values alone do not show.
+    // Listeners record the options in the order of the command line, which the parsed values do not show.
     .action((target: string, flags: Flags) => runCommand(command, target, flags, given, surroundings));
   for (const option of SCRIPT_OPTIONS) command.on(`option:${option}`, (value: string | null) => given.push({ option, value: value ?? '' }));
   return command;
@@ -158,7 +158,7 @@ interface Understood {
   readonly conditions: LineConditions | undefined;
 }
 
-/** @throws RangeError with a sentence for the user; async, so that every error comes the same way. */
+/** @throws RangeError with a sentence for the user; always as a rejection. */
 async function understand(target: string, flags: Flags, given: readonly GivenOption[]): Promise<Understood> {
   const drafts = draftScript(given);
   const expectations = (flags.expect ?? []).map(parseExpectation);
@@ -196,7 +196,7 @@ async function holdCall(
   }
 }
 
-/** Says how to read the times of a fast call. */
+/** A note on the times of a call at another pace than 1. */
 function paceLines(pace: number): readonly string[] {
   return pace === 1 ? [] : [`  at pace ${String(pace)}: a server's own work counts ${String(pace)} times in these times`];
 }

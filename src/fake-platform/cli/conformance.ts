@@ -1,5 +1,5 @@
-// `parley conformance`: checks any server of the contract from outside, rule by rule, and reports what holds and what does
-// not, with the exchange as evidence. The checks are in the fake platform's conformance room.
+// `parley conformance`: checks any server of the contract from outside, rule by rule, and reports which rules it keeps and
+// which not, with the exchange as evidence. The checks are in the fake platform's conformance room.
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
@@ -145,7 +145,7 @@ async function examine(suite: Suite, { target, suspect, flags, surroundings, mis
   }
 }
 
-/** What the user says about the server and its bot. @throws RangeError with a sentence for the user. */
+/** The server under test, from the options. @throws RangeError with a sentence for the user. */
 async function suspectOf(target: string, flags: Flags & { readonly org: string }, surroundings: CallSurroundings): Promise<GivenSuspect> {
   const { certificateAuthority, serverName, profile, organizationId, token, bearer } = await readAccess(target, flags);
   const parsed = parseTarget(target, flags.plaintext);
@@ -169,14 +169,14 @@ async function suspectOf(target: string, flags: Flags & { readonly org: string }
   };
 }
 
-/** What the caller says; undefined when nothing can speak it. @throws RangeError for a recording that cannot be used. */
+/** What the caller says; undefined when no synthesizer can speak it. @throws RangeError for a recording that cannot be used. */
 async function speechOf({ say, wav }: Flags, { openVoice }: CallSurroundings): Promise<Uint8Array | undefined> {
   if (wav !== undefined) return recordedSpeech(wav, openVoice);
   const voice = await openVoice();
   try {
     return await voice.speak(say);
   } catch (thrown) {
-    // Without a synthesizer the checks that need speech do not apply, and say so.
+    // Without a synthesizer, the checks that need speech report that they do not apply.
     if (thrown instanceof AppError) return undefined;
     throw thrown;
   } finally {
@@ -211,7 +211,7 @@ function readable(bytes: Uint8Array): ReturnType<typeof readWav> | undefined {
   }
 }
 
-/** Shows the progress of the run, and each failure as it comes. */
+/** Shows the progress of the run, and each failure at once. */
 function progressOf(view: ProgressView): (result: CheckResult, done: number, of: number) => void {
   let failed = 0;
   return ({ id, verdict, reason }, done, of) => {
@@ -224,7 +224,7 @@ function progressOf(view: ProgressView): (result: CheckResult, done: number, of:
 }
 
 const SPEECH_RATE_HZ = 8000;
-/** Longest recording of what the caller says, s. */
+/** Longest recording of the caller's words, s. */
 const MAX_SPEECH_S = 120;
 
 function keys(text: string): readonly Key[] {

@@ -1,5 +1,5 @@
 // `parley load`: places many calls at a server and reports what their callers heard, or how many calls it can carry.
-// Reads options, shows progress and results; the measuring is in the fake platform's load room.
+// Reads options, shows progress and results; the fake platform's load room measures.
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { criterionText, CRITERIA_HELP, type Checked } from '../load/criteria.ts';
@@ -34,10 +34,10 @@ Examples:
 
 Exit code: 0 measured (and every condition holds), 1 no result or a condition fails, 2 wrong usage, 130 interrupted.`;
 
-/** The command with `compare` below it. Its surroundings default to this process. */
+/** The command, with `compare` as its sub-command. Its surroundings default to this process. */
 export function loadCommand(surroundings: LoadSurroundings): Command {
   const command = new Command('load')
-    // Otherwise `load compare … --json` would be an option of this command.
+    // Without this, the `--json` of `load compare … --json` would be an option of `load`.
     .enablePositionalOptions()
     .description('put a server under the load of many calls, and say what their callers heard')
     .argument('<target>', TARGET_FORMS)
@@ -53,7 +53,7 @@ async function runCommand(command: Command, target: string, flags: LoadFlags, su
     throw thrown;
   };
   const wish = await understand(target, flags).catch(misused);
-  // A result that takes an hour to measure must be writable: checked first.
+  // Checked first, because an hour of measuring must not end with a result that cannot be written.
   await checkFiles(flags, surroundings).catch(misused);
   const stop = new AbortController();
   const forget = surroundings.onInterrupt(() => stop.abort());
@@ -98,7 +98,7 @@ function show(measured: Measured, wish: LoadWish, flags: LoadFlags, { print, com
   else print(measured.kind === 'run' ? resultText(measured.result, measured.checked, isColoured) : capacityText(measured, wish));
 }
 
-/** Writes the result files. @returns whether all could be written; an error is reported, and the other file still written. */
+/** Writes the result files. @returns whether all were written; one that cannot be written is reported, and the other still written. */
 async function write(measured: Measured, { json, html }: LoadFlags, { writeFile, complain }: LoadSurroundings): Promise<boolean> {
   if (measured.kind === 'refused') return true;
   let isWritten = true;

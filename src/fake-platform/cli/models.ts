@@ -13,7 +13,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** The port at which the bundled assistants expect a model. */
+/** Default port: the bundled assistants expect their models there. */
 const MODELS_PORT = 8089;
 const EXAMPLES = `
 Examples:

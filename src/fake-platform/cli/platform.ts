@@ -1,5 +1,5 @@
-// `parley platform`: a fake platform for development on this machine, which runs until Ctrl-C and shows the requests it gets.
-// Its sub-commands, each in its own file, act as the people around a platform, and cause failures.
+// `parley platform`: a fake platform for development on this machine, which runs until Ctrl-C and shows the requests it receives.
+// Its sub-commands, each in its own file, act as an administrator or another user of a platform, or cause failures.
 import path from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { systemClock } from '../../base/clock.ts';
@@ -29,7 +29,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** An organization to begin with; any other UUID works, too. */
+/** An organization for the examples; any other UUID works, too. */
 const ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
 
 const EXAMPLES = `
@@ -70,7 +70,7 @@ async function runPlatform(flags: Flags): Promise<void> {
   try {
     await platformUntil(interrupted, flags, print, isColoured);
   } finally {
-    // Otherwise a failed start would not end the process.
+    // Otherwise the process would stay alive after a failed start.
     forget();
   }
 }
@@ -105,7 +105,7 @@ async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (l
   }
 }
 
-/** Commands poll the platform all the time; the polls change nothing. */
+/** Whether a request only polls the status: our commands do this all the time, and it changes nothing. */
 function isOwnRequest({ asker, path: asked, status }: JournalEntry): boolean {
   return asker?.kind === 'control' && asked === `${CONTROL_PREFIX}/status` && status === 200;
 }
@@ -116,7 +116,7 @@ function writeConfig(file: string, platform: FakePlatform, flags: Flags): Promis
     ...{ grpcPort: serverPort, webhookPort, webhookUrl, redirectUri },
     url: flags.serverUrl ?? `http://127.0.0.1:${String(serverPort)}`,
     ...(websocket !== undefined && { websocket: { port: websocket, url: socketAddress(websocket, flags) } }),
-    // Loopback only, with the token check on; a timeline can show what was said.
+    // Plaintext is for loopback only, and tokens are still checked; a timeline can show the texts of prompts.
     more: { tls: { mode: 'off' }, media: { reveal_prompt_text: true } },
   });
 }
@@ -137,12 +137,12 @@ function socketAddress(port: number, { websocketUrl }: Flags): string {
   return websocketUrl ?? `ws://127.0.0.1:${String(port)}`;
 }
 
-/** The address that `parley call` takes for a registered one. */
+/** The address that `parley call` takes, made from the registered one. */
 function callAddress({ serverUrl, serverPort }: Flags): string {
   return serverUrl === undefined ? `grpc://127.0.0.1:${String(serverPort)}` : serverUrl.replace(/^http/u, 'grpc');
 }
 
-/** Reads an address as registered: character for character (J-19), with one of these schemes. */
+/** Reads an address that is registered as it is, character for character (J-19); only with one of these schemes. */
 function addressOf(...schemes: readonly string[]): (text: string) => string {
   return (text) => {
     if (!URL.canParse(text) || !schemes.includes(new URL(text).protocol)) {
@@ -152,7 +152,7 @@ function addressOf(...schemes: readonly string[]): (text: string) => string {
   };
 }
 
-/** How to get from here to a call. */
+/** The commands that lead from here to a call. */
 function nextCommands(port: number, flags: Flags): readonly string[] {
   const { configOut, websocket } = flags;
   const on = port === PLATFORM_PORT ? '' : ` --port ${String(port)}`;

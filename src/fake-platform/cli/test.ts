@@ -1,4 +1,4 @@
-// `parley test`: runs the tests of scenario files against a server, some in parallel, and reports by its exit code whether
+// `parley test`: runs the tests of scenario files against a server, several in parallel, and reports by its exit code whether
 // all passed. Connects the fake platform's scenarios with files, a voice and the terminal.
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
@@ -49,7 +49,7 @@ Examples:
 
 Exit code: 0 all passed, 1 a test failed, 2 wrong usage or a file that is no scenario, 130 interrupted.`;
 
-/** Writes a recorded call as a scenario. @returns the files. @throws RangeError when it cannot be read, or a file is there already. */
+/** Writes a recorded call as a scenario. @returns the files. @throws RangeError when the recording is unreadable or a file exists. */
 export type WriteScenario = (
   from: string,
   to: Pick<Flags, 'out' | 'config' | 'force'>,
@@ -67,7 +67,7 @@ export function testCommand(surroundings: CallSurroundings, writeScenario = NO_R
     .option('--out <file>', 'the scenario of --from (default: the name of that file, in this folder)')
     .option('--force', 'replace the files of --from that exist')
     .option('--config <file>', 'configuration with recordings.keys, for --from (default: as for a server)');
-  // Checked below: a recording needs no organization.
+  // `--org` is optional here, because `--from` needs no organization; the run of tests checks it.
   return withCallerOptions(withAccessOptions(command, ''), '; the limits of a test itself win')
     .option('--jobs <n>', 'most calls at once', jobsOf, 8)
     .option('--repeat <n>', 'run each test so often', atLeastOne, 1)
@@ -147,7 +147,7 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
       keep: (result) => written(recordings.keep(result), unwritten),
       onOver: (result) => {
         if (json) print(JSON.stringify(testData(result)));
-        // A bar and lines would overwrite each other.
+        // On a terminal, lines would overwrite the progress bar.
         else if (terminal === undefined) print(resultLine(result, isColoured));
       },
       onProgress: ({ done, total, failed, running }) => {
@@ -173,7 +173,7 @@ async function writeJunit(file: string, results: readonly TestResult[]): Promise
   return [file];
 }
 
-/** The files written; none when the operating system refused, whose reason is then added to `unwritten`. */
+/** The files written. When the operating system refuses to write, none; its reason is then added to `unwritten`. */
 async function written(writing: Promise<readonly string[]>, unwritten: string[]): Promise<readonly string[]> {
   try {
     return await writing;

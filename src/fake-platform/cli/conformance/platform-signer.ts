@@ -1,17 +1,17 @@
-// The fake platform that runs in another terminal, as a signer of tokens for conformance checks. Knows no check.
+// A fake platform that runs in another terminal, as the signer of tokens for conformance checks. Knows no check.
 import type { TokenSigner } from '../../conformance/tokens.ts';
 import type { Transport } from '../../lines/target.ts';
 import { control } from '../platform/control-client.ts';
 
 /** What a running platform gives to a conformance run. */
 export interface PlatformTokens {
-  /** The token that it presents for the organization now. */
+  /** The token that the platform presents for the organization now. */
   readonly token: string;
   readonly signer: TokenSigner;
 }
 
 /**
- * Reads the address of a platform as a user writes it and returns its port: it must be the user's own, on this machine.
+ * Reads the address of a platform, which must run on this machine, and returns its port.
  *
  * @throws RangeError for anything else.
  */
@@ -24,10 +24,10 @@ export function platformPort(address: string): number {
 }
 
 /**
- * Asks a platform for its token and its help.
+ * Asks a platform for the token that it presents, and returns this token with a signer.
  *
  * @param transport - of the server under test: each transport has its own data source.
- * @throws AppError when it cannot be asked or presents none.
+ * @throws AppError when the platform cannot be asked or presents no token.
  */
 export async function platformTokens(port: number, organizationId: string, transport: Transport): Promise<PlatformTokens> {
   const { token } = await control(port, 'token', { organizationId, transport });
@@ -35,7 +35,7 @@ export async function platformTokens(port: number, organizationId: string, trans
     token,
     signer: {
       sign: async ({ claims = {}, header = {}, by = 'first' }) => {
-        // The cast is safe: readonly JSON is JSON, and the schema's type is about what may be changed.
+        // The cast is safe: it only removes `readonly`, and `control` changes nothing.
         const members = { claims: { ...claims }, header: { ...header } };
         const order = { organizationId, transport, ...members, by } as Parameters<typeof control<'forge'>>[2];
         return (await control(port, 'forge', order)).token;

@@ -1,4 +1,4 @@
-// A conformance run as one HTML file: the score, failures first, every check with the exchange as evidence. Needs no
+// A conformance run as one HTML file: the score, and every check with the exchange as evidence, failures first. Needs no
 // network and no script; foreign text is escaped. Decides nothing.
 import { escaped } from '../../../base/html-text.ts';
 import { exchangeText } from '../../conformance/exchange.ts';

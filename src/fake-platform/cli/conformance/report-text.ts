@@ -1,4 +1,4 @@
-// What a conformance run found, for people and for programs. Decides nothing.
+// The results of a conformance run, as text for people and as JSON for programs. Decides nothing.
 import type pc from 'picocolors';
 import type { ListedCheck } from '../../conformance/catalog.ts';
 import type { Verdict } from '../../conformance/verdict.ts';
@@ -8,11 +8,11 @@ import { alignedRows } from '../../../base/terminal/table.ts';
 
 type Colors = ReturnType<typeof pc.createColors>;
 
-/** Most lines of an exchange below a failure on a terminal; the reports have all of them. */
+/** Most lines of an exchange below a failure on a terminal; reports in files have all of them. */
 const SHOWN_LINES = 14;
 const MARKS: Readonly<Record<Verdict, string>> = { pass: 'pass', fail: 'FAIL', advice: 'adv.', not_applicable: 'n/a', undecided: '????' };
 
-/** The checks without running any: rule, level, id and what each demands. */
+/** The checks as a list, without running any: rule, level, id and title. */
 export function checkList(checks: readonly ListedCheck[]): string {
   return alignedRows(checks.map(({ id, rules, title, level }) => [rules[0], level, id, title]));
 }
@@ -82,13 +82,13 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The heading of the group to which a result's first rule belongs; empty for an unknown one. */
+/** The heading of the group to which a result's first rule belongs; empty when the group is unknown. */
 export function groupOf(result: Pick<CheckResult, 'rules'> | undefined): string {
   const [kind = '', number = ''] = (result?.rules[0] ?? '').split('-');
   return GROUPS[kind]?.[Number(number[0])] ?? '';
 }
 
-// After the columns are aligned, because colour codes have a length, too.
+// Paints lines whose columns are aligned already, because colour codes would count as characters.
 function painted(line: string, { verdict }: CheckResult, colors: Colors): string {
   if (verdict === 'not_applicable') return colors.dim(line);
   const mark = MARKS[verdict];
@@ -98,7 +98,7 @@ function painted(line: string, { verdict }: CheckResult, colors: Colors): string
 
 function failureLines({ id, rules, level, title, reason, exchanges, verdict }: CheckResult, colors: Colors): readonly string[] {
   const all = exchanges[0] ?? [];
-  // A reason that names an RPC or a socket is about that one.
+  // A reason that names an RPC or a socket: show the lines of this one only.
   const named = /\b(?:RPC|WS)\d+\b/u.exec(reason)?.[0];
   const ofNamed = all.filter(({ rpc }) => rpc === named);
   const lines = (ofNamed.length > 0 ? ofNamed : all).slice(-SHOWN_LINES);
@@ -112,7 +112,7 @@ function failureLines({ id, rules, level, title, reason, exchanges, verdict }: C
   ];
 }
 
-/** The run as plain data; exchanges as lines of text. */
+/** The run as JSON data; exchanges as lines of text. */
 export function conformanceData(found: Conformance, target: string): object {
   const { results, finding, ...rest } = found;
   return {

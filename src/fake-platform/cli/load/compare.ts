@@ -1,4 +1,4 @@
-// Two measured loads side by side: what changed, by how much, and what got worse beyond chance. Pure.
+// Compares two measured loads: what changed, by how much, and what got worse beyond chance. Pure.
 import { Histogram } from '../../load/histogram.ts';
 import { type LoadResult, COUNTS, TIMES } from '../../load/load-result.ts';
 import { milliseconds } from './result-table.ts';
@@ -6,7 +6,7 @@ import { milliseconds } from './result-table.ts';
 /** One figure of both runs. */
 export interface Difference {
   readonly name: string;
-  /** Undefined where the run does not have this figure. */
+  /** Undefined when the first run lacks this figure. */
   readonly before: number | undefined;
   readonly after: number | undefined;
   readonly unit: 'ms' | '%' | 'MB' | '';
@@ -14,7 +14,7 @@ export interface Difference {
   readonly ratio: number | undefined;
   /** Whether the 95 % ranges do not overlap; undefined for a figure without a known range. */
   readonly isBeyondNoise: boolean | undefined;
-  /** Whether the figure grew beyond noise, for figures of which more is worse. */
+  /** Whether the figure grew beyond noise. More is worse for all figures here. */
   readonly isWorse: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Comparison {
   readonly differences: readonly Difference[];
   /** Why the two runs are hard to compare, one sentence each. */
   readonly doubts: readonly string[];
-  /** True when nobody can rule out that something got worse: a run has no valid result, or the second lacks a figure of the first. */
+  /** True when worse figures cannot be excluded: a run has no valid result, or the second lacks a figure of the first. */
   readonly isVoid: boolean;
 }
 
@@ -35,7 +35,7 @@ const PERCENTILES = [
   ['p99.9', 99.9],
 ] as const;
 
-/** Compares. @throws RangeError when a histogram cannot be read. */
+/** Compares two results. @throws RangeError when a histogram cannot be read. */
 export function compareLoads(before: LoadResult, after: LoadResult): Comparison {
   const differences = [...timeDifferences(before, after), ...shareDifferences(before, after), ...serverDifferences(before, after)];
   const runs = [before, after];
@@ -70,7 +70,7 @@ function shareDifferences(before: LoadResult, after: LoadResult): readonly Diffe
   });
 }
 
-// CPU and memory are single figures of a run: two runs do not show how much they vary by chance.
+// CPU and memory have one value per run, so two runs do not show how much they vary by chance.
 function serverDifferences({ server: was }: LoadResult, { server: is }: LoadResult): readonly Difference[] {
   if (was === null && is === null) return [];
   const figure = (value: number | undefined): Figure | undefined => (value === undefined ? undefined : { value });
@@ -103,7 +103,7 @@ function areApart([wasLow, wasHigh]: readonly [number, number], [isLow, isHigh]:
 export function shareRange(count: number, of: number): readonly [low: number, high: number] {
   if (of === 0) return [0, 100];
   const z = 1.96;
-  // A reply may break several rules.
+  // At most 1: one reply may break several rules and be counted several times.
   const part = Math.min(1, count / of);
   const middle = part + (z * z) / (2 * of);
   const spread = z * Math.sqrt((part * (1 - part)) / of + (z * z) / (4 * of * of));
@@ -139,12 +139,12 @@ function missingOf(differences: readonly Difference[]): readonly string[] {
   });
 }
 
-/** What got worse beyond noise and by more than this many %. */
+/** Figures that got worse beyond noise and by more than `percent` %. */
 export function worseThan({ differences }: Comparison, percent: number): readonly Difference[] {
   return differences.filter(({ isWorse, ratio }) => isWorse && (ratio === undefined || ratio > 1 + percent / 100));
 }
 
-/** A row of the table: name, both values, ratio, and judgement. */
+/** A row of the table: name, both values, ratio, and verdict. */
 export function differenceRow({ name, before, after, unit, ratio, isBeyondNoise, isWorse }: Difference): readonly string[] {
   const verdict = isBeyondNoise === undefined ? '' : !isBeyondNoise ? 'within noise' : isWorse ? 'WORSE' : 'better';
   return [name, value(before, unit), value(after, unit), ratio === undefined ? '-' : `x ${ratio.toFixed(2)}`, verdict];

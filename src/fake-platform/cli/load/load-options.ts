@@ -1,4 +1,4 @@
-// The options of `parley load` and their meaning. Reads no file except those with credentials.
+// The options of `parley load` and their parser. Reads no file except those with credentials.
 import { Option, type Command } from 'commander';
 import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import type { ArrivalKind } from '../../load/arrivals.ts';
@@ -9,10 +9,10 @@ import { withCallerOptions, type CallerFlags } from '../call-options.ts';
 import { DEFAULT_MIX, readMix, type LoadDefaults, type MixDraft } from './mix.ts';
 import type { LoadWorker } from '../../load/worker-process.ts';
 
-/** What the command needs; tests bring their own. */
+/** The surroundings of the command; tests bring their own. */
 export interface LoadSurroundings extends CallSurroundings {
   readonly startWorker: () => LoadWorker;
-  /** Creates the file if it does not exist, and changes nothing else. Rejects if it cannot be written. */
+  /** Creates the file if it does not exist, and leaves an existing one as it is. Rejects if the file cannot be written. */
   readonly touchFile: (file: string) => Promise<void>;
   readonly writeFile: (file: string, text: string) => Promise<void>;
 }
@@ -43,7 +43,7 @@ export type LoadTask =
   | {
       readonly kind: 'run';
       readonly shape: Omit<LoadShape, 'fillMs'>;
-      /** Undefined: the ramp, and for calls at once also the length of a call. */
+      /** Undefined: as long as the ramp, and for parallel calls also the length of a call. */
       readonly warmUpMs: number | undefined;
       readonly expected: readonly Criterion[];
     }
@@ -59,7 +59,7 @@ export type LoadTask =
 export interface LoadWish {
   readonly access: Access;
   readonly profileName: string;
-  /** Applies to callers whose scenario says nothing else. */
+  /** Used where the scenario of a caller has no value of its own. */
   readonly defaults: Omit<LoadDefaults, 'organizationId'>;
   readonly task: LoadTask;
   readonly mix: readonly MixDraft[];
@@ -68,7 +68,7 @@ export interface LoadWish {
   readonly callsPerConnection: number;
   readonly seed: number;
   readonly metricsUrl: string | undefined;
-  /** Fake models that are told what callers say. */
+  /** Address of fake models that get the callers' words. */
   readonly modelsUrl: string | undefined;
   /** The request in the words of the command line, without credentials. */
   readonly asked: string;
@@ -77,13 +77,13 @@ export interface LoadWish {
 const DEFAULT_DURATION = '1m';
 const DEFAULT_WINDOW = '20s';
 const DEFAULT_CAPACITY_RAMP = '5s';
-/** An extra condition of a search whose conditions do not mention failed calls. */
+/** Added to the conditions of a search when none of them is about failed calls. */
 const UNSAID_CONDITION = 'failed < 1%';
 const MAX_WORKERS = 64;
 
 export function withLoadOptions(command: Command): Command {
   withCallerOptions(withAccessOptions(command), '; the limits of a test of a file win');
-  // `load compare` needs none of them; the action of `load` checks what a load needs.
+  // `load compare` needs none of these options; the action of `load` checks the required ones.
   for (const option of command.options) option.mandatory = false;
   return command
     .option('--agent <id>', 'agent to talk to (default: the server decides)')
@@ -121,7 +121,7 @@ export function withLoadOptions(command: Command): Command {
 
 /** Parses the options. @throws RangeError with a sentence for the user; always as a rejection. */
 export async function understand(target: string, flags: LoadFlags): Promise<LoadWish> {
-  // Not `requiredOption`: see above.
+  // Not `requiredOption`, which would apply to `load compare`, too.
   if (typeof (flags.org as unknown) !== 'string') throw new RangeError("required option '--org <id>' not specified");
   const task = taskOf(flags);
   const metricsUrl = flags.metrics;
@@ -166,7 +166,7 @@ function taskOf(flags: LoadFlags): LoadTask {
   };
 }
 
-/** Callers who are rejected wait for nothing, so a server that rejects everybody would meet conditions of times alone. */
+/** Adds a limit for failures: rejected callers wait for nothing, so a server that rejects all would meet every condition on times. */
 function withFailures(criteria: readonly Criterion[]): readonly Criterion[] {
   const isSaid = criteria.some(({ metric }) => metric === 'failed' || metric === 'refused');
   return isSaid ? criteria : [...criteria, ...parseCriteria(UNSAID_CONDITION)];

@@ -1,5 +1,5 @@
-// What `parley load` does with parsed options: prepares the callers, rehearses, runs one load or searches the capacity,
-// and ends everything it started, whatever happens.
+// Runs the load that the options ask for: prepares the callers, rehearses, runs one load or searches the capacity,
+// and ends everything that was started, whatever happens.
 import { DEFAULT_LIMITS, type CallLimits } from '../../caller/call-clock.ts';
 import { lengthOf } from '../../load/arrivals.ts';
 import { findCapacity, type Capacity } from '../../load/capacity.ts';
@@ -26,7 +26,7 @@ export type Measured =
   | { readonly kind: 'run'; readonly result: LoadResult; readonly checked: readonly Checked[] }
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly held: TryResult | undefined; readonly interrupted: boolean };
 
-/** The last try of a number of calls. */
+/** The result of one try with a number of calls. */
 export interface TryResult {
   readonly result: LoadResult;
   readonly checked: readonly Checked[];
@@ -80,7 +80,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
   }
 }
 
-/** Length of the longest calls of a mix, ms: an even rate reaches its level only after that time. */
+/** Length of the longest calls of a mix, ms: at an even rate, the number of parallel calls reaches its level only after that time. */
 function longestOf(scenarios: readonly WeightedScenario[]): number {
   return Math.max(...scenarios.map(({ meanMs }) => meanMs));
 }
@@ -100,8 +100,8 @@ async function measureRun(
   scenarios: readonly WeightedScenario[],
 ): Promise<Measured> {
   const meanMs = meanLengthOf(scenarios);
-  // Parallel calls reach their number only when the longest of the first ones are about to end. The level is held that much longer;
-  // otherwise the measured time would begin with too few calls.
+  // The number of parallel calls is reached only when the longest of the first calls are about to end. The level is held that much
+  // longer; otherwise the measured time would begin with too few calls.
   const filled = { ...shape, fillMs: longestOf(scenarios) };
   const phases = phasesOf(filled, meanMs);
   const all = levelsOf(filled);
@@ -127,10 +127,10 @@ async function search(
         if (one.result.interrupted) throw stopped;
         const holds = one.checked.every((each) => each.holds);
         const isGood = holds && !one.result.saturated;
-        // Of several tries with one number, one that passed shows how much was left.
+        // Of several tries with the same number of calls, keep one that passed: it shows how much was left.
         if (isGood || !results.has(calls)) results.set(calls, one);
-        // A rehearsal is one call, to a server that has just started. The length of calls at a server that cannot keep up says
-        // nothing about one that can.
+        // From now on, calls are as long as in this try: the rehearsal was only one call, to a server that had just started. A try that
+        // failed does not count, because a server that cannot keep up makes calls longer.
         if (isGood) ({ scenarios } = one.result);
         view.say(tryText(calls, one, holds));
         return { holds, isSaturated: one.result.saturated };
@@ -149,7 +149,7 @@ async function search(
   }
 }
 
-/** Not a failure: the user has seen enough. */
+/** Ends a search when the user interrupts it. Not a failure. */
 class StoppedSearch extends Error {}
 
 type Attempt = Run & {
@@ -158,12 +158,12 @@ type Attempt = Run & {
   readonly criteria: readonly Criterion[];
 };
 
-/** One try: a ramp, the longest call's length until the number is reached, and then the measured time. */
+/** One try: a ramp, then the length of the longest call until the number of calls is reached, then the measured time. */
 async function attempt(calls: number, { windowMs, rampMs, criteria, limits, ...run }: Attempt): Promise<TryResult> {
   const level = { kind: 'calls', calls } as const;
   const fillMs = longestOf(run.scenarios);
   const phases = phasesOf({ stages: [{ level, durationMs: windowMs }], rampMs, fillMs }, meanLengthOf(run.scenarios));
-  // A search does not wait for the ends of calls, but for every reply a caller waits for: the longest waits end last.
+  // A search does not wait until calls end, but until every caller who waits for a reply has got it: otherwise the longest waits are lost.
   const result = await runLoad({ ...run, phases, warmUpMs: rampMs + fillMs, drainMs: limits.answerMs, endsWhenAnswered: true });
   return { result, checked: checkCriteria(criteria, result) };
 }

@@ -1,5 +1,5 @@
-// What the callers of a load do: scenarios and their weights, as `--mix` names them. Makes ready steps once; the workers
-// receive these.
+// What the callers of a load do: scenarios and their weights, as `--mix` names them. Prepares their steps once, for all
+// workers.
 import type { LoadScenario } from '../../load/load-call.ts';
 import type { Step } from '../../caller/script.ts';
 import { prepareScript, type ScriptTools } from '../../caller/script-draft.ts';
@@ -9,13 +9,13 @@ import { findTests, readyTests } from '../scenarios/scenario-files.ts';
 
 export interface MixEntry {
   readonly scenario: LoadScenario;
-  /** How often it runs, in proportion to the others. */
+  /** How often the scenario runs, in proportion to the weights of the others. */
   readonly weight: number;
-  /** Whether its test expects a transfer; undefined where the test says nothing about the end of the call. */
+  /** Whether the scenario expects a transfer; undefined when it says nothing about the end of the call. */
   readonly expectsTransfer?: boolean;
 }
 
-/** The content of a mix before anything is spoken: a scenario by name, or the tests of a file. */
+/** One part of a mix before its texts are spoken: a scenario by name, or the tests of a file. */
 export interface MixDraft {
   readonly weight: number;
   readonly source:
@@ -23,15 +23,15 @@ export interface MixDraft {
     | { readonly kind: 'tests'; readonly tests: readonly PlannedTest[] };
 }
 
-/** Applies to callers whose scenario says nothing else. */
+/** Used where the scenario of a caller has no value of its own. */
 export type LoadDefaults = Pick<LoadScenario, 'organizationId' | 'agentId' | 'noInputMs' | 'repeatsLostTurns'>;
 
-/** Spoken where no other text is given. */
+/** Spoken where the mix gives no other text. */
 const SENTENCES = ['hello, I have a question about my order', 'what are your opening hours'] as const;
 
 type Prepare = (tools: ScriptTools) => Promise<readonly Step[]>;
 
-/** The scenarios that need no file. */
+/** Scenarios that need no file. */
 const BUILT_IN: ReadonlyMap<string, Prepare> = new Map<string, Prepare>([
   ['listen', () => Promise.resolve([])],
   ['keys', () => Promise.resolve([{ kind: 'press', keys: ['1'] }])],
@@ -45,7 +45,6 @@ const BUILT_IN: ReadonlyMap<string, Prepare> = new Map<string, Prepare>([
   ],
 ]);
 
-/** The default mix. */
 export const DEFAULT_MIX = 'speak:3,keys:1,listen:1';
 
 export const MIX_HELP = `Scenarios of a mix: listen (hears the welcome and hangs up), keys (presses 1), speak (asks two questions), and
@@ -53,7 +52,7 @@ files of scenarios (docs/scenarios.md), whose tests share the file's weight. Wha
 
 const FILE = /\.(?:ya?ml|json)$/u;
 
-/** Reads `speak:3,bots/scenarios/echo.yaml:1`; a scenario without a weight has 1. @throws RangeError with a sentence for the user. */
+/** Reads `speak:3,bots/scenarios/echo.yaml:1`; the default weight is 1. @throws RangeError with a sentence for the user. */
 export async function readMix(text: string): Promise<readonly MixDraft[]> {
   const drafts: MixDraft[] = [];
   for (const part of text.split(',')) {
@@ -73,7 +72,7 @@ async function testsIn(file: string): Promise<readonly PlannedTest[]> {
   const { tests, problems } = await findTests([file]);
   if (problems.length > 0) throw new RangeError(problems.join('\n'));
   const bad = tests.find(({ settings }) => Object.values(settings.conditions ?? {}).some((value) => value !== undefined));
-  // Callers of a load share connections, so none of them can have a connection that breaks.
+  // The callers of a load share connections, so no single call can have a connection that breaks.
   if (bad !== undefined) throw new RangeError(`${file}: "${bad.name}" asks for a bad line, which calls of a load cannot have`);
   return tests;
 }
@@ -81,7 +80,7 @@ async function testsIn(file: string): Promise<readonly PlannedTest[]> {
 /**
  * Speaks the texts of the mix.
  *
- * @throws AppError `synthesis_failed` when a scenario speaks and no voice is installed; what reading a recording throws.
+ * @throws AppError `synthesis_failed` when a scenario speaks and no voice is installed; errors of reading a recording.
  */
 export async function prepareMix(drafts: readonly MixDraft[], defaults: LoadDefaults, tools: ScriptTools): Promise<readonly MixEntry[]> {
   const entries: MixEntry[] = [];
@@ -102,7 +101,7 @@ function expectedEndOf({ welcome, steps, call }: ReadyTest): Pick<MixEntry, 'exp
   return expected?.kind === 'outcome' ? { expectsTransfer: expected.outcome === 'transferred' } : {};
 }
 
-/** Flow events, pace and line of a test apply to its own call alone. */
+/** Leaves out flow events, pace and line conditions, which a load does not support. */
 function scenarioOf({ name, script, settings }: ReadyTest, defaults: LoadDefaults): LoadScenario {
   const { flowEvents: _flowEvents, pace: _pace, conditions: _conditions, ...kept } = settings;
   return { ...defaults, ...kept, name, script };

@@ -1,4 +1,4 @@
-// One call of every scenario before a load: it shows whether the server accepts them at all, and how long they take.
+// Places one call of every scenario before a load: shows whether the server accepts these calls, and how long they take.
 import { DEFAULT_LIMITS } from '../../caller/call-clock.ts';
 import { placeCall, type CallResult } from '../../caller/caller.ts';
 import { transferReason } from '../../load/call-facts.ts';
@@ -18,26 +18,26 @@ export interface RehearsalOptions {
 
 export interface Rehearsed {
   readonly scenarios: readonly WeightedScenario[];
-  /** The mix, with a limit that leaves room for calls that take twice as long under load. */
+  /** The mix, with call limits that leave room for calls that take twice as long under load. */
   readonly mix: readonly MixEntry[];
-  /** Why rehearsed calls failed, one line each; a load of such calls would measure nothing. */
+  /** Why rehearsed calls failed, one line each; a load of these calls would measure nothing. */
   readonly failures: readonly string[];
   /** Other remarks about the rehearsed calls, one line each. */
   readonly notes: readonly string[];
-  /** The sound of what was heard while nobody else calls. */
+  /** Sounds that callers heard in the rehearsal, while there was no load. */
   readonly sounds: readonly KnownSound[];
 }
 
-/** Reasons of transfers that our server decides, not a bot: calls that they end are not good calls. */
+/** Reasons of transfers that our server decides, not a bot: calls with such a transfer are not good calls. */
 export const SERVER_REASONS: ReadonlySet<string> = new Set([
   ...['draining', 'total', 'organization', 'organization_rate', 'organization_share', 'streams', 'loop_delay', 'memory', 'store'],
   ...['failed', 'too_long', 'shutdown'],
 ]);
 
-/** Longest calls of a load, from the length of the rehearsed one. */
+/** Limit of a call in a load, as a multiple of the length of the rehearsed call. */
 const ROOM = 2;
 
-/** Places the calls in parallel. */
+/** Places one call of each scenario, in parallel. */
 export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptions): Promise<Rehearsed> {
   const { access, ...more } = options;
   const known = new KnownSounds();
@@ -73,7 +73,7 @@ function transferOf({ outcome, terminal }: CallResult): { readonly reason: strin
   return outcome === 'transferred' && terminal !== undefined ? { reason: transferReason(terminal), turn: terminal.turn } : undefined;
 }
 
-/** Why such calls would measure nothing: they failed, or the server itself transferred them or did so instead of a welcome. */
+/** Why a load of such calls would measure nothing: the call failed, or was transferred for a reason of the server or without a welcome. */
 function failureOf(result: CallResult, expectsTransfer: boolean | undefined): string | undefined {
   if (result.outcome === 'failed') {
     const fatal = result.findings.find((finding) => finding.fatal);

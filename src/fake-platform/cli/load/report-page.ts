@@ -1,5 +1,5 @@
-// The report of a load as one HTML file: figures, charts, and each chart as a table, readable without a network, in light and
-// dark mode, and by a screen reader. Everything foreign is escaped.
+// The report of a load as one HTML file: figures, charts, and each chart as a table. Readable without a network, in light and
+// dark mode, and by a screen reader. Foreign text is escaped.
 import { readFile } from 'node:fs/promises';
 import { escaped } from '../../../base/html-text.ts';
 import type { Checked } from '../../load/criteria.ts';
@@ -11,7 +11,7 @@ import { milliseconds, resultText, TIME_HEADS, timeRow } from './result-table.ts
 interface Series {
   readonly label: string;
   readonly dashed?: boolean;
-  /** A second axis, for another unit. */
+  /** Set when the series has the second axis, for another unit. */
   readonly scale?: 'right';
 }
 
@@ -21,11 +21,11 @@ interface Chart {
   readonly xLabel: string;
   readonly xTicks?: readonly { readonly at: number; readonly text: string }[];
   readonly series: readonly Series[];
-  /** x first, then one row for each series. */
+  /** The row of x values, and then one row for each series. */
   readonly values: readonly (readonly (number | null)[])[];
 }
 
-/** Most rows of a chart's table; a long run is thinned there, not in the chart. */
+/** Most rows of a chart's table. The table of a long run is thinned, the chart is not. */
 const TABLE_ROWS = 120;
 
 /** The page. @param checked - the conditions of the run. @throws Error when the chart library is not installed. */
@@ -99,7 +99,7 @@ function chartsOf(result: LoadResult): readonly Chart[] {
   ];
 }
 
-/** From the median to four nines; each nine has the same width. */
+/** Percentiles from the median to 99.99 %, on an axis on which each further nine has the same width. */
 function percentileChart(result: LoadResult): Chart {
   const nines = Array.from({ length: 38 }, (_, index) => 0.3 + index * 0.1);
   const shown = TIMES.filter(({ label, key }) => !label.startsWith(' ') && result[key].count > 0);
@@ -158,7 +158,7 @@ function shownValue(value: number | null): string {
   return value === null ? '-' : Number.isInteger(value) ? String(value) : milliseconds(value);
 }
 
-/** Data inside a script element: nothing in it may close the element. */
+/** JSON for a script element: nothing in it can close the element. */
 function dataText(data: unknown): string {
   return JSON.stringify(data).replaceAll('<', String.raw`\u003c`);
 }

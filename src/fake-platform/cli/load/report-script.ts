@@ -1,5 +1,5 @@
-// The script of a load's report, as text: draws the charts from the data in the page. It runs in a browser and uses nothing
-// but the page; colours come from the style sheet, for light and dark mode.
+// The script of a load's report, as text: draws the charts from the data in the page. Runs in a browser and uses nothing
+// but the page; the style sheet has the colours, for light and dark mode.
 
 /** The script. `uPlot` must be loaded before it. */
 export const REPORT_SCRIPT = `

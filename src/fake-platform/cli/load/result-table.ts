@@ -1,4 +1,4 @@
-// A measured load as people read it: what callers heard, what went wrong, and whether the figures are valid.
+// A measured load as text for people: what callers heard, what went wrong, and whether the figures are valid.
 import pc from 'picocolors';
 import { criterionText, unitOf, type Checked } from '../../load/criteria.ts';
 import { type LoadResult, type Times, TIMES } from '../../load/load-result.ts';
@@ -81,7 +81,7 @@ function timeRows(result: LoadResult): readonly (readonly string[])[] {
   return TIMES.filter(({ key }) => result[key].count > 0).map(({ label, key }) => timeRow(label, result[key]));
 }
 
-/** Count and percentiles of times under {@link TIME_HEADS}. */
+/** Count, mean, percentiles and maximum, in the order of {@link TIME_HEADS}. */
 export function timeRow(label: string, { count, mean, p50, p90, p99, p999, max }: Times): readonly string[] {
   return [label, String(count), ...[mean, p50, p90, p99, p999, max].map(milliseconds)];
 }
@@ -144,7 +144,7 @@ function seconds(value: number): string {
   return `${value.toFixed(1)} s`;
 }
 
-/** A time of a table, with three digits. */
+/** A time in a table, with three digits. */
 export function milliseconds(ms: number): string {
   return ms >= 100 ? ms.toFixed(0) : ms >= 10 ? ms.toFixed(1) : ms.toFixed(2);
 }

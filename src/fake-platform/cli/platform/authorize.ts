@@ -1,5 +1,5 @@
 // `parley platform authorize` and `deauthorize`: act as an organization's administrator who decides about the app, and show
-// what the server does about it.
+// the reaction of the server.
 import { Command } from 'commander';
 import { abortAfter, pause, type AbortReason } from '../../../base/abort.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -10,13 +10,13 @@ import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import { controlCommand, controlWork, type ControlWork } from './control-command.ts';
 
 const EXAMPLE_ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
-/** How long the server has for its data source by default, and at most, seconds. */
+/** Time in which the server must register its data source, seconds: by default, and at most. */
 const WAIT_S = 10;
 const MAX_WAIT_S = 600;
 const POLL_MS = 100;
 const INTERRUPTED: AbortReason = 'shutdown';
 
-/** The command; exit code 1 when webhooks were notified but no data source appeared in time. */
+/** The command; exit code 1 when a webhook was notified but no data source appeared in time. */
 export function authorizeCommand(): Command {
   const command = new Command('authorize')
     .description('let an organization authorize the service app, and wait until the server has registered a data source for it')
@@ -49,7 +49,7 @@ export function deauthorizeCommand(): Command {
   });
 }
 
-/** The data source of the organization that is new or changed, or why the wait ended. */
+/** The new or changed data source of the organization, or why the wait ended without one. */
 async function registered(
   ask: ControlWork['ask'],
   organizationId: string,
@@ -58,7 +58,7 @@ async function registered(
 ): Promise<ShownDataSource | 'late' | 'interrupted'> {
   const isAsBefore = ({ id, updatedAt }: ShownDataSource): boolean => before.some((one) => one.id === id && one.updatedAt === updatedAt);
   const whole = abortAfter(limitMs, systemClock);
-  // Between two polls nothing else keeps the process alive.
+  // Keeps the process alive between two polls, when nothing else does.
   const forget = processSurroundings().onInterrupt(() => whole.abort(INTERRUPTED));
   try {
     for (;;) {

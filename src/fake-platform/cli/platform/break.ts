@@ -1,4 +1,4 @@
-// `parley platform break` and `mend`: cause failures on purpose, to see how a server handles them.
+// `parley platform break` and `mend`: cause failures on purpose, to see how a server handles failures, and end them again.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { BreakKind, ControlRequest } from '../../platform/control-wire.ts';
 import { ROUTE_NAMES, type RouteName } from '../../platform/route.ts';
@@ -16,7 +16,7 @@ interface Flags {
 
 type Order = ControlRequest<'break'>;
 
-/** Every kind with its effect and the order it makes from the flags. */
+/** The help of every kind of failure, and the function that makes the request from the flags. */
 const KINDS: Readonly<Record<BreakKind, readonly [help: string, order: (flags: Flags, command: Command) => Order]>> = {
   '500': ['the next requests are answered with 500', ({ route, times }) => ({ kind: '500', route, times })],
   '429': [

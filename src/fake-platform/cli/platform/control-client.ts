@@ -1,4 +1,4 @@
-// Asks a running fake platform on this machine to do something, with the key that it stored for its user.
+// Asks a running fake platform on this machine to do something, with the control key that this platform stored.
 import { z } from 'zod';
 import { abortAfter } from '../../../base/abort.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -18,7 +18,7 @@ const READER = { clock: systemClock, send: sendRequest, limits: { firstByteMs: L
 /**
  * Sends a command to the platform on a port.
  *
- * @throws AppError `platform_unavailable` when no platform of the user runs there, `platform_refused` with the platform's words,
+ * @throws AppError `platform_unavailable` when no platform of the user runs there, `platform_refused` with the platform's message,
  *   `platform_answer_invalid`.
  */
 export async function control<Name extends ControlName>(
@@ -30,7 +30,7 @@ export async function control<Name extends ControlName>(
   const { status, body } = await post(port, name, key, JSON.stringify(request));
   if (status !== 200) throw refusedBy(port, status, body);
   const answer = CONTROL[name].answer.safeParse(body);
-  // The schema of this name parses to this name's type; the compiler cannot follow the name through the table.
+  // The cast is safe: this schema parses to the type of its name; the compiler cannot follow the name through the table.
   if (answer.success) return answer.data as ControlAnswer<Name>;
   throw new AppError('platform_answer_invalid', `what answers on port ${String(port)} is no fake platform of this version`);
 }
@@ -52,12 +52,12 @@ async function post(port: number, name: string, key: string, body: string): Prom
 }
 
 function refusedBy(port: number, status: number, body: unknown): AppError {
-  // Another user's platform has taken the port of one that was killed.
+  // Our platform was killed, and another user's platform has taken the port.
   if (status === 401) return notRunning(port);
   return new AppError('platform_refused', messageOf(body) ?? `what listens on port ${String(port)} answered with status ${String(status)}`);
 }
 
-/** The platform's own words: its message and the details. */
+/** The message of the platform, with its details. */
 function messageOf(body: unknown): string | undefined {
   const said = refusal.safeParse(body).data;
   return said === undefined ? undefined : [...new Set([said.message, ...said.errors.map(({ description }) => description)])].join(': ');

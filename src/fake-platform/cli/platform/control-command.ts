@@ -1,19 +1,19 @@
-// What all commands that control a running fake platform share: the port, the output, and the form of an
-// organization.
+// What all commands that control a running fake platform share: the port, the output, and the example in
+// the help.
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import { control } from './control-client.ts';
 import type { ControlAnswer, ControlName, ControlRequest } from '../../platform/control-wire.ts';
 
-/** The port by default. */
+/** The default port. */
 export const PLATFORM_PORT = 8090;
 
 export interface ControlWork {
   /** Asks the platform. @throws AppError as {@link control} does. */
   readonly ask: <Name extends ControlName>(name: Name, request: ControlRequest<Name>) => Promise<ControlAnswer<Name>>;
   readonly colors: ReturnType<typeof pc.createColors>;
-  /** `data` as JSON with `--json`, otherwise the text. */
+  /** Prints `data` as JSON with `--json`, otherwise the text. */
   readonly show: (data: unknown, text: string) => void;
 }
 
@@ -28,7 +28,7 @@ export function controlCommand(command: Command, example: string): Command {
 export function controlWork(command: Command): ControlWork {
   const port = portOf(command);
   const output = command.configureOutput();
-  // `parley platform --json status` means the same as with the flag at the end.
+  // `--json` counts before and after the sub-command: `parley platform --json status` and `parley platform status --json`.
   const isJson = [command, command.parent].some((one) => one?.getOptionValue('json') === true);
   return {
     ask: (name, request) => control(port, name, request),

@@ -1,5 +1,5 @@
-// The key with which commands control a running fake platform: one file per port, in a folder of the user's temp folder that
-// only the user can read. No key, no control.
+// The key with which commands control a running fake platform: one file per port, in a folder under the temp folder that
+// only the user can read. Without the key, nobody controls the platform.
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -11,15 +11,15 @@ const KEY_BYTES = 32;
 const KEY = /^[0-9a-f]{64}$/u;
 const OTHERS = 0o077;
 
-/** A new key; nobody has it yet. */
+/** Makes a new key; nobody has it yet. */
 export function newControlKey(): string {
   return randomBytes(KEY_BYTES).toString('hex');
 }
 
 /**
- * Stores the key where the user's other commands find it.
+ * Stores the key of a platform, so that the user's other commands find it.
  *
- * @returns a function that deletes it.
+ * @returns a function that deletes the file.
  * @throws AppError `platform_unavailable` when the folder is not the user's own.
  */
 export async function keepControlKey(port: number, key: string): Promise<() => Promise<void>> {
@@ -27,7 +27,7 @@ export async function keepControlKey(port: number, key: string): Promise<() => P
   try {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     await demandOwn(path.dirname(file));
-    // A killed platform left the file. Only one process can listen on a port, and that is this one.
+    // A killed platform left this file: only one process can listen on the port, and this one does.
     await rm(file, { force: true });
     await writeFile(file, key, { mode: 0o600, flag: 'wx' });
   } catch (thrown) {
@@ -37,7 +37,7 @@ export async function keepControlKey(port: number, key: string): Promise<() => P
   return () => rm(file, { force: true });
 }
 
-/** The key of the platform on a port. @throws AppError `platform_unavailable` when the user runs none there. */
+/** The key of the platform on a port. @throws AppError `platform_unavailable` when the user runs no platform there. */
 export async function controlKeyOf(port: number): Promise<string> {
   const file = fileOf(port);
   let key: string;
@@ -52,7 +52,7 @@ export async function controlKeyOf(port: number): Promise<string> {
   return key;
 }
 
-/** What commands say when no platform runs. */
+/** The error when no platform of the user runs on a port. */
 export function notRunning(port: number): AppError {
   return new AppError(
     'platform_unavailable',
@@ -64,7 +64,7 @@ function fileOf(port: number): string {
   return path.join(os.tmpdir(), `parley-${String(process.getuid?.() ?? 'user')}`, `platform-${String(port)}.key`);
 }
 
-/** Everybody can write to the temp folder: somebody else may have made the folder first. */
+/** Requires that the folder is the user's own: everybody can write to the temp folder, so somebody else may have made it first. */
 async function demandOwn(folder: string): Promise<void> {
   const found = await lstat(folder);
   const isOurs = found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid());

@@ -1,5 +1,5 @@
-// The configuration of a server that uses one running fake platform: its credentials, a sealed store with its own
-// key, and loopback addresses. Nobody else on the machine can read it.
+// The configuration of a server that uses one running fake platform: its credentials, a sealed store with a key of its
+// own, and loopback addresses. Nobody else on the machine can read the file.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,15 +9,15 @@ import { AppError } from '../../../base/errors.ts';
 import { isFileError } from '../../../base/terminal/surroundings.ts';
 import type { FakePlatform } from './start-platform.ts';
 
-/** What the server needs beyond the platform's own values. */
+/** The values that the server needs beyond those of the platform. */
 export interface ServerPlan {
-  /** Address of registered data sources. */
+  /** The address that the server registers for its data sources. */
   readonly url: string;
   readonly grpcPort: number;
-  /** Calls over WebSocket: their port, and the address of their data sources (W-03). Absent: gRPC alone. */
+  /** Port for calls over WebSocket, and the registered address of their data sources (W-03). Absent: calls over gRPC only. */
   readonly websocket?: { readonly port: number; readonly url: string };
   readonly webhookPort: number;
-  /** Address for deliveries, for a proxy in front of the server. Default: the server's own port. */
+  /** Address for deliveries when a proxy is in front of the server. Default: the server's own port. */
   readonly webhookUrl?: string | undefined;
   readonly redirectUri: string;
   /** Further sections, such as `tls`. */
@@ -25,22 +25,22 @@ export interface ServerPlan {
 }
 
 const OWNER_ONLY = 0o600;
-/** Marks a file as ours, so that it may be overwritten. */
+/** First line of a file that this command made and may overwrite. */
 const MARK = '# Made by `parley platform`';
 const HEADING = `${MARK} for the time it runs; the next start writes it anew. Holds secrets of the fake platform, and nobody else's.\n`;
 const KEY_BYTES = 32;
 /** Short, so that a developer who watches sees renewals. */
 const LIFETIME_MINUTES = 10;
 const LEAD_MINUTES = 2;
-/** About the shortest pauses that the settings allow: on one machine there is no load to avoid. */
+/** Nearly the shortest pauses that the settings allow: on one machine there is no load to avoid. */
 const RETRY_S = 5;
 const CHECK_S = 10;
 
 /**
- * Writes the configuration and, beside it, the key of its store. An existing key stays, or the store would not open.
+ * Writes the configuration, and the key of its store into the same folder. Keeps an existing key, which the store needs to open.
  *
- * @param file - absolute; the key and the store have the same name with `.key` and `.store`.
- * @throws AppError `config_invalid` for an existing file that is not ours, or one that cannot be written.
+ * @param file - absolute path; key and store have the same name with the extensions `.key` and `.store`.
+ * @throws AppError `config_invalid` when the file exists and is not ours, or cannot be written.
  */
 export async function writeServerConfig(file: string, { api, issuer }: FakePlatform, plan: ServerPlan): Promise<void> {
   const stem = file.slice(0, file.length - path.extname(file).length);
@@ -83,7 +83,7 @@ export async function writeServerConfig(file: string, { api, issuer }: FakePlatf
   }
 }
 
-/** Replaces the whole file, whatever its permissions were. */
+/** Replaces the whole file; only the user can read the new one, whatever the permissions of the old one were. */
 export async function writeSecret(file: string, text: string): Promise<void> {
   await writeFileAtomic(file, text, { mode: OWNER_ONLY });
 }

@@ -1,12 +1,12 @@
-// The fake platform as a whole: its administration side and the issuer of its tokens, started and closed together.
-// The commands that run one decide which events they print, and how.
+// The whole fake platform: its administration API and the issuer of its tokens, started and closed together.
+// The commands that run a platform decide which events they print, and how.
 import { loadProfile } from '../../platform/profile.ts';
 import { startAdminApi, type AdminApi } from '../../platform/admin-api.ts';
 import { startIssuer, type Issuer, type IssuerRequest } from '../../platform/issuer.ts';
 import type { PlatformObserver } from '../../platform/platform.ts';
 
 export interface PlatformOptions {
-  /** Port of the administration side; 0 takes a free one. */
+  /** Port of the administration API; 0 takes a free one. */
   readonly port: number;
   /** Where browsers return after a login. */
   readonly redirectUri: string;
@@ -24,7 +24,7 @@ export interface FakePlatform {
   close(): Promise<void>;
 }
 
-/** Starts it on loopback. @throws AppError `listen_failed` when the port is taken. */
+/** Starts a fake platform on loopback. @throws AppError `listen_failed` when the port is taken. */
 export async function startPlatform(options: PlatformOptions): Promise<FakePlatform> {
   const { port, redirectUri, controlKey, observer, onKeysAsked } = options;
   const profile = loadProfile('fake');

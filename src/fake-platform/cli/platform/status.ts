@@ -1,4 +1,4 @@
-// `parley platform status`: what the fake platform knows of organizations, data sources and webhooks.
+// `parley platform status`: what the fake platform knows about organizations, data sources and webhooks.
 import { Command } from 'commander';
 import { shownText } from '../../../base/shown-text.ts';
 import type { ControlAnswer } from '../../platform/control-wire.ts';

@@ -1,5 +1,5 @@
-// What happens on the fake platform as lines: for people, aligned and coloured where the terminal allows, or as JSON for
-// programs. Contains no token and no secret: its events have none.
+// Events of the fake platform as lines: for people, aligned and coloured where the terminal allows, or as JSON for
+// programs. No line contains a token or a secret, because no event does.
 import { createColors } from 'picocolors';
 import { shownText } from '../../../base/shown-text.ts';
 import type { Delivery } from '../../platform/deliveries.ts';
@@ -11,13 +11,13 @@ export interface PlatformEvent {
   readonly who: string;
   readonly method: string;
   readonly path: string;
-  /** The status of the answer, or why there is none. */
+  /** The HTTP status of the answer, or why there is none. */
   readonly status: number | 'lost' | 'none' | 'dropped' | 'failed';
   readonly organizationId?: string;
   readonly tells?: string;
 }
 
-/** A request to the administration side. */
+/** A request to the administration API. */
 export function requestEvent({ asker, method, path, status, isAnswered }: JournalEntry): PlatformEvent {
   const kinds = { integration: 'integration', service_app: 'service app', control: 'you' } as const;
   const organizationId = asker?.organizationId;
@@ -39,7 +39,7 @@ export function keysEvent({ path, status }: IssuerRequest): PlatformEvent {
   return { event: 'keys', who: 'somebody', method: 'GET', path: shownText(path), status };
 }
 
-/** One line, without a line break. @param atMs - when it happened, ms since the epoch. */
+/** Formats an event as one line, without a line break. @param atMs - when the event happened, ms since the epoch. */
 export type EventLine = (event: PlatformEvent, atMs: number) => string;
 
 export function eventLine(isJson: boolean, isColoured: boolean): EventLine {
@@ -47,7 +47,7 @@ export function eventLine(isJson: boolean, isColoured: boolean): EventLine {
   const colors = createColors(isColoured);
   return ({ event, who, method, path, status, organizationId, tells }, atMs) => {
     const at = new Date(atMs);
-    // Local time, as on people's own clocks.
+    // Local time, like other clocks around the user.
     const time = `${at.toTimeString().slice(0, 8)}.${String(at.getMilliseconds()).padStart(3, '0')}`;
     const isGood = typeof status === 'number' && status < 400;
     const mark = isGood ? colors.green : typeof status === 'number' && status < 500 ? colors.yellow : colors.red;

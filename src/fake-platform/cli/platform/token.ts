@@ -1,5 +1,5 @@
-// `parley platform token`: the token that the platform presents for an organization now, in a file for `parley call`. Printed
-// on a terminal only on request.
+// `parley platform token`: writes the token that the platform presents for an organization now into a file, for `parley call`.
+// Prints the token only on request.
 import path from 'node:path';
 import { Command, Option } from 'commander';
 import { AppError } from '../../../base/errors.ts';

@@ -1,4 +1,4 @@
-// The WAV files of tests: one for each recorded call, named after its test. Knows no calls under way.
+// Writes WAV files of tests: one for each recorded call, named after its test. Knows no calls under way.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { callRecording } from '../../caller/recorded-sound.ts';
@@ -14,7 +14,7 @@ export class Recordings {
   readonly #choice: RecordingChoice;
   readonly #names = new Map<TestFrame, string>();
 
-  /** @param tests - in their order, which decides the names: two runs can be compared, whichever call ended first. */
+  /** @param tests - their order decides the names, whichever call ends first: so two runs can be compared. */
   constructor(choice: RecordingChoice, tests: readonly TestFrame[]) {
     this.#choice = choice;
     const taken = new Set<string>();
@@ -28,9 +28,9 @@ export class Recordings {
   }
 
   /**
-   * Writes the recording of a test if asked for.
+   * Writes the recording of a test if the options ask for it.
    *
-   * @returns the files.
+   * @returns the paths of the files.
    * @throws the operating system's error when a file cannot be written.
    */
   async keep({ call, status, test, round }: TestResult): Promise<readonly string[]> {
@@ -38,7 +38,7 @@ export class Recordings {
     const folders = [...(status === 'failed' && failures !== undefined ? [failures] : []), ...(all === undefined ? [] : [all])];
     const name = this.#names.get(test);
     if (call === undefined || name === undefined || folders.length === 0) return [];
-    // No test name has a dot in it, so a round cannot take the name of another test.
+    // The name of a test has no dot here, so a round cannot take the name of another test.
     const files = [...new Set(folders)].map((folder) => path.join(folder, `${name}${round === 1 ? '' : `.${String(round)}`}.wav`));
     for (const file of files) {
       await mkdir(path.dirname(file), { recursive: true });
@@ -48,7 +48,7 @@ export class Recordings {
   }
 }
 
-/** A name as a part of a file's name. */
+/** Converts a name to a part of a file name. */
 export function slug(text: string): string {
   return (
     text

@@ -1,4 +1,4 @@
-// Reads the files and folders that a user names as tests, or lists what is wrong and where.
+// Reads the test files and folders that a user names. Where something is wrong, lists what and where.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Expectation } from '../../caller/expectation.ts';
@@ -21,7 +21,7 @@ export interface FoundTests {
 }
 
 /**
- * Reads all files; from folders those that end in .yaml, .yml or .json, with subfolders.
+ * Reads all files. In folders and their subfolders, reads those that end in .yaml, .yml or .json.
  *
  * @throws RangeError with a sentence for the user when something cannot be read or there are no tests.
  */
@@ -30,7 +30,7 @@ export async function findTests(places: readonly string[]): Promise<FoundTests> 
   return { tests: files.flatMap(({ name, file, placeOf }) => planTests(file, name, placeOf)), problems };
 }
 
-/** Files of one kind: what they hold, and lines about what is wrong. */
+/** Files of one kind: their content, and lines about errors in them. */
 export interface FoundFiles<T> {
   readonly files: readonly { readonly name: string; readonly file: T; readonly placeOf: PlaceOf }[];
   readonly problems: readonly string[];
@@ -70,9 +70,9 @@ async function filesAt(place: string): Promise<readonly string[]> {
 }
 
 /**
- * Speaks the texts and reads the recordings of all tests, each once.
+ * Speaks the texts and reads the recordings of all tests; each text and each recording once.
  *
- * @throws RangeError with a sentence for the user when a recording cannot be used; what `speak` throws.
+ * @throws RangeError with a sentence for the user when a recording cannot be used; errors of `speak`.
  */
 export async function readyTests(tests: readonly PlannedTest[], tools: ScriptTools): Promise<readonly ReadyTest[]> {
   const spoken = new Map<string, Promise<Uint8Array>>();
