@@ -1,5 +1,5 @@
-// The claims of a token, read into our own words and checked against the clock. Which claim carries what is the
-// platform's business and comes in as a parameter; what the values must be is decided in data-sources.
+// The claims of a token, read into our own words and checked against the clock. The names of the claims are the platform's business and
+// come in as a parameter; data-sources decides whether their values are right.
 import { z } from 'zod';
 import { digestNonce, type NonceDigest } from './nonces.ts';
 import { refuse, type RefusalReason } from './refusal.ts';
@@ -15,19 +15,19 @@ export interface ClaimNames {
 export interface TokenTimes {
   /** Ms since the epoch. */
   readonly expiresAtMs: number;
-  /** Ms since the epoch; undefined when the token does not say. */
+  /** Ms since the epoch; undefined when the token has no `nbf`. */
   readonly notBeforeMs: number | undefined;
 }
 
-/** What a token is bound to: the values that must be those of a registered data source. */
+/** The values that a token carries and that must equal those of a registered data source. */
 export interface TokenBinding {
   readonly url: string;
   readonly schemaId: string;
-  /** One value, unless lists are allowed. */
+  /** A list only when `audienceLists` allows one; otherwise one value. */
   readonly audiences: readonly string[];
   readonly subject: string;
   readonly organizationId: string;
-  /** The nonce itself is dropped when the claims are read. */
+  /** Only the digest: the nonce itself is dropped when the claims are read. */
   readonly nonceDigest: NonceDigest;
 }
 
@@ -45,7 +45,7 @@ const BINDING = z.object({
   nonce: z.string(),
 });
 
-// In the order in which data-sources compares, so that an absent claim is reported as a wrong one would be.
+// In the order in which data-sources compares, so that an absent claim is refused with the same reason as a wrong one.
 const BINDING_REASONS = {
   url: 'url_mismatch',
   schemaId: 'schema_mismatch',
@@ -76,7 +76,7 @@ export function readTimes(claims: RawClaims): TokenTimes {
  * @throws AppError of `refuse`: `expired`, `not_yet_valid` or `lifetime_too_long`.
  */
 export function checkTimes(times: TokenTimes, nowMs: number, limits: { skewMs: number; maxLifetimeMs: number }): void {
-  // Asked as "is it good", so that a time or limit that is no number refuses instead of passing.
+  // Formulated as "is it good", so that a time or limit that is not a number leads to a refusal.
   const isAlive = nowMs < times.expiresAtMs + limits.skewMs;
   if (!isAlive) throw refuse('expired');
   const hasBegun = times.notBeforeMs === undefined || times.notBeforeMs <= nowMs + limits.skewMs;
@@ -86,9 +86,8 @@ export function checkTimes(times: TokenTimes, nowMs: number, limits: { skewMs: n
 }
 
 /**
- * Reads what the token is bound to.
- *
- * @param options.audienceLists - whether a list of audiences is accepted (J-28).
+ * Reads the values that the token is bound to.
+ * | @param options.audienceLists - whether a list of audiences is accepted (J-28).
  * @throws AppError of `refuse` with the mismatch reason of the first claim that is absent or of the wrong type.
  */
 export function readBinding(claims: RawClaims, names: ClaimNames, options: { audienceLists: boolean }): TokenBinding {

@@ -1,14 +1,14 @@
-// The outer form of a token: from the header value to its decoded, still untrusted parts (J-10, J-11). Everything here
-// runs before any key lookup and before any network request.
+// The outer form of a token: splits the header value into the decoded, still untrusted parts (J-10, J-11). Everything here runs before any
+// key lookup and before any network request.
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import type { RawClaims } from './claims.ts';
 import type { TokenTransport } from './principal.ts';
 import { refuse } from './refusal.ts';
 
-/** A token whose form is right and whose content nobody has vouched for yet. */
+/** A token of the right form whose signature is not verified yet. */
 export interface UnverifiedToken {
-  /** The compact form, three base64url parts. */
+  /** The whole token in compact form: three base64url parts. */
   readonly compact: string;
   /** Key id; undefined when the header names none. */
   readonly keyId: string | undefined;
@@ -20,21 +20,20 @@ const SCHEME = /^bearer(?: +|$)/iu;
 
 const HEADER = z.looseObject({
   alg: z.unknown().optional(),
-  // A key id of another type or size counts as absent: no key can have it.
+  // A key id of another type or size counts as absent: no key can have such an id.
   kid: z.string().min(1).max(256).optional().catch(undefined),
   typ: z.unknown().optional(),
 });
 const CLAIMS = z.record(z.string(), z.unknown());
 
 /**
- * Takes the token out of the header value. On gRPC the scheme may be absent (G-03, U-02); on WebSocket it must be there
- * (W-06). The scheme is compared without regard to case.
- *
- * @throws AppError of `refuse`: `token_missing`, `token_too_large` or `scheme_refused`.
+ * Takes the token out of the header value. On gRPC the scheme may be absent (G-03, U-02); on WebSocket it is required (W-06). The scheme is
+ * compared without regard to case.
+ * | @throws AppError of `refuse`: `token_missing`, `token_too_large` or `scheme_refused`.
  */
 export function readHeaderValue(value: string | undefined, transport: TokenTransport, maxBytes: number): string {
   if (value === undefined || value === '') throw refuse('token_missing');
-  // Checked first; the scheme and its space get some extra room.
+  // Checked first; 16 characters more than the token may have, for the scheme and its space.
   if (value.length > maxBytes + 16) throw refuse('token_too_large');
   const scheme = SCHEME.exec(value);
   if (scheme === null && (transport === 'websocket' || value.includes(' '))) throw refuse('scheme_refused');
@@ -50,13 +49,13 @@ export function readHeaderValue(value: string | undefined, transport: TokenTrans
  * @throws AppError of `refuse`: `token_malformed`, `algorithm_refused`, `critical_header` or `access_token`.
  */
 export function parseToken(compact: string): UnverifiedToken {
-  // One more than allowed is enough to see that there are too many.
+  // At most four parts: a fourth one is enough to see that there are too many.
   const [headerPart, claimsPart, signaturePart, ...rest] = compact.split('.', 4);
   if (headerPart === undefined || claimsPart === undefined || signaturePart === undefined || rest.length > 0)
     throw refuse('token_malformed');
   const header = HEADER.safeParse(decodeJson(headerPart));
   if (!header.success) throw refuse('token_malformed');
-  // J-22: an allowlist of one, exact; an absent algorithm is refused as well.
+  // J-22: exactly one algorithm is allowed; an absent algorithm is refused as well.
   if (header.data.alg !== 'RS256') throw refuse('algorithm_refused');
   if (Object.hasOwn(header.data, 'crit')) throw refuse('critical_header');
   const claims = CLAIMS.safeParse(decodeJson(claimsPart));
@@ -67,7 +66,7 @@ export function parseToken(compact: string): UnverifiedToken {
   return { compact, keyId: header.data.kid, issuer: typeof issuer === 'string' ? issuer : undefined, claims: claims.data };
 }
 
-/** J-2F, and the media type that newer access tokens carry in their header. */
+/** J-2F: by the token type, or by the media type that newer access tokens have in their header. */
 function isAccessToken(type: unknown, tokenType: unknown): boolean {
   if (typeof tokenType === 'string' && tokenType.toLowerCase() === 'bearer') return true;
   return typeof type === 'string' && /^(?:application\/)?at\+jwt$/iu.test(type);
@@ -84,10 +83,10 @@ function decodeJson(part: string): unknown {
   }
 }
 
-/** Strict base64url: no padding, no foreign characters, and no second spelling of the same bytes. */
+/** Strict base64url: no padding, no foreign characters, and only one spelling of the same bytes. */
 function decode(part: string): Buffer {
   const bytes = Buffer.from(part, 'base64url');
-  // The decoder passes over padding, foreign characters and spare bits of the last character; writing shows them up.
+  // The decoder ignores padding, foreign characters and spare bits of the last character; encoding the bytes again shows them.
   if (part === '' || bytes.toString('base64url') !== part) throw refuse('token_malformed');
   return bytes;
 }

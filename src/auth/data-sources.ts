@@ -1,5 +1,5 @@
-// What tokens may speak for: the data sources as they are registered with the platform, and the comparison of a token's
-// claims with them. It knows no signature and no time; those are checked before.
+// The data sources that tokens may speak for, as they are registered with the platform, and the comparison of a token's claims with them.
+// Knows neither signatures nor times: both are checked before.
 import { AppError } from '../base/errors.ts';
 import type { TokenBinding } from './claims.ts';
 import type { NonceBook } from './nonces.ts';
@@ -34,9 +34,8 @@ export class TrustedDataSources {
   }
 
   /**
-   * Adds a data source, or replaces the one with the same id: tokens of the old values are refused from now on.
-   *
-   * @throws AppError `config_invalid` when a value is empty, `overloaded` beyond the bound.
+   * Adds a data source, or replaces the one with the same id: tokens with the replaced values are refused from now on.
+   * | @throws AppError `config_invalid` when a value is empty, `overloaded` beyond the bound.
    */
   put(source: TrustedDataSource): void {
     const kept = Object.freeze({ ...source });
@@ -59,7 +58,7 @@ export class TrustedDataSources {
     return this.#byId.size;
   }
 
-  /** Stops answering for a data source: its tokens are refused from now on, remembered ones too. */
+  /** Stops serving a data source: its tokens are refused from now on, including those that the verifier remembers. */
   remove(id: string): void {
     const known = this.#byId.get(id);
     if (known === undefined) return;
@@ -69,17 +68,16 @@ export class TrustedDataSources {
     else this.#byUrl.set(known.url, left);
   }
 
-  /** True while this very object, as `match` returned it, is served: neither removed nor replaced. */
+  /** Whether this very object, as `match` returned it, is still served: neither removed nor replaced. */
   holds(source: TrustedDataSource): boolean {
     return this.#byId.get(source.id) === source;
   }
 
   /**
-   * Finds the data source whose registered values a token carries. The candidates are narrowed step by step, in this
-   * order: url, schema (with the transport, J-2E), audience, subject, organization, nonce. The step that leaves no
-   * candidate names the reason, so each mistake has its own. The nonce, the only secret, comes last.
-   *
-   * @throws AppError `unauthenticated` with that reason.
+   * Finds the data source whose registered values a token carries. The candidates are narrowed step by step, in this order: url, schema
+   * (with the transport, J-2E), audience, subject, organization, nonce. The step that leaves no candidate gives the reason, so each kind of
+   * mistake has its own reason. The nonce, the only secret, comes last.
+   * | @throws AppError `unauthenticated` with that reason.
    */
   match(binding: TokenBinding, transport: TokenTransport, nonces: NonceBook): TrustedDataSource {
     const sameUrl = this.#byUrl.get(binding.url);

@@ -1,5 +1,5 @@
-// The keys of one issuer over time: when they are fetched, how long they count as fresh, and how long they serve while
-// the issuer gives no others. One request is in flight at most, and a pause follows each.
+// The keys of one issuer over time: when they are fetched, how long they count as fresh, and how long they remain usable when the issuer
+// cannot be reached. At most one request is in flight, and a pause follows each request.
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
@@ -10,19 +10,19 @@ import { refuse } from './refusal.ts';
 
 /** Bounds and times of key sets. */
 export interface KeySetLimits {
-  /** Longest wait for an answer, in ms. */
+  /** Longest wait for a response, in ms. */
   readonly timeoutMs: number;
-  /** Largest answer, in bytes. */
+  /** Largest response, in bytes. */
   readonly maxBytes: number;
   /** Most keys in a set. */
   readonly maxKeys: number;
   /** Pause after a request, in ms. */
   readonly cooldownMs: number;
-  /** How long keys serve beyond their fresh time while the issuer gives no others, in ms. */
+  /** How long keys remain usable after their fresh time when no newer keys can be fetched, in ms. */
   readonly staleMs: number;
 }
 
-/** What `IssuerKeys` works with. */
+/** The options of `IssuerKeys`. */
 export interface IssuerKeysOptions {
   readonly issuer: string;
   readonly url: string;
@@ -30,18 +30,18 @@ export interface IssuerKeysOptions {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends a request in flight and forbids further ones. */
+  /** Aborts a request in flight and prevents further ones. */
   readonly closed: AbortSignal;
   /** Called after each request, successful or not. */
   readonly onAnswer: () => void;
 }
 
 const MINUTE_MS = 60_000;
-/** Fresh time when the issuer names none, and the bounds of what it may name (contract: 60 minutes). */
+/** Fresh time when the issuer gives none, and the bounds of the time that the issuer may give (contract: 60 minutes). */
 const FRESH_MS = 60 * MINUTE_MS;
 const MIN_FRESH_MS = MINUTE_MS;
 const MAX_FRESH_MS = 24 * 60 * MINUTE_MS;
-/** After this part of the fresh time the next token triggers a request, so that no token waits for it. */
+/** After this fraction of the fresh time the next token triggers a request, so that no token waits for new keys. */
 const RENEWED_AFTER = 0.8;
 /** First pause after a failure while there are no keys at all; doubled with each further failure up to the cool-down. */
 const FIRST_RETRY_MS = 1000;
@@ -54,7 +54,7 @@ interface HeldSet {
   readonly usableUntilMs: number;
 }
 
-/** The keys of one issuer. Times are monotonic, so that a corrected wall clock neither ages nor renews them. */
+/** The keys of one issuer. Times are monotonic, so that a correction of the wall clock neither ages nor renews keys. */
 export class IssuerKeys {
   readonly #options: IssuerKeysOptions;
   #held: HeldSet | undefined;
@@ -68,10 +68,9 @@ export class IssuerKeys {
   }
 
   /**
-   * Finds the key with this id. Asks the issuer when the keys are no longer fresh or lack the id, at most once for each
-   * call and never within the pause after a request (J-14, J-25). Waits for the answer only when the held keys do not do.
-   *
-   * @throws AppError of `refuse`: `key_not_found`, or `keys_unavailable` when the last request failed.
+   * Finds the key with this id. Requests the keys when the held ones are no longer fresh or lack the id, at most once for each call and
+   * never within the pause after a request (J-14, J-25). Waits for the response only when the held keys cannot be used.
+   * | @throws AppError of `refuse`: `key_not_found`, or `keys_unavailable` when the last request failed.
    */
   async find(keyId: string): Promise<IssuerKey> {
     if (this.#heldFor(keyId) === undefined) await this.#refresh();
@@ -83,12 +82,12 @@ export class IssuerKeys {
     throw refuse(this.#failures > 0 ? 'keys_unavailable' : 'key_not_found');
   }
 
-  /** When the held keys stop being usable, monotonic ms; in the past when they have, -Infinity when there never were any. */
+  /** When the held keys stop being usable, monotonic ms. -Infinity when no keys have been fetched yet. */
   get servesUntilMs(): number {
     return this.#held?.usableUntilMs ?? -Infinity;
   }
 
-  /** When the issuer may be asked again, monotonic ms; Infinity during a request, and when it may not be asked any more. */
+  /** When the issuer may be asked again, monotonic ms. Infinity during a request and after closing. */
   get asksFromMs(): number {
     return this.#inFlight === undefined && !this.#options.closed.aborted ? this.#nextRequestAtMs : Infinity;
   }
@@ -104,19 +103,19 @@ export class IssuerKeys {
   }
 
   /**
-   * True while `find` would give this very key without waiting. False asks for a full check: the key was withdrawn or
-   * replaced, or the issuer must be asked first. Requests new keys like `find`, so that they do not expire unnoticed.
+   * Whether `find` would return this very key without waiting. When false, the token needs a full check: the key was withdrawn or replaced,
+   * or the issuer must be asked first. Requests new keys when due, as `find` does, so that they do not expire unnoticed.
    */
   holds(keyId: string, fingerprint: string): boolean {
     return this.#heldFor(keyId)?.fingerprint(keyId) === fingerprint;
   }
 
-  /** The held keys, if they have this id. Requests new ones in the background when it is time. */
+  /** The held keys, if they contain this id. Requests new keys in the background when due. */
   #heldFor(keyId: string): KeySet | undefined {
     const held = this.#usable();
     if (held?.keys.fingerprint(keyId) === undefined) return undefined;
     const nowMs = this.#options.clock.monotonicMs();
-    // An issuer that has just failed would only make callers wait.
+    // After a failed request stale keys are used: another request would only make callers wait.
     if (nowMs >= held.freshUntilMs && this.#failures === 0) return undefined;
     if (nowMs >= held.renewedFromMs) void this.#refresh();
     return held.keys;
@@ -126,7 +125,7 @@ export class IssuerKeys {
     return this.#held !== undefined && this.#options.clock.monotonicMs() < this.#held.usableUntilMs ? this.#held : undefined;
   }
 
-  /** Never rejects: what a failure means depends on the keys that are there. */
+  /** Never rejects: whether a failure matters depends on the held keys. */
   async #refresh(): Promise<void> {
     if (this.#inFlight === undefined) {
       const { clock, closed } = this.#options;
@@ -165,25 +164,25 @@ export class IssuerKeys {
     const abort = linkAbort(closed);
     try {
       const request = requestKeySet(url, { fetch, maxBytes: limits.maxBytes, signal: abort.signal });
-      // The wait has its own end, in case the request does not heed its signal.
+      // A separate limit, in case the request ignores its signal.
       const waited = await waitAtMost(request, limits.timeoutMs, clock, closed);
       if (waited.kind === 'aborted') throw new AppError('keys_unavailable', 'the key source was closed');
       if (waited.kind === 'timeout') {
         throw new AppError('keys_unavailable', 'the issuer took too long', { details: { limitMs: limits.timeoutMs } });
       }
       const keys = new KeySet(waited.value.body, limits.maxKeys);
-      // An issuer does not withdraw all of its keys at once: this is its mistake, and must not silence every call.
+      // An issuer does not withdraw all of its keys at once: an empty set is a mistake, and must not make every call fail.
       if (keys.size === 0)
         throw new AppError('keys_unavailable', 'the issuer publishes no usable key', { details: { ignored: keys.ignored } });
       return { keys, maxAgeMs: waited.value.maxAgeMs };
     } finally {
-      // Ends what a failure has left running; a finished request does not notice.
+      // Ends what a failed request has left running; no effect on a finished request.
       abort.abort('deadline');
       abort.dispose();
     }
   }
 
-  /** Without any keys every call is refused, so the first retries come sooner, unless the issuer asks for a rest. */
+  /** Without usable keys every call is refused, so the first retries come sooner, unless the issuer answered 429. */
   #pauseMs(error: AppError): number {
     const { cooldownMs } = this.#options.limits;
     if (this.#usable() !== undefined || error.details['status'] === TOO_MANY_REQUESTS) return cooldownMs;
@@ -191,7 +190,7 @@ export class IssuerKeys {
   }
 }
 
-/** The system's word for a failure, such as ECONNREFUSED, from the chain of causes. */
+/** The system's code for a failure, such as ECONNREFUSED, from the chain of causes. */
 function causeOf(error: AppError): string | undefined {
   let cause = error.cause;
   for (let depth = 0; depth < 4 && cause instanceof Error; depth++) {

@@ -1,5 +1,5 @@
-// Decides whether a token is good and for whom it speaks. Every check must pass; whatever goes wrong on the way, a
-// defect of our own included, ends in a refusal. It knows neither a transport's messages nor the platform's names.
+// Decides whether a token is good and for whom it speaks. Every check must pass; any error on the way, including a defect of our own, ends
+// in a refusal. Knows neither a transport's messages nor the platform's names.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
@@ -15,14 +15,14 @@ import type { Principal, TokenTransport } from './principal.ts';
 import { isOfUnknownSource, REFUSAL_HINTS, refusalReason, refuse, type RefusalReason } from './refusal.ts';
 import { SignatureCheck, type SignedToken } from './signature-check.ts';
 
-/** Watches the token check, for metrics. What it throws is ignored. */
+/** Observes the token check, for metrics. Errors that an observer throws are ignored. */
 export interface TokenObserver {
   tokenRefused(reason: RefusalReason): void;
-  /** @param remembered - true when the signature had been checked before. */
+  /** @param remembered - whether the signature was verified for an earlier call. */
   tokenAccepted(remembered: boolean): void;
 }
 
-/** What a verifier needs. */
+/** The options of a verifier. */
 export interface TokenVerifierOptions {
   readonly keys: KeySource;
   readonly dataSources: TrustedDataSources;
@@ -41,15 +41,15 @@ export interface TokenVerifierOptions {
   readonly rememberedTokens?: number;
   /** Longest token, in bytes; default 8192. */
   readonly maxTokenBytes?: number;
-  /** How many different tokens may wait for their keys at once; default 1000. */
+  /** How many different tokens may wait for keys at once; default 1000. */
   readonly maxPending?: number;
-  /** Longest time a token may still have to live, in ms; default 24 h (J-01). */
+  /** Longest remaining lifetime of a token, in ms; default 24 h (J-01). */
   readonly maxLifetimeMs?: number;
-  /** Whether a list of audiences is accepted that holds the registered one; default false (J-28). */
+  /** Whether a list of audiences is accepted when it contains the registered one; default false (J-28). */
   readonly audienceLists?: boolean;
   /**
-   * Asked once before a genuine token is refused for its data source or nonce: another process may know more of them (L-10).
-   * Resolves, in bounded time and never with a rejection, when they are known here, too; undefined when nobody knows more.
+   * Called once before a genuine token is refused for its data source or nonce: another process may know newer ones (L-10). The promise
+   * never rejects, and resolves in bounded time when those are known here, too. Undefined when no other process may know more.
    */
   readonly refresh?: (() => Promise<void> | undefined) | undefined;
 }
@@ -67,13 +67,13 @@ interface RememberedToken {
 const MAX_SKEW_MS = 30_000;
 const DAY_MS = 86_400_000;
 
-/** Checks tokens. It owns nothing that must be closed; the key source does. */
+/** Checks tokens. Holds nothing that must be closed; the key source does. */
 export class TokenVerifier {
   readonly #options: TokenVerifierOptions;
   readonly #limits: { readonly skewMs: number; readonly maxLifetimeMs: number };
   readonly #maxTokenBytes: number;
   readonly #pacer: LinePacer<RefusalReason>;
-  /** By the digest of the token, never the token. Undefined when nothing is remembered. */
+  /** By the digest of the token, never by the token itself. Undefined when no tokens are remembered. */
   readonly #remembered: LRUCache<string, RememberedToken> | undefined;
   readonly #signatures: SignatureCheck;
 
@@ -91,10 +91,9 @@ export class TokenVerifier {
   }
 
   /**
-   * Verifies the value of an authorization header or metadata entry. Answers without a promise when the token is
-   * remembered; a refusal that needs no key is thrown without a promise, too.
-   *
-   * @throws AppError `unauthenticated` (also through the promise), for every failure whatever; see `refusalReason`.
+   * Verifies the value of an authorization header or metadata entry. Returns no promise when the token is remembered; a refusal that needs
+   * no key is thrown synchronously, too.
+   * | @throws AppError `unauthenticated` (also through the promise), for every failure; see `refusalReason`.
    */
   verify(headerValue: string | undefined, transport: TokenTransport): Principal | Promise<Principal> {
     try {
@@ -117,7 +116,7 @@ export class TokenVerifier {
     }
   }
 
-  /** A token that was accepted before, while the key that signed it is held. Otherwise it is forgotten and checked in full. */
+  /** A remembered token, if the key that signed it is still held. Otherwise the token is forgotten and must be checked in full. */
   #recall(digest: string): RememberedToken | undefined {
     const remembered = this.#remembered?.get(digest);
     if (remembered === undefined) return undefined;
@@ -126,7 +125,7 @@ export class TokenVerifier {
     return undefined;
   }
 
-  /** Reports how it ends. @throws AppError of a refusal. */
+  /** Reports the outcome to the observer. @throws AppError of a refusal. */
   async #settled(admitted: Promise<Principal>, remembered: boolean): Promise<Principal> {
     try {
       const principal = await admitted;
@@ -137,7 +136,7 @@ export class TokenVerifier {
     }
   }
 
-  /** Admits at once, or, when the data source is not known, after a lookup of what other processes know. */
+  /** Admits at once; when the data source is unknown, tries again after a refresh with what other processes know. */
   #admitRefreshed(admit: () => Principal): Principal | Promise<Principal> {
     try {
       return admit();
@@ -148,7 +147,7 @@ export class TokenVerifier {
     }
   }
 
-  /** Checks what is not settled by the signature, and remembers the token when all of it is good. */
+  /** Checks everything except the signature, and remembers the token when every check has passed. */
   #admit(signed: SignedToken, digest: string, transport: TokenTransport): Principal {
     const { clock, claimNames, dataSources, nonces, audienceLists = false } = this.#options;
     const times = readTimes(signed.claims);
@@ -156,7 +155,7 @@ export class TokenVerifier {
     const binding = readBinding(signed.claims, claimNames, { audienceLists });
     const source = dataSources.match(binding, transport, nonces);
     const principal = principalOf(source);
-    // Only tokens that passed every check: other customers of the same issuer cannot push ours out.
+    // Remembers only tokens that passed every check, so that other customers of the same issuer cannot displace ours.
     const { issuer, keyId, keyFingerprint } = signed;
     this.#remembered?.set(digest, { issuer, keyId, keyFingerprint, times, binding, source, principal });
     this.#options.keys.noteUse(issuer);
@@ -168,7 +167,7 @@ export class TokenVerifier {
     const { clock, dataSources, nonces } = this.#options;
     const { times, binding, source, principal } = remembered;
     const nowMs = clock.nowMs();
-    // An expired token is never good again, unless the clock is set back; then its signature is checked again.
+    // An expired token is never good again, unless the clock is set back; then its signature is verified again.
     if (nowMs >= times.expiresAtMs + this.#limits.skewMs) this.#remembered?.delete(digest);
     checkTimes(times, nowMs, this.#limits);
     const isUnchanged = source.transport === transport && dataSources.holds(source) && nonces.accepts(source.id, binding.nonceDigest);
@@ -179,7 +178,7 @@ export class TokenVerifier {
     return nextPrincipal;
   }
 
-  /** Whatever was thrown becomes a refusal (G-92, J-2C), which the log and the observer get. */
+  /** Turns any error into a refusal (G-92, J-2C), and reports that to the log and the observer. */
   #refusal(thrown: unknown): AppError {
     const known = refusalReason(thrown);
     const reason = known ?? 'verifier_failed';
@@ -189,11 +188,11 @@ export class TokenVerifier {
     quietly(() => {
       this.#options.observer?.tokenRefused(reason);
     });
-    // A new error for each caller: the thrown one may be shared, and its message may quote the token.
+    // A new error for each caller: the thrown one may be shared by several, and its message may quote the token.
     return refuse(reason);
   }
 
-  /** One line per reason and second, so that a flood of forged tokens is no flood of lines; nothing of the token. */
+  /** Logs one line per reason and second, so that a flood of forged tokens does not flood the log. Logs no part of the token. */
   #log(reason: RefusalReason, defect: string | undefined): void {
     const leftOut = this.#pacer.next(reason);
     if (leftOut === undefined) return;
@@ -214,18 +213,18 @@ function principalOf(source: TrustedDataSource): Principal {
   return Object.freeze({ organizationId: source.organizationId, dataSourceId: source.id, transport: source.transport });
 }
 
-/** Name and first frame of an unexpected error. Not its message, which may quote what was parsed. */
+/** Name and first stack frame of an unexpected error, without its message, which may quote the token. */
 function originOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const frame = thrown.stack?.split('\n').find((line) => line.startsWith('    at '));
   return `${thrown.name}${frame === undefined ? '' : ` ${frame.trim()}`}`;
 }
 
-/** Observers cannot break the check. */
+/** Calls an observer, which must not affect the check. */
 function quietly(notify: () => void): void {
   try {
     notify();
   } catch {
-    // Its failure must not change the answer.
+    // An observer's failure must not change the result.
   }
 }

@@ -1,26 +1,25 @@
-// One request for a key set: bounded in size, no redirects. How long it may take and how often it is made is decided by
-// its caller, who also passes the signal that ends it.
+// One request for a key set: bounded in size, no redirects. The caller decides how long a request may take and how often one is made, and
+// passes the signal that aborts it.
 import { AppError } from '../base/errors.ts';
 
-/** The part of `fetch` that is used, so that tests can count requests. */
+/** The used part of `fetch`, so that tests can count requests. */
 export type Fetch = (
   url: string,
   init: { method: 'GET'; redirect: 'error'; headers: Record<string, string>; signal: AbortSignal },
 ) => Promise<Response>;
 
-/** What an issuer answered. */
+/** The response of an issuer. */
 export interface KeySetAnswer {
   /** The parsed JSON, not checked yet. */
   readonly body: unknown;
-  /** How long the answer may be kept according to its headers, in ms; undefined when they do not say. */
+  /** How long the response may be cached according to its headers, in ms; undefined when the headers do not say. */
   readonly maxAgeMs: number | undefined;
 }
 
 /**
- * Asks for a key set (J-13).
- *
- * @param options.maxBytes - a longer body is cut off and refused; counted after decompression.
- * @throws AppError `keys_unavailable`; `details.status` is the HTTP status where there was one.
+ * Requests a key set (J-13).
+ * | @param options.maxBytes - largest body after decompression; a longer one is refused.
+ * @throws AppError `keys_unavailable`; `details.status` is the HTTP status if there was a response.
  */
 export async function requestKeySet(url: string, options: { fetch: Fetch; maxBytes: number; signal: AbortSignal }): Promise<KeySetAnswer> {
   const response = await send(url, options);
@@ -68,7 +67,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** `max-age` less the time the answer has already spent in caches; 0 when it must not be kept at all. */
+/** `max-age` less the time that the response has already spent in caches; 0 when it must not be cached at all. */
 function maxAgeMs(headers: Headers): number | undefined {
   const control = headers.get('cache-control') ?? '';
   if (/(?:^|[,\s])no-(?:store|cache)(?:$|[,\s])/iu.test(control)) return 0;

@@ -1,10 +1,10 @@
-// One published key set: which of its keys may verify a token, and how one is picked. It knows no network and no time.
+// One published key set: selects the keys that may verify a token, and finds a key by its id. Knows neither network nor time.
 import { createPublicKey } from 'node:crypto';
 import { createLocalJWKSet, type CryptoKey } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 
-// A longer modulus makes every check slow; the platform's has 2048 bits.
+// The platform's keys have 2048 bits. A modulus above the upper bound would make every check slow.
 const MIN_MODULUS_BITS = 2048;
 const MAX_MODULUS_BITS = 8192;
 
@@ -39,13 +39,13 @@ export interface IssuerKey {
 export class KeySet {
   /** How many published keys are usable. */
   readonly size: number;
-  /** How many published keys were passed over: another type or use, a weak modulus, a key id that occurs twice. */
+  /** How many published keys were ignored: wrong type or use, a weak modulus, or a key id that occurs twice. */
   readonly ignored: number;
   readonly #fingerprints: ReadonlyMap<string, string>;
   readonly #pick: ReturnType<typeof createLocalJWKSet>;
 
   /**
-   * @param body - the parsed answer of the issuer.
+   * @param body - the parsed response of the issuer.
    * @param maxKeys - a larger set is refused as a whole.
    * @throws AppError `keys_unavailable` when the body is no key set or has too many keys.
    */
@@ -65,12 +65,12 @@ export class KeySet {
     this.#pick = createLocalJWKSet({ keys: usable });
   }
 
-  /** The fingerprint of the usable key with this id, or undefined without one. Different keys have different fingerprints. */
+  /** The fingerprint of the usable key with this id; undefined without such a key. Different keys have different fingerprints. */
   fingerprint(keyId: string): string | undefined {
     return this.#fingerprints.get(keyId);
   }
 
-  /** The key with exactly this id (J-14), or undefined. */
+  /** The key with exactly this id (J-14); undefined without one. */
   async find(keyId: string): Promise<IssuerKey | undefined> {
     const fingerprint = this.#fingerprints.get(keyId);
     if (fingerprint === undefined) return undefined;
@@ -82,7 +82,7 @@ function toUsableKey(published: unknown): UsableKey | undefined {
   const parsed = RSA_KEY.safeParse(published);
   if (!parsed.success) return undefined;
   const { kty, kid, n, e, key_ops: operations } = parsed.data;
-  // A published private part means that everybody can sign with the key.
+  // The private part of this key is published, so everybody can sign with it.
   if ('d' in parsed.data) return undefined;
   if (operations !== undefined && !operations.includes('verify')) return undefined;
   return isStrong(n, e) ? { kty, kid, n, e, alg: 'RS256', use: 'sig' } : undefined;
@@ -99,7 +99,7 @@ function isStrong(n: string, e: string): boolean {
   }
 }
 
-/** Drops every key whose id occurs twice: such an id does not say which key is meant. */
+/** Drops every key whose id occurs twice: such an id is ambiguous. */
 function unambiguous(keys: readonly UsableKey[]): UsableKey[] {
   return keys.filter((key) => keys.filter((other) => other.kid === key.kid).length === 1);
 }

@@ -1,5 +1,5 @@
-// Where the keys of token issuers come from: a fixed list of issuers, each with its own key set. An issuer that is not
-// in the list never causes a request (J-12, J-23). Which issuers there are is a parameter.
+// The keys of the token issuers: a fixed list of issuers, each with its own key set. An issuer that is not in the list never causes a
+// request (J-12, J-23). The list is a parameter.
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -9,11 +9,11 @@ import type { Fetch } from './key-set-request.ts';
 import type { IssuerKey } from './key-set.ts';
 import { refuse } from './refusal.ts';
 
-/** What a `KeySource` needs. */
+/** The options of a `KeySource`. */
 export interface KeySourceOptions extends Partial<KeySetLimits> {
   /** The issuers whose tokens are accepted, compared character for character (J-12, J-24). */
   readonly issuers: readonly string[];
-  /** What is appended to an issuer to get the address of its key set. */
+  /** Appended to an issuer to get the address of its key set. */
   readonly keySetSuffix: string;
   /** Allows plain http for issuers on this machine; default false. */
   readonly allowLoopbackHttp?: boolean;
@@ -23,7 +23,7 @@ export interface KeySourceOptions extends Partial<KeySetLimits> {
   readonly log: Logger;
 }
 
-/** Default bounds: 3 s, 64 KiB, 100 keys, 30 s between requests, 24 h of stale keys. */
+/** Default limits: 3 s, 64 KiB, 100 keys, 30 s between requests, stale keys for 24 h. */
 const DEFAULT_KEY_SET_LIMITS: KeySetLimits = {
   timeoutMs: 3000,
   maxBytes: 65_536,
@@ -35,7 +35,7 @@ const DEFAULT_KEY_SET_LIMITS: KeySetLimits = {
 /** Finds keys by issuer and key id. */
 export class KeySource {
   readonly #issuers = new Map<string, IssuerKeys>();
-  /** Issuers of accepted tokens. */
+  /** Issuers whose tokens have been accepted. */
   readonly #inUse = new Set<IssuerKeys>();
   readonly #closed = new AbortController();
   #onChange: () => void = () => undefined;
@@ -55,19 +55,19 @@ export class KeySource {
   }
 
   /**
-   * The issuers that matter: those of accepted tokens, or all as long as no token was accepted. The list also names regions in which
-   * this server has no organization.
+   * The issuers that this server needs: those of accepted tokens, or all as long as no token was accepted. The list also names regions in
+   * which this server has no organization.
    */
   get needed(): readonly IssuerKeys[] {
     return [...(this.#inUse.size > 0 ? this.#inUse : this.#issuers.values())];
   }
 
-  /** Sets the only listener: notified of each answer of an issuer, good or bad, and when other issuers are needed. */
+  /** Sets the only listener: called after each response or failure of an issuer, and when the needed issuers change. */
   onChange(listener: () => void): void {
     this.#onChange = listener;
   }
 
-  /** A token of this issuer has passed every check. */
+  /** Notes that a token of this issuer has passed every check. */
   noteUse(issuer: string): void {
     const keys = this.#issuers.get(issuer);
     if (keys === undefined || this.#inUse.has(keys)) return;
@@ -81,9 +81,8 @@ export class KeySource {
   }
 
   /**
-   * Finds the key of an issuer with exactly this id. May ask the issuer; waits `timeoutMs` at most.
-   *
-   * @throws AppError of `refuse`: `issuer_mismatch`, `key_not_found` or `keys_unavailable`.
+   * Finds the key of an issuer with exactly this id. May request the key set; waits at most `timeoutMs`.
+   * | @throws AppError of `refuse`: `issuer_mismatch`, `key_not_found` or `keys_unavailable`.
    */
   async find(issuer: string, keyId: string): Promise<IssuerKey> {
     const keys = this.#issuers.get(issuer);
@@ -92,14 +91,14 @@ export class KeySource {
   }
 
   /**
-   * True while `find` would give this very key without waiting. When false, the key was withdrawn or replaced, or its
-   * issuer must be asked first. May have the issuer asked, but never waits.
+   * Whether `find` would return this very key without waiting. When false, the key was withdrawn or replaced, or its issuer must be asked
+   * first. May start a request, but never waits.
    */
   holds(issuer: string, keyId: string, fingerprint: string): boolean {
     return this.#issuers.get(issuer)?.holds(keyId, fingerprint) ?? false;
   }
 
-  /** Ends requests in flight and makes no further ones; keys that are known stay usable for their time. */
+  /** Aborts requests in flight and makes no further ones; held keys stay usable until they expire. */
   close(): void {
     this.#closed.abort('shutdown');
   }
@@ -108,13 +107,13 @@ export class KeySource {
 function demandSafe(url: string, issuer: string, allowLoopbackHttp: boolean): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isSafe = parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && allowLoopbackHttp && isLoopback(hostOf(parsed)));
-  // The address of the key set is the issuer's with a path added, which a query or fragment would swallow; a password would end up in logs.
+  // The key set's address is the issuer with a path appended: a query or fragment would swallow the path, and logs would show a password.
   if (!isSafe || parsed.username !== '' || parsed.password !== '' || parsed.search !== '' || parsed.hash !== '') {
     throw new AppError('config_invalid', `the issuer ${issuer} must be a plain https address`, { details: { issuer } });
   }
 }
 
-/** The host without the brackets that an address of version 6 has in a URL. */
+/** The host, without the brackets of an IPv6 address. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/u, '$1');
 }

@@ -1,28 +1,27 @@
-// Whether any token can be accepted. While no key is usable, it blocks what it is given (`hold`) and keeps asking the issuers. Does not
-// know what it blocks.
+// Watches whether any token can be verified. While no key is usable, it holds what it is given (`hold`) and keeps requesting keys. Does not
+// know what it holds.
 import type { CancelTimer, Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { KeySource } from './key-source.ts';
 
-/** What a watch works with. */
+/** The options of a watch. */
 export interface KeyWatchOptions {
   readonly keys: Pick<KeySource, 'needed' | 'onChange'>;
-  /** Called when no token can be accepted; the returned function is called when one can again. */
+  /** Called when no token can be verified; the returned function is called when tokens can be verified again. */
   readonly hold: () => () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Blocks until the first of the needed issuers has given keys, and again when the last usable keys have expired and all of these
- * issuers fail. Keys of one issuer are enough: an issuer that cannot be reached must not keep the callers of the others away.
- *
- * Runs on notifications and one timer, and respects the issuers' pauses (J-14, J-25).
+ * Holds until the first of the needed issuers has given keys, and again when the last usable keys have expired and all of these issuers
+ * fail. Keys of one issuer are enough: an unreachable issuer must not keep away the callers of the others.
+ * | Runs on notifications and one timer, and respects the issuers' pauses (J-14, J-25).
  */
 export class KeyWatch {
   readonly #options: KeyWatchOptions;
   #release: (() => void) | undefined;
-  /** When it was logged that no key is usable, monotonic ms; undefined while one is. */
+  /** When the log last said that no key is usable, monotonic ms; undefined while a key is usable. */
   #loggedAtMs: number | undefined;
   #cancelCheck: CancelTimer = () => undefined;
   #isClosed = false;
@@ -32,7 +31,7 @@ export class KeyWatch {
     this.#options = options;
   }
 
-  /** Begins. @returns resolves when the first keys are there, or every issuer has failed once; never rejects. */
+  /** Starts the watch. @returns a promise that resolves when the first keys are there or every issuer has failed once; never rejects. */
   start(): Promise<void> {
     const answered = new Promise<void>((resolve) => {
       this.#answered = resolve;
@@ -45,7 +44,7 @@ export class KeyWatch {
     return answered;
   }
 
-  /** Asks no more. What is blocked stays blocked: the server takes no calls any more. */
+  /** Stops the watch. A hold stays, because the server takes no calls any more. */
   close(): void {
     this.#isClosed = true;
     this.#cancelCheck();
@@ -64,13 +63,13 @@ export class KeyWatch {
       this.#checkAfter(servesUntilMs - nowMs);
       return;
     }
-    // Ask first: on a quiet night keys expire because no call needed new ones.
+    // Request before reporting: keys may have expired only because no call needed new ones.
     if (needed.every((issuer) => issuer.isFailing)) this.#wait(nowMs, needed.length);
     for (const issuer of needed) if (issuer.asksFromMs <= nowMs) issuer.ask();
     this.#checkAfter(Math.min(...needed.map((issuer) => issuer.asksFromMs)) - nowMs);
   }
 
-  /** @param delayMs - Infinity: a request is under way, and its answer brings a notification. */
+  /** @param delayMs - Infinity: no check, because a request is in flight and its response brings a notification. */
   #checkAfter(delayMs: number): void {
     this.#cancelCheck = Number.isFinite(delayMs)
       ? this.#options.clock.after(delayMs, () => {

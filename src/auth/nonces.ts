@@ -1,13 +1,13 @@
-// The nonces a data source's tokens may carry: the current one, older ones in their grace time, and ones announced to
-// the platform but not yet confirmed. Only digests are kept; this file knows no token and no network.
+// The nonces that a data source's tokens may carry: the current one, older ones in their grace time, and announced ones that the platform
+// has not confirmed yet. Keeps only digests; knows neither tokens nor the network.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 
-/** The digest of a nonce: all that is ever kept of it. */
+/** The digest of a nonce; the nonce itself is never kept. */
 export type NonceDigest = Uint8Array;
 
-/** How a rotation treats the nonce before it. */
+/** How a rotation treats the previous nonce. */
 export interface Rotation {
   /** Until when the previous nonce is still accepted, in ms since the epoch: the `exp` of its last token (J-05). */
   readonly previousValidUntilMs: number;
@@ -15,7 +15,7 @@ export interface Rotation {
 
 interface KnownNonce {
   readonly digest: NonceDigest;
-  /** Infinity for the current and for announced nonces. */
+  /** Infinity for current and announced nonces. */
   readonly validUntilMs: number;
 }
 
@@ -23,11 +23,11 @@ interface Entry {
   current: KnownNonce | undefined;
   /** Announced and not yet confirmed, oldest first. */
   expected: readonly KnownNonce[];
-  /** Replaced and still accepted for a while, oldest first. */
+  /** Replaced and still accepted until their grace time ends, oldest first. */
   grace: readonly KnownNonce[];
 }
 
-/** What a book is made with. */
+/** The options of a book. */
 interface NonceBookOptions {
   readonly clock: Clock;
   /** How many replaced nonces of one data source are accepted at once; default 4. */
@@ -36,20 +36,19 @@ interface NonceBookOptions {
   readonly maxDataSources?: number;
 }
 
-/** How many announced nonces of one data source may be unconfirmed. */
+/** Most unconfirmed announced nonces of one data source. */
 const MAX_EXPECTED = 4;
 
-/** Turns a nonce into what the book compares. */
+/** The digest of a nonce, which the book compares. */
 export function digestNonce(nonce: string): NonceDigest {
   return hash('sha256', nonce, 'buffer');
 }
 
 /**
- * Which nonces are good at this moment (J-05, J-18, J-2D).
- *
- * A renewal has two phases, because the platform may present a token with the new nonce before the answer to the
- * update has reached us: `expect` the new nonce, send the update, then `rotate` to it. After an update with unknown
- * outcome both stay accepted; the next renewal ends that.
+ * Which nonces are accepted now (J-05, J-18, J-2D).
+ * | A renewal has two phases, because the platform may present a token with the new nonce before the response to the update has reached us:
+ * `expect` the new nonce, send the update, then `rotate` to it. When the outcome of an update is unknown, both nonces stay accepted until
+ * the next renewal.
  */
 export class NonceBook {
   readonly #options: Required<NonceBookOptions>;
@@ -60,20 +59,19 @@ export class NonceBook {
   }
 
   /**
-   * Makes `nonce` the current one at once. What was current or announced before stays accepted until
-   * `previousValidUntilMs`; without it, not at all.
-   *
-   * @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
+   * Makes `nonce` the current one at once. The nonces that were current or announced before stay accepted until `previousValidUntilMs`;
+   * without `rotation`, not at all.
+   * | @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
    */
   rotate(dataSourceId: string, nonce: string, rotation?: Rotation): void {
     const entry = this.#entry(dataSourceId, nonce);
     const digest = digestNonce(nonce);
     const nowMs = this.#options.clock.nowMs();
-    // The current one last, because the bound cuts off from the front.
+    // The current nonce comes last, because the bound drops nonces from the front.
     const replaced = [...entry.expected, ...(entry.current === undefined ? [] : [entry.current])];
     const previous = rotation === undefined ? [] : replaced.map((known) => ({ ...known, validUntilMs: rotation.previousValidUntilMs }));
     entry.grace = [...entry.grace, ...previous]
-      // Rotating to a nonce that is known already must not leave it in grace beside itself.
+      // After rotating to a known nonce, that nonce must not also be in grace.
       .filter((known) => !timingSafeEqual(known.digest, digest) && known.validUntilMs > nowMs)
       .slice(-this.#options.maxGrace);
     entry.expected = [];
@@ -93,9 +91,8 @@ export class NonceBook {
   }
 
   /**
-   * Accepts a nonce that was replaced before, until `validUntilMs`, in addition to all known ones.
-   *
-   * @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
+   * Also accepts an earlier nonce until `validUntilMs`, in addition to all known ones.
+   * | @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
    */
   keep(dataSourceId: string, nonce: string, validUntilMs: number): void {
     const entry = this.#entry(dataSourceId, nonce);
@@ -109,14 +106,14 @@ export class NonceBook {
     this.#entries.delete(dataSourceId);
   }
 
-  /** True when a token of this data source may carry the nonce now. Takes the same time wherever the nonces differ. */
+  /** Whether a token of this data source may carry the nonce now. The comparison takes the same time wherever the nonces differ. */
   accepts(dataSourceId: string, digest: NonceDigest): boolean {
     const entry = this.#entries.get(dataSourceId);
     if (entry === undefined) return false;
     const nowMs = this.#options.clock.nowMs();
     const known = [...(entry.current === undefined ? [] : [entry.current]), ...entry.expected, ...entry.grace];
     let accepted = false;
-    // No early exit: the time must not reveal which nonce was near.
+    // No early exit: the time must not reveal which nonce was similar.
     for (const { digest: own, validUntilMs } of known) {
       const same = timingSafeEqual(own, digest);
       if (same && nowMs < validUntilMs) accepted = true;
@@ -125,7 +122,7 @@ export class NonceBook {
   }
 
   #entry(dataSourceId: string, nonce: string): Entry {
-    // An empty nonce would let a token with an empty id pass.
+    // An empty nonce would accept a token with an empty id.
     if (nonce === '') throw new AppError('config_invalid', 'a nonce must not be empty', { details: { dataSourceId } });
     const known = this.#entries.get(dataSourceId);
     if (known !== undefined) return known;

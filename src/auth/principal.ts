@@ -1,18 +1,18 @@
-// Who a verified token speaks for. It holds nothing of the token itself, so it may be kept and logged.
+// Who a verified token speaks for. Holds nothing of the token itself, so it may be kept and logged.
 
 /** The two ways the platform delivers calls; a token is good for one of them (J-2E). */
 export type TokenTransport = 'grpc' | 'websocket';
 
 /** Whom a verified token speaks for. */
 export interface Principal {
-  /** The customer organization, in the form the token carries it. */
+  /** The customer organization, spelled as in the token. */
   readonly organizationId: string;
   /** The data source whose registered values the token matched. */
   readonly dataSourceId: string;
   readonly transport: TokenTransport;
 }
 
-/** True when the organization named by a message is the one the token speaks for (G-08). Compared character for character. */
+/** Whether the organization that a message names is the one that the token speaks for (G-08). Compared character for character. */
 export function speaksFor(principal: Principal, customerOrgId: string): boolean {
   return principal.organizationId === customerOrgId;
 }

@@ -1,10 +1,9 @@
-// The closed list of reasons for which a token is refused, each with what an operator should do about it. Reasons go to
-// logs and metrics; the caller gets one fixed text for all of them, so that a forger learns nothing from it.
+// The closed list of reasons for refusing a token, each with advice for the operator. Reasons go to logs and metrics; the caller gets the
+// same text for all of them, so that a forger learns nothing.
 import { AppError } from '../base/errors.ts';
 
 /**
- * Every reason with its hint, in the order in which the checks run. Reasons are public: they are metric labels and
- * stand in the docs, and are never reused for another meaning.
+ * Every reason with its hint, in the order of the checks. Reasons are public (metric labels, documentation) and never get another meaning.
  */
 export const REFUSAL_HINTS = {
   token_missing: 'The client sent no token; only the platform should reach this address.',
@@ -51,21 +50,21 @@ const UNKNOWN_SOURCE: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
 export const REFUSAL_REASONS = Object.keys(REFUSAL_HINTS) as readonly RefusalReason[];
 
 /**
- * Makes the error of a refused token: code `unauthenticated`, the reason in its details, nothing of the token in it.
- * It has no cause on purpose: errors of parsers quote what they parsed (P-14).
+ * The error of a refused token: code `unauthenticated`, the reason in its details, nothing of the token. Deliberately without a cause:
+ * errors of parsers quote what they parsed (P-14).
  */
 export function refuse(reason: RefusalReason): AppError {
   return new AppError('unauthenticated', 'the token was refused', { details: { reason } });
 }
 
-/** The reason of a refusal, or undefined when the error is something else. */
+/** The reason of a refusal; undefined for any other error. */
 export function refusalReason(error: unknown): RefusalReason | undefined {
   if (!(error instanceof AppError) || error.code !== 'unauthenticated') return undefined;
   const reason = error.details['reason'];
   return REFUSAL_REASONS.find((known) => known === reason);
 }
 
-/** Whether somebody who knows more data sources and nonces may come to another verdict. */
+/** Whether a process that knows more data sources and nonces might accept the token. */
 export function isOfUnknownSource(error: unknown): boolean {
   const reason = refusalReason(error);
   return reason !== undefined && UNKNOWN_SOURCE.has(reason);

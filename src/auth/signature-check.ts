@@ -1,37 +1,36 @@
-// From a compact token to one whose signature is good: form, algorithm, issuer, key, signature, in this order, so that
-// nothing unknown causes a network request. Times and binding are not its business.
+// Checks form, algorithm, issuer, key and signature of a compact token, in this order, so that an unknown issuer causes no network request.
+// Does not check times or binding.
 import { compactVerify, errors } from 'jose';
 import type { RawClaims } from './claims.ts';
 import { parseToken, type UnverifiedToken } from './compact-token.ts';
 import type { KeySource } from './key-source.ts';
 import { refuse } from './refusal.ts';
 
-/** A token whose signature is good. Neither its times nor its binding are settled by that. */
+/** A token with a valid signature; its times and binding are not checked yet. */
 export interface SignedToken {
   readonly issuer: string;
   readonly keyId: string;
-  /** Tells the key from another one that may be published under its id later. */
+  /** Distinguishes the key from a later one under the same id. */
   readonly keyFingerprint: string;
   readonly claims: RawClaims;
 }
 
-/** Checks signatures. The same token is checked once at a time, however many ask for it. */
+/** Checks signatures. Concurrent checks of the same token share one result. */
 export class SignatureCheck {
   readonly #keys: KeySource;
   readonly #maxPending: number;
   readonly #pending = new Map<string, Promise<SignedToken>>();
 
-  /** @param maxPending - how many different tokens may be under way at once. */
+  /** @param maxPending - most different tokens that are being checked at once. */
   constructor(keys: KeySource, maxPending: number) {
     this.#keys = keys;
     this.#maxPending = maxPending;
   }
 
   /**
-   * Checks a token, its form at once and its signature later.
-   *
-   * @param digest - names the token, so that callers with the same one share the work.
-   * @throws AppError of `refuse` at once or through the promise; other errors are defects.
+   * Checks a token: its form synchronously, its signature asynchronously.
+   * | @param digest - identifies the token, so that callers with the same one share the work.
+   * @throws AppError of `refuse`, synchronously or through the promise; other errors are defects.
    */
   check(digest: string, compact: string): Promise<SignedToken> {
     const pending = this.#pending.get(digest);
