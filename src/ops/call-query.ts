@@ -1,4 +1,4 @@
-// Reads the parameters of a search for calls. A misspelt one is refused: it must not return everything.
+// Reads the parameters of a search for calls. Refuses an unknown parameter, because ignoring a misspelt one would return every call.
 import type { CallSearch } from '../dialog/call-view.ts';
 
 /** Most characters of a parameter. */
@@ -6,7 +6,7 @@ const MAX_CHARS = 200;
 const TEXTS = ['organizationId', 'conversationId', 'trackingId', 'end'] as const satisfies readonly (keyof CallSearch)[];
 const TIMES = ['fromMs', 'untilMs'] as const satisfies readonly (keyof CallSearch)[];
 
-/** @param query - parsed; a repeated parameter is a list. @returns undefined when it is not understood. */
+/** @param query - parsed; the value of a repeated parameter is a list. @returns undefined for an invalid query. */
 export function callQueryIn(query: Readonly<Record<string, unknown>>): CallSearch | undefined {
   const read: { -readonly [Key in keyof CallSearch]: CallSearch[Key] } = {};
   for (const [name, value] of Object.entries(query)) {

@@ -1,4 +1,4 @@
-// Who may see the console and the calls, and in which role: everybody on a server that only its own machine can reach, else whoever shows
+// Who may see the console and the calls, and in which role: everybody when only this machine can reach the server; otherwise whoever sends
 // a token, has signed in with one, or comes through the operator's proxy.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -9,31 +9,31 @@ import { ConsoleSessions } from './console-sessions.ts';
 import { FailedSignIns } from './failed-sign-ins.ts';
 import { proxyUserIn } from './proxy-user.ts';
 
-/** The settings of `ops.console`. Tokens that differ from each other. */
+/** The settings of `ops.console`. The tokens differ from each other. */
 export interface ConsoleSettings extends ConsoleSecrets {
   readonly proxyHeader: string;
-  /** Whether metrics ask for the same. */
+  /** Whether metrics require the same access. */
   readonly guardsMetrics: boolean;
 }
 
-/** Undefined: that way is closed. */
+/** A way in whose secret is undefined is disabled. */
 export interface ConsoleSecrets {
   readonly viewToken: string | undefined;
   readonly listenToken: string | undefined;
-  /** Hex. */
+  /** In hex. */
   readonly proxyKey: string | undefined;
 }
 
-/** Who asks. */
+/** A person or program that was let in. */
 export interface Visitor {
-  /** For the audit: the user that the proxy names, or how the visitor came in. */
+  /** For the audit: the user that the proxy names, or the way in (`view token`). */
   readonly name: string;
   readonly role: ConsoleRole;
-  /** Whether a session can be ended. */
+  /** Whether the visitor has a session, which can be ended. */
   readonly hasSession: boolean;
 }
 
-/** `closed`: other machines can reach the server, and no way in is configured. `wrong`: what was shown is no secret of ours; `limited`: not for the first time. */
+/** `closed`: reachable from outside, without a way in. `unknown`: no secret sent; `wrong`: not ours; `limited`: wrong too often before. */
 export type ConsoleRefusal = 'closed' | 'unknown' | 'wrong' | 'limited';
 
 const ON_LOOPBACK: Visitor = { name: 'loopback', role: 'view', hasSession: false };
@@ -45,11 +45,11 @@ export class ConsoleAccess {
   readonly #proxyHeader: string;
   readonly #sessions: ConsoleSessions;
   readonly #failed: FailedSignIns;
-  /** Compared are digests with a key of this process: nothing about a token can be learnt from the time that takes. */
+  /** Tokens are compared as digests with a random key of this process, so that the duration reveals nothing about a token. */
   readonly #compareKey = randomBytes(32);
   #secrets: ConsoleSecrets;
 
-  /** @param options.host - on which the server listens. */
+  /** @param options.host - the address that the server listens on. */
   constructor({ host, console, clock }: { readonly host: string; readonly console: ConsoleSettings; readonly clock: Clock }) {
     this.#clock = clock;
     this.#isLocal = isLoopback(host);
@@ -59,7 +59,7 @@ export class ConsoleAccess {
     this.#failed = new FailedSignIns(clock);
   }
 
-  /** Whether nobody can come in. */
+  /** Whether no visitor can be let in. */
   get isClosed(): boolean {
     return !this.#isLocal && !this.#isGuarded;
   }
@@ -69,7 +69,7 @@ export class ConsoleAccess {
     return this.#secrets.viewToken !== undefined || this.#secrets.listenToken !== undefined;
   }
 
-  /** Replaces the secrets. Whoever signed in with a token that is gone is signed out. @returns whether anything changed. */
+  /** Replaces the secrets. Signs out whoever signed in with a replaced token. @returns whether any secret changed. */
   renew(next: ConsoleSecrets): boolean {
     const { viewToken, listenToken, proxyKey } = this.#secrets;
     if (next.viewToken !== viewToken) this.#sessions.closeAll('view');
@@ -84,7 +84,7 @@ export class ConsoleAccess {
     if (!this.#isGuarded) return ON_LOOPBACK;
     const { authorization, cookie } = headers;
     const proxied = headers[this.#proxyHeader];
-    // Other schemes are for a proxy before this server.
+    // Other schemes than Bearer are meant for a proxy in front of this server.
     if (authorization !== undefined && /^bearer\b/iu.test(authorization)) {
       const role = this.#roleOf(/^bearer (?<token>\S+)$/iu.exec(authorization)?.groups?.['token'] ?? '', from);
       return typeof role === 'object' ? { name: `${role.role} token`, role: role.role, hasSession: false } : role;
@@ -94,14 +94,14 @@ export class ConsoleAccess {
     return role === undefined ? 'unknown' : { name: `${role} token`, role, hasSession: true };
   }
 
-  /** Opens a session for a token. @returns its id, for a cookie. */
+  /** Opens a session for a token. @returns the session id, for a cookie. */
   signIn(token: string, from: string): { readonly id: string; readonly role: ConsoleRole } | ConsoleRefusal {
     if (this.isClosed) return 'closed';
     const role = this.#roleOf(token, from);
     return typeof role === 'object' ? { id: this.#sessions.open(role.role), role: role.role } : role;
   }
 
-  /** Ends the session of a Cookie header. */
+  /** Ends the session that a Cookie header names. */
   signOut(cookies: string | undefined): void {
     this.#sessions.close(cookies);
   }
@@ -122,7 +122,7 @@ export class ConsoleAccess {
     return mayView || mayListen ? { role: mayListen ? 'listen' : 'view' } : this.#refusedTo(from);
   }
 
-  /** Counts failures alone: many may come from one address, and those who fail must not shut out the others. */
+  /** Limits only failures: an address may be shared, and those who fail must not shut out the others. */
   #refusedTo(from: string): ConsoleRefusal {
     if (this.#failed.isLimited(from)) return 'limited';
     this.#failed.add(from);

@@ -1,8 +1,8 @@
-// What the console asks a server, and what it is answered: types only, shared with the page. Times are ms since the epoch, durations ms,
-// unless said otherwise.
+// Requests and answers of the console API: types only, shared with the page. Times are ms since the epoch and durations are ms, unless
+// stated otherwise.
 import type { OrganizationCalls } from '../dialog/call-view.ts';
 
-/** What a visitor may do: `listen` also hears recordings and reads what was said in them. */
+/** The role of a visitor: `listen` may also hear recordings and read transcripts. */
 export type ConsoleRole = 'view' | 'listen';
 
 /** GET /api/visitor. */
@@ -23,17 +23,17 @@ export interface SignIn {
   readonly token: string;
 }
 
-/** GET /api/overview: all servers that share calls with the one that answers. */
+/** GET /api/overview: all servers that share calls with the answering one. */
 export interface Overview {
   readonly nowMs: number;
   readonly servers: readonly ShownServer[];
   readonly silent: readonly SilentServer[];
-  /** The last hour, the oldest first; a slot in which nothing happened is missing. */
+  /** The last hour, oldest first, without slots in which nothing happened. */
   readonly traffic: readonly ShownTraffic[];
   readonly slotMs: number;
-  /** Over all of `traffic`. */
+  /** For all slots of `traffic` together. */
   readonly latency: ShownLatency;
-  /** The organizations that were refused most often, since the start of the servers. */
+  /** The organizations with most refused calls, since the servers started. */
   readonly refused: readonly ShownRefusal[];
   readonly dataSources: readonly ShownDataSource[];
   readonly services: readonly ShownService[];
@@ -41,25 +41,25 @@ export interface Overview {
 
 /** One process that takes calls. */
 export interface ShownServer {
-  /** New with each start of the process. */
+  /** New for each start of the process. */
   readonly id: string;
   readonly version: string;
   readonly startedAtMs: number;
   /** `host:port` for calls. */
   readonly address: string;
   readonly isReady: boolean;
-  /** Why it is not ready; with `draining` it stops. */
+  /** Why the server is not ready; with `draining` it is stopping. */
   readonly reasons: readonly string[];
   readonly openCalls: number;
   readonly maxCalls: number;
   readonly openTurns: number;
   readonly loopDelayMs: number;
   readonly rssBytes: number;
-  /** 0 to 100. */
+  /** From 0 to 100. */
   readonly heapPercent: number;
 }
 
-/** A server that did not answer in time: what it knows is missing. */
+/** A server that did not answer in time; the answer lacks what that server knows. */
 export interface SilentServer {
   readonly id: string;
   readonly address: string;
@@ -67,9 +67,9 @@ export interface SilentServer {
 }
 
 export interface ShownLatency {
-  /** Replies. */
+  /** Number of replies. */
   readonly count: number;
-  /** Time from a caller's input to the first sound of the reply. Undefined: no replies. */
+  /** Time from a caller's input to the first audio of the reply. Undefined: no replies. */
   readonly p50Ms?: number;
   readonly p95Ms?: number;
   readonly p99Ms?: number;
@@ -95,7 +95,7 @@ export interface ShownRefusal {
 
 /** GET /api/organizations: those with most new calls first. */
 export interface ShownOrganizations {
-  /** So far back the counts go at most; not behind the start of each server. */
+  /** Longest period that the counts cover, hours; for each server at most since its start. */
   readonly hours: number;
   readonly organizations: readonly OrganizationCalls[];
   readonly silent: readonly SilentServer[];
@@ -105,24 +105,24 @@ export interface ShownDataSource {
   readonly organizationId: string;
   readonly transport: 'grpc' | 'websocket';
   readonly dataSourceId?: string;
-  /** Whether calls can come in. */
+  /** Whether its calls can come in. */
   readonly isServed: boolean;
-  /** Whether it needs a person. */
+  /** Whether a person must act. */
   readonly isAlarming: boolean;
   readonly expiresAtMs?: number;
-  /** From its expiry and the lifetime of its token. */
+  /** Computed from the token's expiry and lifetime. */
   readonly renewedAtMs?: number;
-  /** The last check that went well. */
+  /** The last successful check. */
   readonly checkedAtMs: number;
-  /** Code of the error of the last check. */
+  /** The error code of the last check; undefined when it succeeded. */
   readonly error?: string;
 }
 
-/** A speech service, or a language model, since the start of the servers. */
+/** A speech service or a language model, since the servers started. */
 export interface ShownService {
   readonly kind: 'speech' | 'model';
   readonly name: string;
-  /** Undefined: it has none. The worst of all servers. */
+  /** The worst state on any server. Undefined: the service has no circuit breaker. */
   readonly circuit?: 'closed' | 'half_open' | 'open';
   readonly requests: number;
   readonly failed: number;
@@ -142,11 +142,11 @@ export interface ShownCallRow {
   readonly organizationId: string;
   readonly agentId: string;
   readonly startedAtMs: number;
-  /** Undefined: it goes on. */
+  /** Undefined: the call goes on. */
   readonly end?: string;
-  /** Until its last fact. */
+  /** From the start to the last fact; while the call goes on, until now. */
   readonly durationMs: number;
   readonly turns: number;
-  /** Of the server where it lives or ended. */
+  /** The server where the call lives or ended. */
   readonly server: string;
 }

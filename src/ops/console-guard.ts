@@ -1,4 +1,4 @@
-// What stands before the routes that show calls, metrics or the console: the host name, then the visitor. Writes the audit.
+// Guards the routes that show calls, metrics or the console: checks the host name, then the visitor. Writes the audit log.
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -8,17 +8,17 @@ import { isExpectedHost } from './host-names.ts';
 
 export interface GuardOptions {
   readonly access: ConsoleAccess;
-  /** Expected in Host headers, besides localhost and IP addresses. */
+  /** Allowed in Host headers, besides localhost and IP addresses. */
   readonly names: readonly string[];
   readonly guardsMetrics: boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** One line of the audit. */
+/** One line of the audit log. */
 export interface Audited {
   readonly what: 'call_opened' | 'sound_heard' | 'signed_in';
-  /** As it was asked for. */
+  /** As requested. */
   readonly conversationId?: string;
   readonly outcome: 'shown' | 'refused' | 'not_found' | 'busy';
 }
@@ -35,21 +35,21 @@ const REFUSALS: Readonly<Record<ConsoleRefusal, { readonly status: number } & Ap
   limited: { status: 429, error: 'too many failed attempts: wait a minute' },
 };
 
-/** The same act of the same visitor is logged once in so long, ms: a page that shows a call asks for it again and again. */
+/** Interval in which the same act of the same visitor is logged once, ms: a page that shows a call requests it repeatedly. */
 const AUDIT_PAUSE_MS = 600_000;
-/** Most acts that are remembered. */
+/** Most remembered acts. */
 const MAX_AUDITED = 1000;
 
-/** Ids from the platform look like this; anything else in a path is not written to the log. */
+/** The form of the platform's ids; other text in a path is not logged. */
 const LOGGABLE_ID = /^[\w.:-]{1,100}$/u;
 
 /** One per operations server. */
 export class Guard {
   readonly #options: GuardOptions;
-  /** When each act was logged first, and how often it was done since. */
+  /** When each act was logged first, and how often it was done since then. */
   readonly #audited = new Map<string, { readonly atMs: number; times: number }>();
   readonly #visitors = new WeakMap<FastifyRequest, Visitor>();
-  /** Options of routes under expected host names, and for visitors, or whoever may see the metrics. */
+  /** Options of routes: `named` checks only the host name, `visitors` also the visitor, `metrics` does either. */
   readonly named: RouteShorthandOptions = {
     onRequest: async (request, reply) => {
       await this.#demandName(request, reply);
@@ -67,12 +67,12 @@ export class Guard {
     this.metrics = options.guardsMetrics ? this.visitors : this.named;
   }
 
-  /** The visitor of a request behind {@link Guard.visitors}. */
+  /** The visitor of a request that has passed {@link Guard.visitors}. */
   visitorOf(request: FastifyRequest): Visitor | undefined {
     return this.#visitors.get(request);
   }
 
-  /** Answers a request that is refused, and logs wrong secrets. */
+  /** Answers a refused request, and logs wrong secrets. */
   async refuse(reply: FastifyReply, refusal: ConsoleRefusal): Promise<FastifyReply> {
     const { status, error } = REFUSALS[refusal];
     if (refusal === 'wrong' || refusal === 'limited') this.audit(reply.request, { what: 'signed_in', outcome: 'refused' });
@@ -83,17 +83,17 @@ export class Guard {
 
   /** Logs who opened a call, heard one or signed in. */
   audit(request: FastifyRequest, { what, conversationId, outcome }: Audited, visitor = this.visitorOf(request)): void {
-    // What is asked for and not found may be anything.
+    // A requested id that was not found may be any text.
     const isCall = outcome === 'shown' && conversationId !== undefined && LOGGABLE_ID.test(conversationId);
     const call = isCall ? { conversationId } : {};
     const line = { what, ...call, who: visitor?.name ?? 'unknown', role: visitor?.role, from: request.ip, outcome };
     const times = this.#counted(JSON.stringify(line));
-    // Refusals grow: the tenth, the hundredth and so on are logged, too.
+    // Refusals are repeated at powers of ten: the tenth, the hundredth and so on.
     if (times > 1 && (outcome !== 'refused' || !/^10+$/u.test(String(times)))) return;
     this.#options.log.info({ event: 'console_audit', ...line, ...(times > 1 && { times }) }, 'somebody used the console');
   }
 
-  /** How often the act was done since it was first logged, this time included. */
+  /** How often the act was done since it was first logged, including this time. */
   #counted(act: string): number {
     const nowMs = this.#options.clock.monotonicMs();
     const known = this.#audited.get(act);

@@ -1,4 +1,4 @@
-// The routes of the console: its files, signing in, and the API of console-api.ts.
+// The routes of the console: files, sign-in, and the API of console-api.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bodyPart } from '../base/body-part.ts';
 import type { CallSearch, CallView } from '../dialog/call-view.ts';
@@ -9,14 +9,14 @@ import type { Guard } from './console-guard.ts';
 import { cookieOf } from './console-sessions.ts';
 import { answerCall, fixedText, notShown, outcomeOf, type OneCall } from './routes.ts';
 
-/** What the console shows. Every answer is bounded in time. */
+/** The source of what the console shows. Every answer is bounded in time. */
 export interface ConsoleSource {
   overview(): Promise<Overview>;
   organizations(): Promise<ShownOrganizations>;
   search(search: CallSearch): Promise<FoundCalls>;
-  /** @param role - without `listen`, nothing that anybody said is in it. @returns `busy` when recordings cannot be read now. */
+  /** @param role - without `listen`, the view has no transcript. @returns `busy` when recordings cannot be read now. */
   call(conversationId: string, role: ConsoleRole): Promise<CallView | 'busy' | undefined>;
-  /** The sound of a recorded call, WAV. */
+  /** The audio of a recorded call, as WAV. */
   sound(conversationId: string, side: 'caller' | 'bot'): Promise<Buffer | 'busy' | undefined>;
 }
 
@@ -24,7 +24,7 @@ export interface ConsoleRoutesOptions {
   readonly access: ConsoleAccess;
   readonly guard: Guard;
   readonly source: ConsoleSource;
-  /** A file of the built pages by its name; undefined: there is none. */
+  /** The content of a file of the built page; undefined: there is no such file. */
   readonly file: (name: string) => Promise<string | undefined>;
 }
 
@@ -42,7 +42,7 @@ const PAGE = {
 
 const SIDES = ['caller', 'bot'] as const;
 
-/** Scripts, styles and sounds of this server alone, and no page of others around ours. */
+/** Allows scripts, styles and audio from this server only, and no framing by other sites. */
 const PAGE_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; media-src 'self' blob:; " +
@@ -53,9 +53,9 @@ const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
 };
 
-/** Adds them. */
+/** Adds the routes to the server. */
 export function addConsole(server: FastifyInstance, { access, guard, source, file }: ConsoleRoutesOptions): void {
-  // The page asks for its files and the API by relative addresses.
+  // The page addresses its files and the API relatively.
   server.get('/console', guard.named, (_request, reply) => reply.redirect('console/', 308));
   for (const [name, type] of Object.entries(PAGE)) {
     server.get(name === 'operations.html' ? '/console/' : `/console/${name}`, guard.named, async (_request, reply) => {
@@ -111,10 +111,10 @@ export function addConsole(server: FastifyInstance, { access, guard, source, fil
   });
 }
 
-/** Never asked for: the guard has let somebody in. */
+/** Never used: the guard has let a visitor in. */
 const NOBODY: ShownVisitor = { name: '', role: 'view', hasSession: false };
 
-/** Whether the browser speaks TLS to the first of the proxies before this server. */
+/** Whether the browser uses TLS to the first of the proxies in front of this server. */
 function isSecure({ headers }: FastifyRequest): boolean {
   return /^https\s*(?:,|$)/iu.test(String(headers['x-forwarded-proto'] ?? ''));
 }

@@ -1,14 +1,14 @@
-// Browsers that have signed in. Only digests of session ids are kept, in memory: a restart signs everybody out.
+// Sessions of signed-in browsers. Keeps only digests of session ids, in memory: a restart signs everybody out.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { ConsoleRole } from './console-api.ts';
 
 /** How long a browser stays signed in, ms. */
 export const SESSION_MS = 12 * 3_600_000;
-/** Most signed-in browsers; one more signs out the one that signed in first. */
+/** Most sessions; a further one ends the oldest session. */
 export const MAX_SESSIONS = 200;
 const COOKIE = 'parley_console';
-/** With this before its name, browsers take it over TLS from this host alone. */
+/** With this prefix, browsers accept the cookie only over TLS and only for this host. */
 const SECURE = '__Host-';
 
 /** One per server. */
@@ -29,7 +29,7 @@ export class ConsoleSessions {
     return id;
   }
 
-  /** @param cookies - the Cookie header. @returns the role of its session; undefined: there is none. */
+  /** @param cookies - the Cookie header. @returns the role of the session; undefined: no valid session. */
   roleIn(cookies: string | undefined): ConsoleRole | undefined {
     const key = keyIn(cookies);
     const session = key === undefined ? undefined : this.#open.get(key);
@@ -38,23 +38,22 @@ export class ConsoleSessions {
     return undefined;
   }
 
-  /** Ends the session of a Cookie header, if there is one. */
+  /** Ends the session that a Cookie header names, if there is one. */
   close(cookies: string | undefined): void {
     const key = keyIn(cookies);
     if (key !== undefined) this.#open.delete(key);
   }
 
-  /** Ends all sessions of a role, whose token has changed. */
+  /** Ends all sessions of a role whose token has changed. */
   closeAll(role: ConsoleRole): void {
     for (const [key, session] of this.#open) if (session.role === role) this.#open.delete(key);
   }
 }
 
 /**
- * The Set-Cookie header of a session. No other site can send it, and no script reads it.
- *
- * @param id - undefined: the browser forgets it.
- * @param isSecure - whether the browser speaks TLS to a proxy before this server.
+ * The Set-Cookie header of a session. No other site can send the cookie, and no script can read it.
+ * | @param id - undefined: the browser deletes the cookie.
+ * @param isSecure - whether the browser uses TLS to a proxy in front of this server.
  */
 export function cookieOf(id: string | undefined, isSecure: boolean): string {
   const lifeS = id === undefined ? 0 : SESSION_MS / 1000;

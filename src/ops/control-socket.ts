@@ -1,4 +1,4 @@
-// The control socket: HTTP over a Unix socket. Its only protection are the rights of the file and its folder: whoever may open it
+// The control socket: HTTP over a Unix socket. Protected only by the permissions of the file and its folder: whoever may open the file
 // commands the server. One request is one command, in JSON. Does not know the commands.
 import { chmodSync } from 'node:fs';
 import { lstat, mkdir, stat, unlink } from 'node:fs/promises';
@@ -14,15 +14,15 @@ const MAX_PATH_BYTES = 107;
 const MAX_BODY_BYTES = 4096;
 const MAX_ANSWER_BYTES = 1_048_576;
 const MAX_CONNECTIONS = 10;
-/** Limit for a whole request, ms. */
+/** Limit for receiving a whole request, ms. */
 const REQUEST_MS = 5000;
-/** Limit for the answer to a request, ms: longer than any command takes. */
+/** Limit for answering a request, ms: longer than any command takes. */
 const ANSWER_MS = 20_000;
 
 export interface ControlSocketOptions {
-  /** Absolute. */
+  /** Absolute path of the socket. */
   readonly path: string;
-  /** Carries out a command and answers in JSON; must be bounded in time. Throws AppError `bad_message` for what is none. */
+  /** Runs a command and returns the answer for JSON; must be bounded in time. Throws AppError `bad_message` for an invalid command. */
   readonly run: (sent: unknown) => Promise<object>;
   readonly log: Logger;
 }
@@ -33,10 +33,8 @@ export interface ControlSocket {
 }
 
 /**
- * Opens the socket, which only this user and root may use. Replaces the socket of a process that is gone, and makes the folder if it is
- * missing.
- *
- * @throws AppError `listen_failed` when others may write into the folder, or another process answers at the path.
+ * Opens the socket for this user and root only. Replaces the socket of a process that has ended, and creates a missing folder.
+ * | @throws AppError `listen_failed` when others may write into the folder, or another process answers at the path.
  */
 export async function openControlSocket({ path: file, run, log }: ControlSocketOptions): Promise<ControlSocket> {
   const limits = { maxHeaderSize: 4096, headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 1000 };
@@ -54,7 +52,7 @@ export async function openControlSocket({ path: file, run, log }: ControlSocketO
     const why = thrown instanceof AppError ? thrown.message : thrown instanceof Error ? thrown.message : 'unknown error';
     throw new AppError('listen_failed', `the control socket ${file} (control.socket) cannot be opened: ${why}`, { cause: thrown });
   }
-  // Without a listener it would end the process when there are no file descriptors.
+  // Without this listener, an error would end the process, for example when file descriptors run out.
   server.on('error', (error) => {
     log.error({ err: error }, 'the control socket failed');
   });
@@ -104,13 +102,13 @@ async function prepareFolder(folder: string): Promise<void> {
     if (!hasCode(error, 'EEXIST')) throw error;
   });
   const { uid, mode } = await stat(folder);
-  // Whoever may write there could put a socket of their own in place of ours.
+  // Others who may write there could replace our socket with their own.
   if (uid !== 0 && uid !== process.getuid?.()) throw new Error(`the folder ${folder} belongs to another user`);
   if ((mode & 0o022) !== 0) throw new Error(`others may write into the folder ${folder}: chmod go-w`);
 }
 
 async function listen(server: net.Server, file: string): Promise<void> {
-  // Longer ones are cut on some systems without an error.
+  // Some systems cut longer paths without an error.
   if (Buffer.byteLength(file) > MAX_PATH_BYTES) throw new Error(`its path has more than ${String(MAX_PATH_BYTES)} bytes`);
   try {
     await bound(server, file);
@@ -135,7 +133,7 @@ function bound(server: net.Server, file: string): Promise<void> {
   });
 }
 
-/** Whether a process listens at a socket. */
+/** Whether a process answers at a socket. */
 function isAnswered(file: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(file);
@@ -154,9 +152,8 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * Sends a command to a running server. @returns its answer.
- *
- * @throws AppError `control_failed` when nothing answers in time, or the server refuses.
+ * Sends a command to a running server. @returns the server's answer.
+ * | @throws AppError `control_failed` when no server answers in time, or it refuses the command.
  */
 export function sendCommand(file: string, command: object): Promise<unknown> {
   const failed = (why: string, cause?: unknown): AppError => new AppError('control_failed', `${file}: ${why}`, { cause });

@@ -1,12 +1,12 @@
-// Limits what failed attempts to come in cost and write down: an address that failed often is told to wait. The secrets are too long to be
+// Limits failed sign-ins, and so their log lines: an address that failed often must wait. The secrets themselves are too long to be
 // guessed.
 import type { Clock } from '../base/clock.ts';
 
-/** Failed attempts of one address within {@link WINDOW_MS} before it is told to wait. */
+/** Failed attempts of one address within {@link WINDOW_MS} after which it must wait. */
 export const MAX_FAILURES = 10;
-/** Also the longest wait, ms. */
+/** The window, which is also the longest wait, ms. */
 export const WINDOW_MS = 60_000;
-/** Most addresses that are remembered; one more forgets the one that failed first. */
+/** Most remembered addresses; a further one displaces the one that was added first. */
 const MAX_ADDRESSES = 1000;
 
 /** One per server. */
@@ -18,7 +18,7 @@ export class FailedSignIns {
     this.#clock = clock;
   }
 
-  /** Whether a failure of this address is one too many. */
+  /** Whether this address must wait. */
   isLimited(address: string): boolean {
     return (this.#recent(address)?.count ?? 0) >= MAX_FAILURES;
   }

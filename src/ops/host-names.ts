@@ -1,9 +1,9 @@
-// The allowed host names for calls and metrics. Protects against DNS rebinding: a web page can point its own name at
-// this machine, but cannot omit that name from the Host header. IP addresses are safe.
+// The allowed host names for calls and metrics. Protects against DNS rebinding: a web page can point its own host name at this machine, but
+// its requests have that name in the Host header. IP addresses are safe.
 import { isIP } from 'node:net';
 
 /**
- * @param host - the Host header; undefined: absent, which is never a browser.
+ * @param host - the Host header; undefined: absent, which browsers never send.
  * @param names - the configured names.
  */
 export function isExpectedHost(host: string | undefined, names: readonly string[]): boolean {
@@ -13,7 +13,7 @@ export function isExpectedHost(host: string | undefined, names: readonly string[
   return ['localhost', ...names].some((expected) => expected.toLowerCase() === name);
 }
 
-/** Without port, brackets and trailing dot, in lower case. */
+/** The host in lower case, without port, brackets and trailing dot. */
 function nameOf(host: string): string {
   const { bracketed, name = '' } = /^(?:\[(?<bracketed>[^\]]*)\]|(?<name>[^:]*))(?::\d*)?$/u.exec(host)?.groups ?? {};
   return (bracketed ?? name).toLowerCase().replace(/\.$/u, '');

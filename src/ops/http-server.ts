@@ -13,12 +13,12 @@ import { passUpgrades, type UpgradesPort } from './upgrades.ts';
 
 export interface OpsOptions extends Omit<RoutesOptions, 'guard'> {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Host names for calls, console and metrics, besides `host`, localhost and IP addresses. */
+  /** Allowed host names for calls, console and metrics, besides `host`, localhost and IP addresses. */
   readonly hostNames: readonly string[];
   readonly console: ConsoleSettings;
-  /** What the console shows, and its page. Default: there is no console. */
+  /** What the console shows, and the files of its page. Default: no console. */
   readonly shows?: Pick<ConsoleRoutesOptions, 'source' | 'file'>;
   /** Default: upgrade requests are answered like any other. */
   readonly upgrades?: UpgradesPort;
@@ -31,14 +31,14 @@ export interface OpsServer {
   readonly address: string;
   /** The bound port. */
   readonly port: number;
-  /** Replaces the secrets of `ops.console`. @returns whether anything changed. */
+  /** Replaces the secrets of `ops.console`. @returns whether any secret changed. */
   renew(secrets: ConsoleSecrets): boolean;
-  /** Stops listening and cuts open connections, because probes are short. */
+  /** Stops listening and cuts open connections. */
   close(): Promise<void>;
 }
 
 const MAX_BODY_BYTES = 1024;
-/** Room for the largest token in an upgrade request. */
+/** Large enough for the longest token in an upgrade request. */
 const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 100;
 const REQUEST_TIMEOUT_MS = 5000;
@@ -57,7 +57,7 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
     keepAliveTimeout: IDLE_CONNECTION_MS,
     forceCloseConnections: true,
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000 },
-    // The framework's text would repeat the malformed URL.
+    // The framework's own text would repeat the malformed URL.
     frameworkErrors: (_error, _request, reply) => {
       reply.hijack();
       reply.raw.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(fixedText(400)));
@@ -100,13 +100,13 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
   return { address: `${host}:${String(port)}`, port, renew: (secrets) => access.renew(secrets), close: () => server.close() };
 }
 
-/** Unknown routes get a fixed text. */
+/** Answers unknown routes and errors with fixed texts. */
 function answerUnknownRoutes(server: FastifyInstance, log: Logger): void {
   server.setNotFoundHandler((_request, reply) => reply.code(404).send(fixedText(404)));
   server.setErrorHandler((error, request, reply) => {
     const given = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
     const status = typeof given === 'number' && given >= 400 && given < 500 ? given : 500;
-    // The route's pattern, because the URL is untrusted.
+    // Logs the route's pattern, because the URL is untrusted.
     if (status === 500) log.error({ err: error, route: request.routeOptions.url }, 'an operations request failed');
     return reply.code(status).send(fixedText(status));
   });

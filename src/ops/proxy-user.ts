@@ -1,9 +1,9 @@
-// The user whom a proxy has signed in, from the header that it signs: `user=NAME;role=ROLE;time=SECONDS;signature=HEX`. The signature is
-// HMAC-SHA256 of all that stands before `;signature=`.
+// The user that a proxy has authenticated, from the signed header: `user=NAME;role=ROLE;time=SECONDS;signature=HEX`. The signature is the
+// HMAC-SHA256 of the text before `;signature=`.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ConsoleRole } from './console-api.ts';
 
-/** How far the time in the header may be from ours, ms: a header that was overheard is of use no longer. */
+/** Largest difference between the time in the header and ours, ms: limits the reuse of an intercepted header. */
 export const REPLAY_WINDOW_MS = 60_000;
 const FORM =
   /^(?<signed>user=(?<user>[\x21-\x3a\x3c-\x7e]{1,200});role=(?<role>view|listen);time=(?<time>\d{1,12}));signature=(?<signature>[\da-f]{64})$/u;
@@ -14,9 +14,9 @@ export interface ProxyUser {
 }
 
 /**
- * @param header - as it came; a repeated header is refused.
+ * @param header - as received; a repeated header is refused.
  * @param key - hex.
- * @returns undefined when it is malformed, not signed with the key, or of another time.
+ * @returns undefined when the header is malformed, not signed with the key, or outside the time window.
  */
 export function proxyUserIn(header: string, key: string, nowMs: number): ProxyUser | undefined {
   const { signed = '', user = '', role, time, signature = '' } = FORM.exec(header)?.groups ?? {};

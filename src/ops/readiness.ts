@@ -1,25 +1,25 @@
-// Whether this replica may get new calls, for the HTTP and gRPC health checks, with the reasons if not.
+// Whether this process may get new calls, for the HTTP and gRPC health checks, and the reasons if not.
 
 export interface ReadinessState {
   readonly ready: boolean;
-  /** Why not, of {@link NOT_READY_REASONS}; empty when ready. */
+  /** Why the process is not ready: some of {@link NOT_READY_REASONS}; empty when ready. */
   readonly reasons: readonly string[];
 }
 
-/** Every reason. Public: health checks and a metric show them. `draining`: it stops; `drained`: an operator has drained it. */
+/** All reasons, public: health checks and a metric show them. `draining`: it is stopping; `drained`: by an operator's command. */
 export const NOT_READY_REASONS = ['starting', 'draining', 'drained', 'keys_unavailable', 'login_needed', 'descriptors'] as const;
 export type NotReadyReason = (typeof NOT_READY_REASONS)[number];
 
 const STARTING: NotReadyReason = 'starting';
-/** The reason of a stopping replica. */
+/** The reason of a stopping process. */
 export const DRAINING: NotReadyReason = 'draining';
 
-/** Starts as not ready, then ready, at last draining (P-09). Holds make it not ready in between. */
+/** Not ready at first, then ready, finally draining (P-09). Holds make the process not ready in between. */
 export class Readiness {
   readonly #holds = new Map<symbol, string>();
   #hasStarted = false;
   #isDraining = false;
-  /** The last state sent to the listener. */
+  /** The state that was last reported to the listener. */
   #wasReady = false;
   #onChange: (isReady: boolean) => void = () => undefined;
 
@@ -28,19 +28,19 @@ export class Readiness {
     this.#onChange = listener;
   }
 
-  /** Everything is open: the replica is ready unless it is held. */
+  /** Called when everything is open: ready from now on, except while held. */
   started(): void {
     this.#hasStarted = true;
     this.#notify();
   }
 
-  /** Makes the replica not ready for good. */
+  /** Makes the process not ready for good. */
   drain(): void {
     this.#isDraining = true;
     this.#notify();
   }
 
-  /** Makes the replica not ready until the returned, idempotent function is called. */
+  /** Makes the process not ready until the returned, idempotent function is called. */
   hold(reason: NotReadyReason): () => void {
     const key = Symbol(reason);
     this.#holds.set(key, reason);

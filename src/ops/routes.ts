@@ -10,7 +10,7 @@ const OPEN_METRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8
 export interface MetricsSource {
   readonly contentType: string;
   text(): Promise<string>;
-  /** Makes OpenMetrics of the text, for those who ask for it. Default: they get the text. */
+  /** Converts the text to OpenMetrics for clients that accept it. Default: all clients get the text. */
   readonly openMetrics?: ((text: string) => string) | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface RoutesOptions {
   readonly clock: Clock;
 }
 
-/** Adds them. Ping and health checks show nothing, so they may be asked by anybody under any host name. */
+/** Adds the routes. Ping and health checks reveal nothing, so anybody may request them under any host name. */
 export function addRoutes(server: FastifyInstance, { readiness, metrics, calls, guard, clock, serviceName }: RoutesOptions): void {
   server.get('/health/live', () => ({ live: true }));
   server.get('/health/ready', (_request, reply) => {
@@ -57,7 +57,7 @@ export function addRoutes(server: FastifyInstance, { readiness, metrics, calls, 
   });
   server.get<{ Querystring: Readonly<Record<string, unknown>> }>('/calls', guard.visitors, async ({ query }, reply) => {
     const { organizationId, ...others } = query;
-    // A misspelt filter must not return everything.
+    // Ignoring a misspelt filter would return everything.
     const isKnown = Object.keys(others).length === 0 && (organizationId === undefined || typeof organizationId === 'string');
     if (!isKnown) return reply.code(400).send({ error: 'the one parameter is organizationId, once' });
     const recent = await calls.recent();
@@ -85,7 +85,7 @@ export interface OneCall {
 
 type Found = object | 'busy' | undefined;
 
-/** Answers with one call, or 404, and writes the audit line. */
+/** Answers with one call or 404, and logs the audit line. */
 export async function answerCall(
   request: FastifyRequest<OneCall>,
   reply: FastifyReply,
@@ -97,18 +97,18 @@ export async function answerCall(
   return typeof call === 'object' ? reply.send(call) : notShown(reply, call);
 }
 
-/** For the audit. */
+/** The outcome for the audit log. */
 export function outcomeOf(found: Found): Audited['outcome'] {
   return found === 'busy' ? found : found === undefined ? 'not_found' : 'shown';
 }
 
-/** Answers for what is not there, or cannot be read now. */
+/** Answers when a call was not found, or cannot be read now. */
 export function notShown(reply: FastifyReply, found: 'busy' | undefined): FastifyReply {
   if (found === undefined) return reply.code(404).send(fixedText(404));
   return reply.code(503).header('retry-after', '20').send({ error: 'recordings cannot be read now: try again' });
 }
 
-/** The body of an answer that shows nothing. */
+/** The body of an answer without content. */
 export function fixedText(status: number): { readonly error: string } {
   if (status === 404) return { error: 'not found' };
   return { error: status < 500 ? 'bad request' : 'internal error' };

@@ -6,18 +6,15 @@ import type { Duplex } from 'node:stream';
 
 /** A server of another protocol on the same port. */
 export interface UpgradesPort {
-  /** Takes a connection and closes it; the operations server does not cut it. */
+  /** Takes over a connection and must close it; the operations server does not cut it. */
   readonly take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Most connections of that server; this port accepts that many more. */
+  /** Most connections of that server, in addition to those of the operations server. */
   readonly maxConnections: number;
 }
 
-/**
- * Passes WebSocket upgrades on. Requests that offer another protocol, as many health checkers offer HTTP/2, are
- * answered as usual.
- */
+/** Passes WebSocket upgrades on. Requests to upgrade to another protocol get the usual answer: many health checkers offer HTTP/2. */
 export function passUpgrades(server: FastifyInstance, take: UpgradesPort['take'], idleMs: number): void {
-  /** Upgraded connections, which the HTTP server neither cuts nor limits. */
+  /** Connections of other upgrade requests, which the HTTP server neither cuts nor limits. */
   const detached = new Set<Socket>();
   server.server.on('upgrade', (request, duplex, head) => {
     if (request.headers.upgrade?.toLowerCase() === 'websocket') {
