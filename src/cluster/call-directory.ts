@@ -1,15 +1,15 @@
-// Port: the owners of calls. Every method is atomic, and safe to repeat when its answer is lost. Knows only the names
-// of instances, and does not read snapshots.
+// Port: the directory of calls and their owners. Every method is atomic, and may be repeated when its answer is lost. Knows only the names
+// of instances, and does not interpret snapshots.
 import type { CallKey } from '../dialog/call.ts';
 
-/** How long the end of a call is remembered, ms. */
+/** How long the directory remembers that a call has ended, ms. */
 export const ENDED_MS = 60_000;
 
 /** The owner of a call and its epoch. */
 export interface Ownership {
-  /** Instance name: new for each start of a process, never empty. */
+  /** Instance name: new for each start of a process; never empty. */
   readonly owner: string;
-  /** From 1; increased with each new owner. */
+  /** Starts at 1; increases with each new owner. */
   readonly epoch: number;
 }
 
@@ -17,11 +17,11 @@ export interface ClaimRequest {
   readonly owner: string;
   /** Whether a new call may be created. */
   readonly mayCreate: boolean;
-  /** The conversation restarts (G-28), even after its end: nothing is restored. */
+  /** Set when the conversation restarts (G-28), even after its end: nothing is restored. */
   readonly beginsAnew?: boolean;
-  /** The owner with this epoch is dead. Never 0; undefined: no dead owner. */
+  /** Set when the owner with this epoch is dead: the epoch of that owner, from 1. */
   readonly deadEpoch?: number;
-  /** Takes the call from any owner. */
+  /** Set to take the call from any owner, dead or alive. */
   readonly isForced?: boolean;
   /** When the caller was last heard, Unix time in ms. */
   readonly heardAtMs: number;
@@ -32,32 +32,32 @@ export type Claim =
   | {
       readonly kind: 'mine';
       readonly epoch: number;
-      /** The last saved snapshot. */
+      /** The last saved snapshot; undefined when there is none. */
       readonly snapshot?: string;
-      /** Earlier owners that did not release the call and may not know of the new owner. */
+      /** Earlier owners that did not release the call, and may not have been notified of the new owner. */
       readonly takenFrom?: readonly string[];
     }
   | { readonly kind: 'theirs'; readonly owner: string; readonly epoch: number }
   | { readonly kind: 'unknown' }
-  /** The call ended a short while ago. */
+  /** The call ended less than {@link ENDED_MS} ago. */
   | { readonly kind: 'ended' };
 
-/** The result of a lookup; `free`: the last owner has released the call. */
+/** The result of a lookup. `free`: the last owner has released the call. */
 export type Found = Exclude<Claim, { readonly kind: 'mine' }> | { readonly kind: 'free' };
 
 /** A save by an owner. */
 export interface Saved extends Ownership {
-  /** Number of the save within one epoch. */
+  /** Number of the save within the epoch. */
   readonly seq: number;
-  /** Undefined: the last saved snapshot stays. */
+  /** Undefined: the previous snapshot stays. */
   readonly snapshot?: string;
   /** When the owner last heard the caller, Unix time in ms. */
   readonly heardAtMs: number;
-  /** The owner releases the call with this save. */
+  /** Set when the owner releases the call with this save. */
   readonly isRelease?: boolean;
 }
 
-/** `old`: a newer save exists; `fenced`: the call has another owner, or none. */
+/** `old`: a newer save exists; `fenced`: the call has another owner, or no owner any more. */
 export type SaveResult =
   | {
       readonly kind: 'saved';
@@ -74,27 +74,26 @@ export type Registered =
   | { readonly kind: 'fenced' };
 
 /**
- * One entry per call: owner, epoch, number of the last save, snapshot, and when the caller was heard. Untouched
- * entries expire. Every method throws AppError `store_unavailable` within a bounded time when the directory is
- * unavailable; its work may be done nevertheless.
+ * One entry per call: owner, epoch, number of the last save, snapshot, and when the caller was last heard. Untouched entries expire. When
+ * the directory is unavailable, every method throws AppError `store_unavailable` within a bounded time; the change may have been made
+ * nevertheless.
  */
 export interface CallDirectory {
   /**
-   * none: `mine` with epoch 1 where it may be created, or `unknown` · forgotten: `mine` with the next epoch where it
-   * begins anew, or `ended` · owned by the same: `mine` with the same epoch · released, forced, or the epoch is dead:
-   * `mine` with the next epoch · else `theirs`.
-   *
+   * By the entry of the call. None: `mine` with epoch 1 if `mayCreate`, else `unknown`. Ended: `mine` with the next epoch if `beginsAnew`,
+   * else `ended`. Owned by `owner`: `mine` with the same epoch. Released, forced, or its epoch is dead: `mine` with the next epoch.
+   * Otherwise `theirs`.
    * @throws AppError `state_unreadable` for an unreadable snapshot; the call is claimed nevertheless.
    */
   claim(call: CallKey, request: ClaimRequest): Promise<Claim>;
   /** Looks up a call without claiming it. */
   find(call: CallKey): Promise<Found>;
-  /** none (lost): saved · higher epoch, or the same with another owner: `fenced` · number not newer: `old` · else saved. */
+  /** Entry of a higher epoch, or the same with another owner: `fenced`. Same epoch and `seq` not newer: `old`. Otherwise `saved`. */
   save(call: CallKey, saved: Saved): Promise<SaveResult>;
-  /** none: `mine` with epoch 1 · another owner heard the caller later or as late: `fenced` · else `mine` with the next epoch. */
+  /** No entry: `mine` with epoch 1. Another owner heard the caller as late or later: `fenced`. Else `mine` with the next epoch. */
   register(call: CallKey, late: LateCall): Promise<Registered>;
-  /** No entry, or the same owner and epoch: replaces the entry by an end mark for a while. Otherwise no effect. */
+  /** Marks the call as ended for {@link ENDED_MS}, unless its entry has another owner or epoch. */
   forget(call: CallKey, ownership: Ownership): Promise<void>;
-  /** Extends the expiry of an entry. @returns false when there is none. */
+  /** Extends the lifetime of an entry. @returns false when there is no entry. */
   touch(call: CallKey): Promise<boolean>;
 }

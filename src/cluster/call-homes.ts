@@ -1,4 +1,4 @@
-// The homes of calls for one process: tracks the calls that live here, caches other homes, searches unknown ones, and
+// The homes of calls, for one process: tracks the calls that live here, caches the homes of other calls, searches unknown homes, and
 // releases calls. Knows neither streams nor the engine.
 import { waitAtMost } from '../base/abort.ts';
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
@@ -16,22 +16,22 @@ import { HERE, type Asked, type ForwardLoss, type Located, type Peer } from '../
 
 /** Longest wait for the save of a leaving call, ms. */
 const LEAVE_LIMIT_MS = 1000;
-/** Touches of a call's entry within its expiry time. */
+/** How often a call's entry is touched within its expiry time. */
 const TOUCHES = 3;
 
 export interface CallHomesOptions {
   readonly directory: CallDirectory;
-  /** Started by the caller after the homes are made, and closed after them. */
+  /** The caller starts the instances after creating the homes, and closes them after the homes. */
   readonly instances: Instances;
-  /** Asks a peer whether a call lives there ({@link CallHomes.has}). May reject; the wait is limited. */
+  /** Asks a peer whether a call lives there ({@link CallHomes.has}). May reject; the caller limits the wait. */
   readonly probe: (peer: Peer, callId: string) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Logger;
   /** Largest snapshot, bytes of JSON. */
   readonly maxSnapshotBytes: number;
-  /** Expiry of an untouched entry in the directory, ms. */
+  /** Time after which an untouched entry in the directory expires, ms. */
   readonly ttlMs: number;
-  /** Whether a call that lives here still has a session. Not called for a call with a new turn. */
+  /** Whether a call that lives here has a session. Not called for a call that was heard within `sweepMs`. */
   readonly isInUse: (call: CallKey) => boolean;
   /** Interval of the sweep for unused calls, ms. */
   readonly sweepMs: number;
@@ -39,7 +39,7 @@ export interface CallHomesOptions {
 
 /** A running search. */
 interface Asking {
-  /** See {@link needOf}. */
+  /** What the search may change, see {@link needOf}. */
   readonly need: number;
   readonly found: Promise<HomeFound>;
 }
@@ -89,16 +89,15 @@ export class CallHomes implements Snapshots {
     });
   }
 
-  /** Released calls cannot be read while the directory is unavailable. */
+  /** False while the directory is unavailable: no other process could read released calls. */
   get canMove(): boolean {
     return !this.#options.instances.isAway;
   }
 
   /**
-   * Where a call lives. Synchronous for a call that lives here.
-   *
-   * @throws AppError `store_unavailable` when the home cannot be determined, `state_unreadable` for a snapshot that
-   * cannot be restored here; also through the promise.
+   * Finds where a call lives. Synchronous for a call that lives here.
+   * | @throws AppError `store_unavailable` when the home cannot be determined, `state_unreadable` for a snapshot that cannot be restored
+   * here; synchronously or through the promise.
    */
   locate(call: CallKey, asked: Asked): Located | Promise<Located> {
     if (this.#isClosed) return located(closedTo(asked), asked);
@@ -110,7 +109,7 @@ export class CallHomes implements Snapshots {
     if (asking !== undefined) return this.#share(asking, call, asked);
     if (home === undefined && asked.isTied !== true) {
       if (asked.forwarded?.isTaking === false) return { kind: 'not_mine' };
-      // A peer that asks to take a call knows that its home has released it.
+      // A peer that asks this process to take a call knows that the previous home has released the call.
       const known = asked.forwarded === undefined ? this.#peerHomes.get(id) : undefined;
       if (known !== undefined && this.#options.instances.lifeOf(known.home.id) === 'alive')
         return located({ kind: 'theirs', ...known }, asked);
@@ -118,28 +117,28 @@ export class CallHomes implements Snapshots {
     return this.#ask(call, id, asked, home);
   }
 
-  /** A forwarded turn came back: the peer answered "not mine", refused the connection, or broke it. */
+  /** Notes that a forwarded turn came back: the peer answered "not mine", refused the connection, or broke it. */
   lost(call: CallKey, home: Peer, why: ForwardLoss): void {
     const id = callId(call);
     if (!this.#homes.has(id)) this.#peerHomes.lost(id, home, why);
   }
 
-  /** Whether a call lives here: the answer to a probe of a peer. */
+  /** Whether a call lives here; answers the probe of a peer. */
   has(callId: string): boolean {
     const home = this.#homes.get(callId);
     return home !== undefined && home.leaving !== 'forget';
   }
 
   /**
-   * Calls `listener` for calls that another process has taken, until the returned function is called: their sessions
-   * must end silently. `listener` must not throw.
+   * Calls `listener` for each call that another process has taken, until the returned function is called. The session of such a call must
+   * end silently. `listener` must not throw.
    */
   onTaken(listener: (call: CallKey) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Claims no new calls, until it is called with false; they go to a live peer. */
+  /** Stops claiming new calls, or starts again when `isDraining` is false. A draining process leaves new calls to live peers. */
   drain(isDraining = true): void {
     this.#options.instances.drain(isDraining);
   }
@@ -147,7 +146,7 @@ export class CallHomes implements Snapshots {
   save(call: CallKey, snapshot: object): void {
     const id = callId(call);
     const home = this.#homes.get(id);
-    // The call was taken between the lookup and the session.
+    // Another process took the call after the lookup and before the session began.
     if (home === undefined && !this.#isClosed) {
       queueMicrotask(() => {
         if (!this.#homes.has(id)) this.#notifyTaken(call);
@@ -180,7 +179,7 @@ export class CallHomes implements Snapshots {
     this.#writes.want(home);
   }
 
-  /** Finishes waiting writes in bounded time. Does not release calls. */
+  /** Waits for pending writes in bounded time. Does not release calls. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -192,7 +191,7 @@ export class CallHomes implements Snapshots {
     this.#listeners.clear();
   }
 
-  /** Releases calls without a session, because their turn was refused, cancelled or a hang-up. */
+  /** Releases calls without a session: their turn was refused or cancelled, or was only a hang-up. */
   #sweep(): void {
     const { clock, isInUse, sweepMs } = this.#options;
     const heardBeforeMs = clock.nowMs() - sweepMs;
@@ -202,18 +201,18 @@ export class CallHomes implements Snapshots {
   #atHome(home: Home, { opensWith }: Asked): Located {
     home.heardAtMs = this.#options.clock.nowMs();
     const { located } = home;
-    // The conversation restarts (G-28): the old snapshot is not restored.
+    // The conversation restarts (G-28): do not restore the old snapshot.
     if (opensWith === 'start') home.located = HERE;
     return located;
   }
 
-  /** Whether ownership must be confirmed after a stall; not possible without the directory. */
+  /** Whether this process has stalled and must confirm its ownership, which is only possible with the directory. */
   #isInDoubt({ epoch }: Home): boolean {
     const { instances } = this.#options;
     return epoch !== undefined && instances.mayBeTakenForDead && !instances.isAway;
   }
 
-  /** Shares a running search with requests that need no more than it does; others search after it. */
+  /** Shares the result of a running search with requests that need no more than that search. Other requests search after it. */
   async #share(asking: Asking, call: CallKey, asked: Asked): Promise<Located> {
     if (asking.need < needOf(asked) || asked.forwarded?.isTaking === false) {
       await asking.found.catch(() => undefined);
@@ -243,7 +242,7 @@ export class CallHomes implements Snapshots {
     return found;
   }
 
-  /** Whether a leaving or doubtful call still lives here. */
+  /** Whether a call that is leaving or in doubt still lives here. */
   async #isStillHome(home: Home, epoch = home.epoch): Promise<boolean> {
     if (home.leaving === undefined) {
       const isTaken = epoch !== undefined && (await this.#search.isTaken(home.call, epoch).catch(() => false));
@@ -255,7 +254,7 @@ export class CallHomes implements Snapshots {
     return !home.isGone;
   }
 
-  /** The release failed or may have failed: registers the call again. */
+  /** Takes back a call whose release failed or may have failed: registers it again. */
   #comeBack(home: Home): void {
     home.located = restoredOf(home.text, home.epoch);
     home.leaving = undefined;
@@ -276,7 +275,7 @@ export class CallHomes implements Snapshots {
     return home;
   }
 
-  /** @returns false for a too large snapshot: the previous one stays. */
+  /** @returns false when the snapshot is too large; the previous one stays. */
   #keep(home: Home, snapshot: object): boolean {
     const { instances, maxSnapshotBytes: limitBytes, log } = this.#options;
     const text = textOf(snapshot, instances.self.version);
@@ -297,7 +296,7 @@ export class CallHomes implements Snapshots {
     if (home?.epoch !== undefined && home.epoch < epoch) this.#lose(home);
   }
 
-  /** Another process has taken the call. */
+  /** Ends the home of a call that another process has taken. */
   #lose(home: Home): void {
     if (home.isGone) return;
     this.#drop(home);
@@ -319,7 +318,7 @@ export class CallHomes implements Snapshots {
   }
 }
 
-/** What a search may change: take, restart or create a call, or only find it. */
+/** How much a search may change: 0 only finds the call, 1 may create it, 2 restart it, 3 take it from any owner. */
 function needOf({ opensWith, isTied }: Asked): number {
   if (isTied === true) return 3;
   return opensWith === 'start' ? 2 : opensWith === 'end' ? 0 : 1;

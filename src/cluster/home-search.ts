@@ -1,5 +1,5 @@
-// Finds the home of a call that does not live here: asks the directory, checks whether the owner is alive, and asks
-// the peers when the directory does not know. Caches no calls.
+// Finds the home of a call that does not live here: asks the directory, checks whether the owner is alive, and asks all peers when the
+// directory does not know the call. Caches no homes.
 import { createHash } from 'node:crypto';
 import { waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
@@ -11,9 +11,9 @@ import type { ReadInstance } from './instance-table.ts';
 import type { Instances } from './instances.ts';
 import type { Asked, ForwardLoss, Located, Peer } from '../dialog/home.ts';
 
-/** Longest wait for the directory, or for a peer whose counter stands still, ms. */
+/** Longest wait for the directory, or for a peer whose counter has stopped, ms. */
 export const ASK_LIMIT_MS = 250;
-/** Longer limit for asking all peers, as a factor: without an answer the caller is transferred. */
+/** Factor on {@link ASK_LIMIT_MS} for asking all peers: longer, because without an answer the caller is transferred. */
 const PEERS_PATIENCE = 4;
 /** Most remembered silent instances. */
 const MAX_SILENT = 1000;
@@ -25,10 +25,10 @@ export interface HomeSearchOptions {
   readonly clock: Clock;
 }
 
-/** Why a known home is doubted after a forwarded turn came back. */
+/** Why the known home of a call is in doubt: a forwarded turn came back from it. */
 export interface Doubt {
   readonly id: string;
-  /** The epoch of the peer's ownership; undefined when a probe found it. */
+  /** The epoch of the peer's ownership; undefined when a probe found the peer. */
   readonly epoch: number | undefined;
   readonly why: ForwardLoss;
 }
@@ -36,7 +36,7 @@ export interface Doubt {
 /** The result of a search. */
 export type HomeFound =
   | { readonly kind: 'mine'; readonly epoch: number; readonly text: string | undefined }
-  /** Here, unregistered because the directory is unavailable. */
+  /** The call lives here, unregistered because the directory is unavailable. */
   | { readonly kind: 'unregistered' }
   | { readonly kind: 'theirs'; readonly home: Peer; readonly epoch: number | undefined }
   /** Nobody has the call; the given peer should take it. */
@@ -50,7 +50,7 @@ type Theirs = Extract<Claim, { readonly kind: 'theirs' }>;
 /** One per process. */
 export class HomeSearch {
   readonly #options: HomeSearchOptions;
-  /** Counters of instances that did not answer a probe. */
+  /** Instances that did not answer a probe, each with its counter at that time. */
   readonly #silent = new Map<string, number>();
 
   constructor(options: HomeSearchOptions) {
@@ -58,9 +58,9 @@ export class HomeSearch {
   }
 
   /**
-   * @param doubt - why the known home is doubted.
-   * @throws AppError `store_unavailable` when the home cannot be determined, `state_unreadable` for a snapshot that
-   * cannot be restored here.
+   * @param doubt - set when the known home is in doubt.
+   * @throws AppError `store_unavailable` when the home cannot be determined, `state_unreadable` for a snapshot that cannot be restored
+   * here.
    */
   async find(call: CallKey, asked: Asked, doubt: Doubt | undefined): Promise<HomeFound> {
     const { instances } = this.#options;
@@ -86,19 +86,19 @@ export class HomeSearch {
   }
 
   /**
-   * On a draining instance: a call that nobody has goes to a peer. @returns undefined when this instance should claim
-   * it.
+   * Searches on a draining instance, where a call without an owner goes to a peer. @returns undefined when this instance should claim the
+   * call.
    */
   async #findDraining(call: CallKey, asked: Asked, doubt: Doubt | undefined): Promise<HomeFound | undefined> {
     const { directory, instances } = this.#options;
-    // One hop: a forwarded turn is not forwarded again.
+    // A forwarded turn is not forwarded again.
     if (asked.forwarded !== undefined) return { kind: 'nobody' };
     const found = await this.#bounded(directory.find(call)).catch(() => undefined);
     if (found?.kind === 'ended' && asked.opensWith !== 'start') return { kind: 'ended' };
     if (found?.kind === 'theirs') {
-      // The answer of an earlier claim was lost.
+      // This instance already owns the call: the answer to its earlier claim was lost.
       if (found.owner === instances.self.id) return undefined;
-      // A peer without this doubt would not take the call.
+      // Only this instance has the doubt; a peer without it would not take the call.
       const home = await this.#aliveHome(call, found, doubt);
       return home === undefined ? undefined : { kind: 'theirs', home, epoch: found.epoch };
     }
@@ -123,7 +123,7 @@ export class HomeSearch {
     }
   }
 
-  /** The directory does not know the call; it may have lost it. */
+  /** The directory does not know the call, perhaps because it has lost its data: asks the peers. */
   async #unknown(call: CallKey, asked: Asked, doubt: Doubt | undefined): Promise<HomeFound> {
     const home = await this.#probeAll(call, doubt);
     if (home !== undefined) return { kind: 'theirs', home, epoch: undefined };
@@ -131,7 +131,7 @@ export class HomeSearch {
     return this.#concluded(call, asked, doubt, await this.#claim(call, { mayCreate: true }));
   }
 
-  /** The directory is unavailable: new calls begin unregistered, others are searched at their last known home. */
+  /** The directory is unavailable: new calls begin here unregistered; for others, all peers are asked. */
   async #findAway(call: CallKey, asked: Asked, error: AppError): Promise<HomeFound> {
     if (asked.opensWith === 'start' || asked.isTied === true) return { kind: 'unregistered' };
     const home = await this.#probeAll(call, undefined);
@@ -145,7 +145,7 @@ export class HomeSearch {
     const { epoch, snapshot: text, takenFrom } = claim;
     for (const before of takenFrom ?? []) instances.notify(before, { call, epoch });
     if (text === undefined || formOf(text) <= instances.self.version) return { kind: 'mine', epoch, text };
-    // Released again, for an instance of the newer version that wrote it.
+    // Releases the call again, for an instance with the newer version that wrote the snapshot.
     const given = { owner: instances.self.id, epoch, seq: 1, heardAtMs: this.#options.clock.nowMs(), isRelease: true };
     await this.#bounded(directory.save(call, given));
     const found = this.#toTake(call, doubt, formOf(text));
@@ -156,8 +156,8 @@ export class HomeSearch {
   }
 
   /**
-   * The peer that should take a call, the same for all turns of the call. Peers that cannot read the snapshot's
-   * format are excluded unless this instance can.
+   * Selects the peer that should take a call, the same one for all turns of the call. Excludes peers that cannot read the snapshot's
+   * format, unless none can and this instance can.
    */
   #toTake(call: CallKey, doubt: Doubt | undefined, form: number): HomeFound | undefined {
     const { instances } = this.#options;
@@ -169,15 +169,12 @@ export class HomeSearch {
     return home === undefined ? undefined : { kind: 'to_take', home };
   }
 
-  /**
-   * @returns undefined when the owner is dead or no longer has the call. @throws AppError `store_unavailable` when
-   * that is unknown.
-   */
+  /** @returns undefined when the owner is dead or no longer has the call. @throws AppError `store_unavailable` when that is unknown. */
   async #aliveHome(call: CallKey, { owner, epoch }: Theirs, doubt: Doubt | undefined): Promise<Peer | undefined> {
     const { instances } = this.#options;
     const isDoubted = doubt?.id === owner;
     if (isDoubted && (doubt.why === 'refused' || (doubt.why === 'not_mine' && doubt.epoch === epoch))) return undefined;
-    // A new process may not be in the last reading.
+    // A process that has just started may be missing in the last reading.
     const isRead = isDoubted || instances.lifeOf(owner) !== 'alive' ? await this.#isRead() : true;
     const life = instances.lifeOf(owner);
     const home = instances.get(owner);
@@ -192,7 +189,7 @@ export class HomeSearch {
     return beat.kind === 'value' && beat.value;
   }
 
-  /** Whether a dead instance of the table is really silent: it may only be cut off from the table. */
+  /** Whether an instance that counts as dead does not answer either: it may only be cut off from the table. */
   async #isSilent(call: CallKey, { counter, ...home }: ReadInstance): Promise<boolean> {
     if (home.address === '' || this.#silent.get(home.id) === counter) return true;
     const answer = await this.#probe(home, callId(call), ASK_LIMIT_MS);
@@ -231,7 +228,7 @@ export class HomeSearch {
   }
 }
 
-/** The location of a found home. A forwarded turn is not forwarded again. */
+/** Converts the result of a search to a location. A forwarded turn is not forwarded again. */
 export function located(found: Exclude<HomeFound, { readonly kind: 'mine' | 'unregistered' }>, { forwarded }: Asked): Located {
   if (found.kind === 'ended') return found;
   if (found.kind === 'nobody' || forwarded !== undefined) return { kind: 'not_mine' };
@@ -239,8 +236,8 @@ export function located(found: Exclude<HomeFound, { readonly kind: 'mine' | 'unr
 }
 
 /**
- * The answer of a process that has closed its homes while its peer port is open. @throws AppError `store_unavailable`
- * for its own turns.
+ * The answer of a process that has closed its homes while its peer port is still open. @throws AppError `store_unavailable` for a turn that
+ * was not forwarded.
  */
 export function closedTo({ forwarded }: Asked): { readonly kind: 'nobody' } {
   if (forwarded === undefined) throw new AppError('store_unavailable', 'this process takes no more calls');

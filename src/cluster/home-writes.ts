@@ -1,5 +1,5 @@
-// Saves the changed calls of this home: the newest snapshot of each, one write at a time per call, several calls at
-// once. Failed writes wait for the next answered beat. Knows no turns.
+// Saves the changed calls of this process: of each call the newest snapshot, one write at a time, and several calls concurrently. Failed
+// writes wait until the next beat is answered. Knows no turns.
 import type { Logger } from '../base/log.ts';
 import { toAppError } from '../base/errors.ts';
 import type { CallDirectory } from './call-directory.ts';
@@ -9,16 +9,16 @@ import type { Beat, Instances } from './instances.ts';
 /** Most concurrent writes. */
 const MAX_WRITES = 64;
 
-/** Number of beats with which all calls are saved again after the directory has lost them. */
+/** Number of beats on which all calls are saved again after the directory has lost its data. */
 const REWRITES = 3;
 
 export interface HomeWritesOptions {
   readonly directory: CallDirectory;
   readonly instances: Pick<Instances, 'self' | 'notify'>;
   readonly log: Logger;
-  /** The call has another owner. */
+  /** Called when another owner has the call. */
   readonly onFenced: (home: Home) => void;
-  /** A released call was saved. */
+  /** Called when a release was saved. */
   readonly onLeft: (home: Home) => void;
 }
 
@@ -29,16 +29,16 @@ export class HomeWrites {
   readonly #options: HomeWritesOptions;
   readonly #wanted = new Map<Home, Want>();
   readonly #writing = new Map<Home, Promise<void>>();
-  /** Failed writes that wait for `retry`. */
+  /** Calls whose failed writes wait for `retry`. */
   readonly #failed = new Set<Home>();
-  /** Remaining beats with which all calls are saved again. */
+  /** Remaining beats on which all calls are saved again. */
   #rewrites = 0;
 
   constructor(options: HomeWritesOptions) {
     this.#options = options;
   }
 
-  /** Queues a write of the call's state at the time of the write. */
+  /** Queues a write. It saves the state that the call has when the write begins. */
   want(home: Home, want: Want = 'write'): void {
     if (home.isGone) return;
     if (this.#wanted.get(home) !== 'write') this.#wanted.set(home, want);
@@ -46,18 +46,18 @@ export class HomeWrites {
     this.#begin(home);
   }
 
-  /** Cancels the writes of a call. */
+  /** Cancels the waiting writes of a call. */
   drop(home: Home): void {
     this.#wanted.delete(home);
     this.#failed.delete(home);
   }
 
-  /** A beat was answered: repeats the necessary writes. */
+  /** Called after an answered beat: repeats the necessary writes. */
   answered({ isNew, wasAway }: Beat, homes: Iterable<Home>): void {
-    // A lost table means a lost directory. Other processes save their calls within a beat, and their notifications
-    // are lost as well: with one more write, a call of another owner is fenced.
+    // When the table of instances was lost, so was the directory with its notifications. The other processes save their calls within a
+    // beat; one more write then fences a call that has another owner.
     if (isNew) this.#rewrites = REWRITES;
-    // Fences calls that were taken without a notification.
+    // One more write fences calls that other processes took without notifying this one.
     else if (wasAway) this.#rewrites = Math.max(this.#rewrites, 1);
     if (this.#rewrites > 0) for (const home of homes) this.want(home);
     this.#rewrites = Math.max(0, this.#rewrites - 1);
@@ -77,7 +77,7 @@ export class HomeWrites {
     }
   }
 
-  /** Resolves when no write is running; failed ones still wait. */
+  /** Resolves when no write is running; failed writes may still wait. */
   async idle(): Promise<void> {
     while (this.#writing.size > 0) await Promise.all(this.#writing.values());
   }
@@ -130,7 +130,7 @@ export class HomeWrites {
     const { epoch, takenFrom } = registered;
     home.epoch = epoch;
     for (const before of takenFrom ?? []) instances.notify(before, { call, epoch });
-    // The epoch of the release is known only now.
+    // The epoch is known only now, so the release or end can only be saved now.
     if (leaving !== undefined) this.#wanted.set(home, 'write');
   }
 
@@ -153,7 +153,7 @@ export class HomeWrites {
     if (result.kind === 'saved') for (const before of result.takenFrom ?? []) instances.notify(before, { call, epoch });
     if (!isRelease) {
       if (result.kind === 'fenced') onFenced(home);
-      // A release whose answer was lost is fenced by its own write; the call may also come back.
+      // `fenced` counts as left, too: when the answer to a release was lost, its repetition is fenced. The call may also have come back.
     } else if (home.leaving === 'release') onLeft(home);
   }
 }

@@ -8,31 +8,30 @@ import { HERE, type LocatedHere } from '../dialog/home.ts';
 export interface Home {
   readonly call: CallKey;
   readonly id: string;
-  /** Undefined: the call began while the directory was unavailable and is not registered yet. */
+  /** Undefined: the call began while the directory was unavailable, and is not registered yet. */
   epoch: number | undefined;
-  /** Number of the last started save. */
+  /** Number of the save that was started last. */
   seq: number;
   /** The newest snapshot as text; undefined before the first one. */
   text: string | undefined;
   /** When the caller was last heard, Unix time in ms. */
   heardAtMs: number;
-  /** The result of `locate` for its turns. */
+  /** The result of `locate` for the turns of this call. */
   located: LocatedHere;
-  /** The call leaves with its next save: released, or ended. */
+  /** Set when the call leaves with its next save: `release`, or `forget` after its end. */
   leaving: 'release' | 'forget' | undefined;
-  /** The call no longer lives here. */
+  /** True when the call no longer lives here. */
   isGone: boolean;
 }
 
-/** A new home without saves. @throws AppError `state_unreadable`. */
+/** A new home that has saved nothing yet. @throws AppError `state_unreadable` for an unreadable snapshot. */
 export function newHome(of: Pick<Home, 'call' | 'id' | 'epoch' | 'text' | 'heardAtMs'>): Home {
   return { ...of, seq: 0, located: restoredOf(of.text, of.epoch), leaving: undefined, isGone: false };
 }
 
 /**
- * The location with the snapshot that another home, or this one, has left.
- *
- * @throws AppError `state_unreadable`.
+ * The location of a call here, with the snapshot to restore.
+ * | @throws AppError `state_unreadable` for an unreadable snapshot.
  */
 export function restoredOf(text: string | undefined, epoch: number | undefined): LocatedHere {
   if (text === undefined) return HERE;
@@ -54,6 +53,6 @@ function snapshotOf(text: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('state_unreadable', 'the directory contains an invalid snapshot');
   }
-  // Parsed JSON, and checked to be an object.
+  // Parsed JSON that was checked to be an object.
   return deepFreeze(value as JsonValue) as JsonObject;
 }

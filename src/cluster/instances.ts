@@ -1,5 +1,5 @@
-// Tracks which processes are alive: each increases a counter in a shared table; one whose counter stands still over
-// three readings is dead. Compares no clocks. Knows only the calls in its inbox.
+// Tracks which processes are alive. Each process increases its counter in a shared table; a process whose counter is unchanged in three
+// readings is dead. Compares no clocks. Knows only the calls in its inbox.
 import { waitAtMost } from '../base/abort.ts';
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
@@ -9,20 +9,20 @@ import type { Peer } from '../dialog/home.ts';
 
 /** Time between two beats, ms. */
 export const BEAT_MS = 750;
-/** Readings in a row with the same counter after which an instance is dead. */
+/** Consecutive readings with the same counter after which an instance is dead. */
 const STILL_READINGS = 3;
-/** Unanswered beats after which others may count this process as dead. */
+/** Number of beat intervals without an answered beat after which other instances may consider this process dead. */
 const GAP_BEATS = 2;
-/** Readings after which a dead instance is removed from the table: one minute. */
+/** Consecutive readings with the same counter after which a dead instance is removed from the table: one minute. */
 const FORGOTTEN_READINGS = 80;
-/** Most waiting notifications; an owner also learns of a takeover with its next save. */
+/** Most notifications that wait to be written; the oldest is dropped. An owner also learns of a takeover with its next save. */
 const MAX_UNNOTIFIED = 1000;
 
 export interface InstancesOptions {
   readonly table: InstanceTable;
   /** The entry of this process; its id is new for each start. */
   readonly self: Omit<InstanceEntry, 'isDraining' | 'use'>;
-  /** What each beat says of the organizations here. Default: nothing. */
+  /** What each organization uses here, reported with each beat. Default: nothing. */
   readonly use?: () => NonNullable<InstanceEntry['use']>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,45 +30,45 @@ export interface InstancesOptions {
 
 /** An answered beat. */
 export interface Beat {
-  /** The previous beat was unanswered or long ago. */
+  /** True when the previous beat was unanswered or long ago. */
   readonly wasAway: boolean;
-  /** This process was not in the table. */
+  /** True when this process was not in the table. */
   readonly isNew: boolean;
 }
 
-/** Listener to the readings. Must not throw. */
+/** Listener for beats and their results. Must not throw. */
 export interface InstancesListener {
-  /** Other processes have taken calls of this one. */
+  /** Called when other processes have taken calls of this one. */
   onTakenCalls?(taken: readonly TakenCall[]): void;
   onBeat?(beat: Beat): void;
-  /** An instance is dead. */
+  /** Called when an instance is found dead. */
   onDead?(peer: Peer): void;
 }
 
-/** `unknown`: too few readings. */
+/** `unknown`: there have been too few readings. */
 export type Life = 'alive' | 'dead' | 'unknown';
 
 interface Seen {
   entry: ReadInstance;
-  /** Readings in a row with the same counter. */
+  /** Consecutive readings with the same counter. */
   stillReadings: number;
 }
 
-/** The other instances. The creator starts and closes it. */
+/** The other instances. The creator starts and closes this object. */
 export class Instances {
   readonly #options: InstancesOptions;
   readonly #seen = new Map<string, Seen>();
   readonly #listeners = new Set<InstancesListener>();
-  /** Notifications not written yet, by id and call. */
+  /** Notifications that are not written yet, by instance id and call. */
   readonly #unnotified = new Map<string, { readonly id: string; readonly taken: TakenCall }>();
-  /** The inbox of the last answered beat. */
+  /** The inbox that the last answered beat returned. */
   #heard: readonly TakenCall[] = [];
   #counter = 0;
   #isDraining = false;
   #isAway = false;
-  /** Readings since the table was created. */
+  /** Regular readings since this process was last new in the table. */
   #readings = 0;
-  /** Start of the last answered beat, ms. */
+  /** Start of the last answered beat, monotonic ms. */
   #beatAtMs: number;
   #beating: Promise<boolean> | undefined;
   #cancelTimer: CancelTimer | undefined;
@@ -105,38 +105,38 @@ export class Instances {
   }
 
   /**
-   * Whether others may count this process as dead, because two beats were unanswered. Ends with the next answered
-   * beat, which brings the taken calls.
+   * Whether others may consider this process dead, because two beats were unanswered. Ends with the next answered beat, which also brings
+   * the notifications of taken calls.
    */
   get mayBeTakenForDead(): boolean {
     return this.#options.clock.monotonicMs() - this.#beatAtMs > GAP_BEATS * BEAT_MS;
   }
 
-  /** The other instances that are alive and reachable, draining ones included. */
+  /** The other instances that are alive and reachable, including draining ones. */
   get peers(): readonly InstanceEntry[] {
     return [...this.#seen.values()].filter((seen) => !isStill(seen) && seen.entry.address !== '').map(({ entry }) => entry);
   }
 
-  /** Another instance of the table, dead or alive. */
+  /** The entry of another instance in the table, dead or alive. */
   get(id: string): ReadInstance | undefined {
     return this.#seen.get(id)?.entry;
   }
 
-  /** The state of an instance. One that is not in the table has left or was removed, unless the table is new. */
+  /** The state of an instance. An instance that is not in the table is dead, unless this process has made too few readings. */
   lifeOf(id: string): Life {
     const seen = this.#seen.get(id);
     if (seen !== undefined) return isStill(seen) ? 'dead' : 'alive';
     return this.#readings >= STILL_READINGS ? 'dead' : 'unknown';
   }
 
-  /** Marks this process as draining, or as draining no more. */
+  /** Marks this process as draining, or removes the mark. */
   drain(isDraining = true): void {
     if (this.#isDraining === isDraining) return;
     this.#isDraining = isDraining;
     void this.beat();
   }
 
-  /** Notifies an instance that one of its calls was taken; repeated with each beat until it is written. */
+  /** Notifies an instance that one of its calls was taken. Repeated with each beat until the notification is written. */
   notify(id: string, taken: TakenCall): void {
     this.#unnotified.set(JSON.stringify([id, taken.call]), { id, taken });
     const [oldest] = this.#unnotified.keys();
@@ -144,10 +144,7 @@ export class Instances {
     void this.#notifyAll();
   }
 
-  /**
-   * An extra beat, shared by concurrent callers. It does not count as a reading, so it finds nobody dead. Never
-   * rejects.
-   */
+  /** Makes an extra beat, shared by concurrent callers. It does not count as a reading, so it finds no instance dead. Never rejects. */
   beat(): Promise<boolean> {
     return this.#beating === undefined ? this.#beat(false) : this.#beating.then(() => this.#beat(false));
   }
@@ -161,7 +158,7 @@ export class Instances {
     return this.#beating;
   }
 
-  /** Stops the beats and leaves the table. Never rejects. */
+  /** Stops the beats and removes this process from the table. Never rejects. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -178,19 +175,19 @@ export class Instances {
     this.#counter += 1;
     try {
       const beat = table.beat({ ...self, use: use(), counter: this.#counter, isDraining: this.#isDraining }, this.#heard);
-      // Limited, so that the outage is known before this process must doubt its ownership.
+      // Limited to one interval, so that an outage is noticed before this process must doubt its ownership.
       const reading = await waitAtMost(beat, BEAT_MS, clock);
       if (this.#isClosed) return false;
       if (reading.kind !== 'value') throw new AppError('store_unavailable', 'the table of instances did not answer in time');
       this.#read(reading.value, beatAtMs, isRegular);
       return true;
     } catch (thrown) {
-      // The process itself may have been stalled.
+      // This process itself may have stalled, so the table need not be unavailable.
       if (this.mayBeTakenForDead && clock.monotonicMs() - beatAtMs > GAP_BEATS * BEAT_MS) return false;
       const error = toAppError(thrown, 'store_unavailable');
       if (!this.#isAway) log.warn({ err: error }, 'the table of instances does not answer; no instance is declared dead');
       this.#isAway = true;
-      // After our own outage, a still counter proves nothing: other instances may recover later.
+      // After an outage of the table, an unchanged counter proves nothing: other instances may recover later than this one.
       for (const seen of this.#seen.values()) if (!isStill(seen)) seen.stillReadings = -STILL_READINGS;
       return false;
     }
@@ -212,14 +209,14 @@ export class Instances {
     void this.#notifyAll();
   }
 
-  /** @returns the instances found dead by this reading. */
+  /** @returns the instances that this reading finds dead. */
   #findDead(instances: readonly ReadInstance[], isRegular: boolean): readonly Peer[] {
     const { table, self } = this.#options;
     const others = instances.filter(({ id }) => id !== self.id);
     const present = new Set(others.map(({ id }) => id));
     const dead: Peer[] = [];
     for (const [id, { entry }] of this.#seen) {
-      // An instance absent from an established table has left.
+      // An instance that is missing in an established table has left.
       if (present.has(id) || this.#readings < STILL_READINGS) continue;
       this.#seen.delete(id);
       dead.push(entry);

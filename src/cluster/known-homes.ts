@@ -1,22 +1,22 @@
-// Caches the homes of calls that live elsewhere, with doubts from forwarded turns that came back. Makes no requests.
+// Caches the homes of calls that live elsewhere, and doubts about them after forwarded turns came back. Makes no requests.
 import type { Clock } from '../base/clock.ts';
 import type { ForwardLoss, Peer } from '../dialog/home.ts';
 import type { Doubt } from './home-search.ts';
 
-/** Lifetime of a doubt, ms: later the peer may be back. */
+/** How long a doubt lasts, ms: later the peer may be back. */
 const DOUBT_MS = 1000;
 /** Most cached calls. */
 const MAX_KNOWN = 10_000;
 
 interface KnownHome {
   readonly home: Peer;
-  /** Undefined: found by a probe. */
+  /** Undefined: a probe found this home. */
   readonly epoch: number | undefined;
-  /** Set when a forwarded turn came back. */
+  /** Set when a forwarded turn came back from this home. */
   readonly lost?: { readonly why: ForwardLoss; readonly atMs: number };
 }
 
-/** By call id. */
+/** The known homes by call id. */
 export class KnownHomes {
   readonly #clock: Clock;
   readonly #known = new Map<string, KnownHome>();
@@ -25,7 +25,7 @@ export class KnownHomes {
     this.#clock = clock;
   }
 
-  /** Undefined: unknown or doubted. */
+  /** @returns the home of a call; undefined when it is unknown or in doubt. */
   get(id: string): KnownHome | undefined {
     const known = this.#known.get(id);
     return known?.lost === undefined ? known : undefined;
@@ -38,15 +38,15 @@ export class KnownHomes {
     if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
 
-  /** A forwarded turn came back from a home. */
+  /** Notes that a forwarded turn came back from a home. */
   lost(id: string, home: Peer, why: ForwardLoss): void {
     const known = this.#known.get(id);
-    // Another turn has found a newer home.
+    // Another turn has found a newer home meanwhile.
     if (known !== undefined && known.home.id !== home.id) return;
     this.remember(id, { home, epoch: known?.epoch, lost: { why, atMs: this.#clock.monotonicMs() } });
   }
 
-  /** Removes the home of a call. @returns its doubt, for one search. */
+  /** Removes the home of a call. @returns the doubt about that home, for one search. */
   forget(id: string): Doubt | undefined {
     const known = this.#known.get(id);
     this.#known.delete(id);

@@ -1,5 +1,5 @@
-// The call directory on a shared Redis server: one hash per call, changed by atomic scripts in one round trip.
-// Snapshots are sealed and open only for their call. Knows no connections.
+// The call directory on a shared Redis server: one hash per call, changed by atomic scripts in one round trip. Snapshots are sealed for
+// their call. Knows no connections.
 import { createHash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
@@ -25,16 +25,16 @@ export interface RedisCommands {
   run(script: Script, key: string, args: readonly string[]): Promise<unknown>;
 }
 
-/** Encrypts data for the server. */
+/** Encrypts texts for the server. */
 export interface Sealing {
-  /** @param owner - the owner of the text; it opens only for the same owner. */
+  /** @param owner - what the text belongs to; it opens only for the same owner. */
   close(text: string, owner: string): string;
-  /** @throws AppError for another key, another owner, or modified data. */
+  /** @throws AppError when the text was sealed with another key or for another owner, or was modified. */
   open(sealed: string, owner: string): string;
 }
 
 export interface RedisDirectoryOptions {
-  /** Closed by the caller. */
+  /** The caller closes the connection. */
   readonly connection: RedisCommands;
   readonly seal: Sealing;
   /** Prefix of all keys. */
@@ -125,7 +125,7 @@ export class RedisDirectory implements CallDirectory {
     }
   }
 
-  /** Hashed, because key names are visible in every Redis tool. */
+  /** Hashed, because every Redis tool shows key names. */
   #keyOf(call: CallKey): string {
     return homeKey(this.#options.keyPrefix, createHash('sha256').update(callId(call)).digest('base64url'));
   }
@@ -139,7 +139,7 @@ function listOf(reply: unknown): readonly unknown[] {
   return Array.isArray(reply) ? reply : [];
 }
 
-/** Without the current owner, which is not notified. */
+/** The earlier owners that must be notified, without the current owner. */
 function fromOf(ids: unknown, owner: string): { readonly takenFrom?: readonly string[] } {
   const takenFrom = textOf(ids)
     .split(' ')

@@ -1,5 +1,5 @@
-// The table of instances on a Redis server: one hash for all, one set per inbox. Entries are sealed, so that only
-// processes with the store key can join. Knows no connections.
+// The table of instances on a Redis server: one hash for all instances, one set per inbox. Entries are sealed, so that only processes with
+// the store key can join. Knows no connections.
 import type { Logger } from '../base/log.ts';
 import { parseJson } from '../base/json.ts';
 import type { InstanceEntry, InstanceTable, ReadInstance, Reading, TakenCall } from './instance-table.ts';
@@ -7,14 +7,14 @@ import type { RedisCommands, Sealing } from './redis-directory.ts';
 import { BEAT, READ_INBOX, REMOVE, NOTIFY } from './redis-scripts.ts';
 import { inboxKey, instancesKey } from './redis-use.ts';
 
-/** Expiry of the table without any beat, ms. */
+/** Time without any beat after which the table expires, ms. */
 const TABLE_TTL_MS = 86_400_000;
-/** Expiry of an unread inbox, ms. */
+/** Time without a new notification after which an inbox expires, ms. */
 const INBOX_TTL_MS = 600_000;
 /** Owner name of sealed entries. */
 const SEALED_FOR = 'instance';
 export interface RedisInstancesOptions {
-  /** Closed by the caller. */
+  /** The caller closes the connection. */
   readonly connection: Pick<RedisCommands, 'run'>;
   readonly seal: Sealing;
   /** Prefix of all keys. */
@@ -26,7 +26,7 @@ export interface RedisInstancesOptions {
 export class RedisInstances implements InstanceTable {
   readonly #options: RedisInstancesOptions;
   readonly #key: string;
-  /** Whether an unreadable entry was logged. */
+  /** Whether an unreadable entry has been logged. */
   #isLogged = false;
 
   constructor(options: RedisInstancesOptions) {
@@ -36,7 +36,7 @@ export class RedisInstances implements InstanceTable {
 
   async beat({ counter, ...entry }: ReadInstance, heard: readonly TakenCall[]): Promise<Reading> {
     const { connection, seal } = this.#options;
-    // Sealed with each beat, because the key may have changed.
+    // Sealed anew for each beat, because the key may have changed.
     const text = `${String(counter)} ${seal.close(JSON.stringify(entry), SEALED_FOR)}`;
     const [table, inbox] = await Promise.all([
       connection.run(BEAT, this.#key, [entry.id, text, String(TABLE_TTL_MS)]),
@@ -62,7 +62,7 @@ export class RedisInstances implements InstanceTable {
     return inboxKey(this.#options.keyPrefix, id);
   }
 
-  /** @param fields - ids and texts alternately. */
+  /** @param fields - ids and texts, alternating. */
   #read(fields: readonly unknown[]): readonly ReadInstance[] {
     const words = fields.map(String);
     const instances: ReadInstance[] = [];
@@ -74,11 +74,11 @@ export class RedisInstances implements InstanceTable {
     return instances;
   }
 
-  /** An unreadable entry still counts as alive, so that its calls are not taken. */
+  /** An unreadable entry still counts as an instance, so that its calls are not taken while it is alive. */
   #entryOf(id: string, sealed: string): InstanceEntry {
     const { seal, log } = this.#options;
     try {
-      // Trusted: only processes with the key seal entries.
+      // Trusted without validation: only processes with the key can seal entries.
       return { ...(JSON.parse(seal.open(sealed, SEALED_FOR)) as InstanceEntry), id };
     } catch (cause) {
       if (!this.#isLogged) log.warn({ err: cause }, 'an instance of the shared store has another key: no call is forwarded to it');

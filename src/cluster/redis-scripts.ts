@@ -5,7 +5,7 @@
 // call and may not have been notified, separated by spaces; `ended`, set after the end.
 import { createHash } from 'node:crypto';
 
-/** A script; the server knows it by its hash after the first use. */
+/** A Lua script; after the first use the server knows it by its hash. */
 export interface Script {
   readonly source: string;
   readonly sha1: string;
@@ -16,8 +16,7 @@ function script(source: string): Script {
 }
 
 /**
- * An owner that dies before its first save may have notified nobody, so the next one notifies all earlier owners.
- * Keeps ten ids.
+ * An owner that dies before its first save may have notified nobody, so the next owner notifies all earlier ones. Keeps the last ten ids.
  */
 const UNNOTIFIED = `
 local function unnotified(before, owner)
@@ -28,8 +27,8 @@ end
 `;
 
 /**
- * owner, may create, restarts, dead epoch or empty, is forced, heard at, ttl → kind, then: epoch, snapshot, from |
- * owner, epoch.
+ * ARGV owner, may create, begins anew, dead epoch or empty, is forced, heard at, ttl in ms. Returns [mine, epoch, snapshot, from], [theirs,
+ * owner, epoch], [unknown] or [ended].
  */
 export const CLAIM = script(`${UNNOTIFIED}local key, me, may_create, is_anew = KEYS[1], ARGV[1], ARGV[2] == '1', ARGV[3] == '1'
 local dead_epoch, is_forced, heard_at, ttl = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6], ARGV[7]
@@ -52,7 +51,7 @@ redis.call('PEXPIRE', key, ttl)
 return { 'mine', epoch, snapshot or '', from or '' }
 `);
 
-/** owner, epoch, seq, snapshot or empty, heard at, is release, ttl → old | fenced | saved, owner of an older epoch. */
+/** ARGV owner, epoch, seq, snapshot or empty, heard at, is release, ttl. Returns [old], [fenced], or [saved, owner of an older epoch]. */
 export const SAVE = script(`
 local key, me, epoch, seq = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local snapshot, heard_at, is_release, ttl = ARGV[4], ARGV[5], ARGV[6] == '1', ARGV[7]
@@ -67,7 +66,7 @@ redis.call('PEXPIRE', key, ttl)
 return { 'saved', stored and stored < epoch and owner ~= me and owner or '' }
 `);
 
-/** owner, seq, snapshot or nothing, heard at, ttl → fenced | mine, epoch, from. */
+/** ARGV owner, seq, snapshot or empty, heard at, ttl. Returns [fenced] or [mine, epoch, from]. */
 export const REGISTER =
   script(`${UNNOTIFIED}local key, me, seq, snapshot, heard_at, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local call = redis.call('HMGET', key, 'owner', 'epoch', 'heard_at', 'from')
@@ -84,7 +83,7 @@ redis.call('PEXPIRE', key, ttl)
 return { 'mine', epoch, from }
 `);
 
-/** owner, epoch, lifetime of the end mark → 1, or 0 for another owner. */
+/** ARGV owner, epoch, ttl of the end mark. Returns 1, or 0 when another owner has the call. */
 export const FORGET = script(`
 local key, me, epoch, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local call = redis.call('HMGET', key, 'owner', 'epoch')
@@ -95,7 +94,7 @@ redis.call('PEXPIRE', key, ttl)
 return 1
 `);
 
-/** id, text, ttl → is new, then all ids and texts alternately. */
+/** ARGV id, text, ttl. Returns [whether the id is new, [ids and texts, alternating]]. */
 export const BEAT = script(`
 local key, id, text, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local is_new = redis.call('HSET', key, id, text)
@@ -103,7 +102,7 @@ redis.call('PEXPIRE', key, ttl)
 return { is_new, redis.call('HGETALL', key) }
 `);
 
-/** id, counter → 1, or 0 when its counter has changed. */
+/** ARGV id, counter. Returns 1, or 0 when the counter of the entry has changed. */
 export const REMOVE = script(`
 local key, id, counter = KEYS[1], ARGV[1], ARGV[2]
 local text = redis.call('HGET', key, id)
@@ -111,13 +110,13 @@ if not text or string.sub(text, 1, #counter + 1) ~= counter .. ' ' then return 0
 return redis.call('HDEL', key, id)
 `);
 
-/** read notifications → the rest of the inbox. */
+/** ARGV the notifications that were read. Removes them, and returns the rest of the inbox. */
 export const READ_INBOX = script(`
 for _, heard in ipairs(ARGV) do redis.call('SREM', KEYS[1], heard) end
 return redis.call('SMEMBERS', KEYS[1])
 `);
 
-/** notification, ttl → 1. */
+/** ARGV notification, ttl. Returns 1. */
 export const NOTIFY = script(`
 redis.call('SADD', KEYS[1], ARGV[1])
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
