@@ -1,5 +1,5 @@
-// A durable store for a handful of secrets: texts by name, in one sealed file that is replaced as a whole. For tokens and their
-// data; calls live elsewhere. Does not interpret the texts.
+// A durable store for few secrets: texts by name, in one sealed file that every write replaces as a whole. For tokens and their data; calls
+// are stored elsewhere. Does not interpret the texts.
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { check, lock } from 'proper-lockfile';
@@ -13,18 +13,16 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Longest name and longest text, characters. */
 const MAX_KEY_LENGTH = 200;
 const MAX_VALUE_LENGTH = 64 * 1024;
-/** The suffix of the temporary file: 32 bits. Not a date, which people append to copies. */
+/** The suffix of a temporary file: a number of 32 bits, but not a date, which people append to copies. */
 const LEFT_OVER = /^(?!20\d\d(?:0[1-9]|1[0-2])[0-3]\d$)\d{1,10}$/u;
 const MAX_LEFT_OVER = 0xffff_ffff;
-/** The context of the seal: the text of another kind of file does not open here. */
+/** The owner given to the seal: sealed texts of other kinds of files do not open here. */
 const OWNER = 'durable-store';
-/**
- * A lock without renewal for so long, ms, belonged to a killed process. It is renewed five times as often.
- */
+/** Time without renewal after which a lock counts as abandoned by a killed process, ms. A holder renews it five times as often. */
 const LOCK_STALE_MS = 5000;
-/** Attempts to get the lock beside the first, one a second: longer than a lock takes to become stale. */
+/** Further attempts to get the lock, one a second: in total longer than an abandoned lock takes to become stale. */
 const LOCK_TRIES = 8;
-/** The detail `reason` of the error when another process holds the store. */
+/** The detail `reason` of the error that says that another process holds the store. */
 export const HELD = 'held';
 
 const fileSchema = z.strictObject({ version: z.literal(1), entries: z.record(z.string(), z.string()) });
@@ -35,7 +33,7 @@ export interface StoreChange {
   readonly value: string | undefined;
 }
 
-/** @throws RangeError for a name or text that exceeds the limits of every store of secrets. */
+/** @throws RangeError for a name or text that is too long for any store of secrets. */
 export function demandInBounds(changes: readonly StoreChange[]): void {
   for (const { key, value } of changes) {
     if (key === '' || key.length > MAX_KEY_LENGTH) throw new RangeError(`a name has 1 to ${String(MAX_KEY_LENGTH)} characters`);
@@ -49,9 +47,9 @@ export interface DurableStoreOptions {
   /** Absolute. The folder is created when it is missing. */
   readonly file: string;
   readonly seal: Seal;
-  /** Called when another process has taken the store over; nothing is written from then on. */
+  /** Called when another process has taken the store over; from then on nothing is written. */
   readonly onLost?: (error: AppError) => void;
-  /** False: fail at once when another process holds the store. Default true: wait as long as a killed process may seem to hold it. */
+  /** Whether to wait for the lock until that of a killed process has become stale. False: fail at once. Default true. */
   readonly waits?: boolean;
 }
 
@@ -62,17 +60,15 @@ export function isHeldElsewhere(error: unknown): boolean {
 
 /**
  * An open store, held by this process alone. Call `close`.
- *
- * Everything is in memory and on disk. A write resolves when it is on disk; simultaneous writes become
- * one. A failed write rejects, but its texts stay in memory and are written with the next one, because a token
- * that cannot be saved is better than none.
+ * | All texts are in memory and in the file. A write resolves when it is on disk; concurrent writes share one file write. A failed write
+ * rejects, but its texts stay in memory and are written with the next one, because losing a token is worse than keeping it only in memory.
  */
 export class DurableStore {
   readonly #options: DurableStoreOptions;
   readonly #entries: Map<string, string>;
   #release: (() => Promise<void>) | undefined;
   #writing: Promise<void> | undefined;
-  /** The write after the current one. */
+  /** The write that begins after the current one. */
   #next: Promise<void> | undefined;
   #isLost = false;
 
@@ -82,17 +78,16 @@ export class DurableStore {
   }
 
   /**
-   * Opens the store for this process alone; an empty one without a file. Removes the half-written files of killed
-   * processes beside it, which have its name and a number.
-   *
-   * @throws AppError `store_failed` when the file cannot be read, does not open with the keys, or another process holds it.
+   * Opens the store for this process alone; without a file it is empty. Removes the temporary files that killed processes left beside it:
+   * their names are that of the file with a number appended.
+   * | @throws AppError `store_failed` when the file cannot be read or does not open with the keys, or another process holds the store.
    */
   static async open(options: DurableStoreOptions): Promise<DurableStore> {
     const folder = path.dirname(options.file);
     await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
       throw failed('its folder cannot be made', options.file, cause);
     });
-    // Lock before reading: the previous holder may have been writing.
+    // Lock before reading, because the previous holder may have been writing.
     let store: DurableStore | undefined;
     const release = await takeLock(options, () => {
       if (store !== undefined) store.#lose();
@@ -100,7 +95,7 @@ export class DurableStore {
     try {
       store = new DurableStore(options, await readStore(options));
       store.#release = release;
-      // Only after it has opened: a person may need these files to repair a damaged store.
+      // Only after the store has opened: a person may need these files to repair a damaged one.
       await removeLeftOver(options.file);
       return store;
     } catch (error) {
@@ -109,7 +104,7 @@ export class DurableStore {
     }
   }
 
-  /** The text of that name. */
+  /** The text with this name; undefined without one. */
   get(key: string): Promise<string | undefined> {
     return Promise.resolve(this.#entries.get(key));
   }
@@ -130,10 +125,9 @@ export class DurableStore {
   }
 
   /**
-   * Applies all changes or, when the process ends before they are on disk, none. Resolves when they are on disk.
-   *
-   * @throws AppError `store_failed`: they are in memory but not on disk.
-   * @throws RangeError for a name or text that exceeds its limit; nothing is changed then.
+   * Applies all changes; when the process ends before they are on disk, none of them. Resolves when they are on disk.
+   * | @throws AppError `store_failed` when the changes are in memory but not on disk.
+   * @throws RangeError for a name or text that is too long; then nothing is changed.
    */
   async apply(changes: readonly StoreChange[]): Promise<void> {
     demandInBounds(changes);
@@ -144,7 +138,7 @@ export class DurableStore {
     await this.#flush();
   }
 
-  /** Waits for the current write and releases the file. Idempotent; nothing is written afterwards. */
+  /** Waits for the current write and releases the lock. Idempotent; nothing is written afterwards. */
   async close(): Promise<void> {
     await Promise.allSettled([this.#writing, this.#next]);
     const release = this.#release;
@@ -152,7 +146,7 @@ export class DurableStore {
     await release?.();
   }
 
-  /** Writes that come during a write share the next one. */
+  /** Changes that come during a write share the next write. */
   #flush(): Promise<void> {
     if (this.#writing === undefined && this.#next === undefined) return this.#begin();
     this.#next ??= (this.#writing ?? Promise.resolve())
@@ -180,7 +174,7 @@ export class DurableStore {
     const sealed = seal.close(text, OWNER);
     if (sealed.length > MAX_FILE_BYTES) throw failed(`it would be larger than ${String(MAX_FILE_BYTES)} bytes`, file);
     try {
-      // Written beside, synced and renamed: whenever the process ends, the file is the old one or the new one.
+      // Writes a temporary file, syncs and renames it: whenever the process ends, the file has the old or the new content.
       await writeFileAtomic(file, sealed, { mode: 0o600 });
       await syncFolder(path.dirname(file));
     } catch (cause) {
@@ -195,9 +189,8 @@ export class DurableStore {
 }
 
 /**
- * Reads a store that another process may hold. Empty without a file.
- *
- * @throws AppError `store_failed`.
+ * Reads a store that another process may hold. Returns an empty map without a file.
+ * | @throws AppError `store_failed`.
  */
 export async function readStore({ file, seal }: DurableStoreOptions): Promise<ReadonlyMap<string, string>> {
   let sealed: string;
@@ -217,25 +210,24 @@ export async function readStore({ file, seal }: DurableStoreOptions): Promise<Re
   try {
     return new Map(Object.entries(fileSchema.parse(JSON.parse(seal.open(sealed, OWNER))).entries));
   } catch {
-    // No cause: its message could quote the content.
+    // Without a cause, because its message could quote the content.
     throw failed('it does not open: it was sealed with another key, or is damaged', file);
   }
 }
 
-/** Whoever can write it could replace it with an older one, whose tokens and nonces are used up. */
+/** Whoever can write the file could replace it with an older one, whose tokens and nonces are no longer valid. */
 function mayBeWrittenByOthers(mode: number): boolean {
   return (mode & 0o022) !== 0;
 }
 
-/** A group may share the folder, as container volumes do; with the sticky bit, nobody removes another user's files. */
+/** A group may share the folder, as with container volumes. With the sticky bit, only the owner of a file can remove it. */
 function mayBeReplacedByOthers(mode: number): boolean {
   return (mode & 0o002) !== 0 && (mode & 0o1000) === 0;
 }
 
 /**
- * Whether a process holds a store now. Neither locks nor creates anything.
- *
- * @throws AppError `store_failed` when that cannot be determined.
+ * Whether a process holds the store now. Neither locks nor creates anything.
+ * | @throws AppError `store_failed` when that cannot be determined.
  */
 export async function isHeld({ file }: Pick<DurableStoreOptions, 'file'>): Promise<boolean> {
   try {
@@ -255,7 +247,7 @@ async function takeLock({ file, waits = true }: DurableStoreOptions, onLost: () 
       retries: { retries: waits ? LOCK_TRIES : 0, factor: 1, minTimeout: 1000, maxTimeout: 1000 },
       onCompromised: onLost,
     });
-    // A lost lock cannot be released, and its loss has been reported.
+    // A lost lock cannot be released; its loss has been reported already.
     return () => release().catch(() => undefined);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ELOCKED') {
@@ -268,7 +260,7 @@ async function takeLock({ file, waits = true }: DurableStoreOptions, onLost: () 
   }
 }
 
-/** Removes the temporary files of killed processes. Only under the lock: nobody is writing. */
+/** Removes the temporary files of killed processes. Only under the lock, because then nobody is writing. */
 async function removeLeftOver(file: string): Promise<void> {
   const [folder, prefix] = [path.dirname(file), `${path.basename(file)}.`];
   try {
@@ -278,11 +270,11 @@ async function removeLeftOver(file: string): Promise<void> {
       if (LEFT_OVER.test(rest) && Number(rest) <= MAX_LEFT_OVER) await rm(path.join(folder, entry.name), { force: true });
     }
   } catch {
-    // They are sealed like the file, and the next start tries again: no reason not to open.
+    // No reason not to open: the remaining files are sealed, too, and the next start tries again.
   }
 }
 
-/** The new name of a file is durable when its folder is synced. */
+/** Syncs a folder, which makes the new name of a file durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

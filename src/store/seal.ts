@@ -10,18 +10,18 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /** Most keys: the current one and a few previous ones. */
 const MAX_KEYS = 5;
-/** Prefix of every sealed text, so that a later format can be distinguished. */
+/** Prefix of every sealed text, to distinguish later formats. */
 const FORM = 'v1.';
 
-/** Seals texts with one key and opens them with any of several, so that keys can be rotated. */
+/** Seals texts with one key and opens them with several, so that keys can be rotated. */
 export class Seal {
   /** The first one seals. */
   #keys: readonly [Buffer, ...Buffer[]];
 
   /**
-   * @param keys - at most five of 32 bytes: the first one seals, all of them open; none: a random one, so that sealed texts
-   * open in this process only.
-   * @throws TypeError for other keys.
+   * @param keys - at most five of 32 bytes: the first one seals, all of them open. Without any, a random key: sealed texts then open in
+   * this process only.
+   * @throws TypeError for invalid keys.
    */
   constructor(...keys: readonly Buffer[]) {
     const [first = randomBytes(KEY_BYTES), ...others] = keys;
@@ -29,11 +29,10 @@ export class Seal {
   }
 
   /**
-   * Seals with the first of these keys from now on. Removed keys still open texts as long as there is room, the latest first: what
-   * they sealed is still in use, and other servers may not know of the change yet.
-   *
-   * @returns whether the keys have changed.
-   * @throws TypeError as the constructor does, and without any key; the keys then stay as they were.
+   * Seals with the first of these keys from now on. Replaced keys still open texts, up to five keys in all, the latest first: their texts
+   * are still in use, and other servers may not know of the change yet.
+   * | @returns whether the keys have changed.
+   * @throws TypeError for invalid keys, and without any key; then nothing is changed.
    */
   renew(...keys: readonly Buffer[]): boolean {
     const [first, ...others] = keys;
@@ -54,7 +53,7 @@ export class Seal {
     return FORM + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  /** @throws AppError `internal` when the text was sealed with an unknown key, for another owner, or changed since. */
+  /** @throws AppError `internal` when the text was sealed with an unknown key or for another owner, or was changed since then. */
   open(sealed: string, owner: string): string {
     const bytes = Buffer.from(sealed.slice(FORM.length), 'base64');
     let failure: unknown;

@@ -1,10 +1,8 @@
-// Atomic steps of the shared administration as Redis scripts: taking, keeping and releasing the lease, writing under it, and
-// reading changes. The texts are sealed before they come here.
+// The atomic operations of the shared administration as Redis scripts: taking, keeping and releasing the lease, writing while holding it,
+// and reading changes. The texts are sealed by the caller.
 import { redisScript } from './connection.ts';
 
-/**
- * KEYS lease. ARGV token, lease in ms, the token of a deposed leader or nothing. Returns [1], or [0, ms until it may be free].
- */
+/** KEYS lease. ARGV token, lease in ms, the token of a leader to depose or nothing. Returns [1], or [0, ms until the lease may be free]. */
 export const TAKE = redisScript(`
 local leader = redis.call('GET', KEYS[1])
 if leader and leader ~= ARGV[3] then return {0, redis.call('PTTL', KEYS[1])} end
@@ -12,24 +10,23 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return {1}
 `);
 
-/** KEYS lease. ARGV token, lease in ms. Returns 0 when it has expired or belongs to another. */
+/** KEYS lease. ARGV token, lease in ms. Returns 0 when the lease has expired or has another holder. */
 export const KEEP = redisScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);
 
-/** KEYS lease. ARGV token. Returns 1 when it was ours. */
+/** KEYS lease. ARGV token. Returns 1 when the token held the lease. */
 export const GIVE_BACK = redisScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 `);
 
 /**
- * Applies all changes or none, for the leader alone. Revisions are microseconds of the server's clock, and always increase: a write
- * into an older copy of the store is also newer than everything before.
- *
- * KEYS lease, texts, changes. ARGV token, most names, then name and text of each change; an empty text deletes. A deleted name keeps
- * its revision. Returns [1, the revision of the last change], [0] when refused, [-1] when there would be too many names.
+ * Applies all changes or none, for the leader alone. Revisions are µs of the server's clock, and always increase, also when the server has
+ * restarted with an older copy of the store.
+ * | KEYS lease, texts, changes. ARGV token, most names, then name and text of each change; an empty text deletes. A deleted name keeps its
+ * revision. Returns [1, the revision of the last change], [0] when the token does not hold the lease, [-1] for too many names.
  */
 export const WRITE = redisScript(`
 local lease, texts, changes = KEYS[1], KEYS[2], KEYS[3]
@@ -52,10 +49,9 @@ return {1, revision}
 `);
 
 /**
- * Changes since a revision, oldest first.
- *
- * KEYS lease, texts, changes. ARGV revision, most names. Returns [token of the leader, number of names, revision of the last change,
- * then name, revision and text of each]; an empty text belongs to a deleted name.
+ * Reads the changes after a revision, oldest first.
+ * | KEYS lease, texts, changes. ARGV revision, most names. Returns [token of the leader, number of names, revision of the last change, then
+ * name, revision and text of each]; the text of a deleted name is empty.
  */
 export const READ = redisScript(`
 local last = redis.call('ZREVRANGE', KEYS[3], 0, 0, 'WITHSCORES')
@@ -69,5 +65,5 @@ end
 return answer
 `);
 
-/** KEYS deliveries. Returns id and text of each, as a list in every version of the protocol. */
+/** KEYS deliveries. Returns id and text of each delivery, as a flat list in every version of the protocol. */
 export const WAITING = redisScript(`return redis.call('HGETALL', KEYS[1])`);

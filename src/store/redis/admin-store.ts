@@ -1,5 +1,5 @@
-// The keys of the shared administration in Redis, and how its scripts run. Knows neither the meaning of the texts nor who may
-// change them.
+// The keys of the shared administration in Redis, and a way to run its scripts. Knows neither the meaning of the texts nor who may change
+// them.
 import { AppError } from '../../base/errors.ts';
 import * as scripts from './admin-scripts.ts';
 import type { RedisConnection, RedisScript } from './connection.ts';
@@ -7,22 +7,22 @@ import type { RedisUse } from './rights.ts';
 
 /** The keys of one deployment. */
 export interface AdminKeys {
-  /** The token of the leader, while its lease lasts. */
+  /** The token of the leader; expires with the lease. */
   readonly lease: string;
   /** Hash: sealed texts by name. */
   readonly texts: string;
-  /** Sorted set: the revision of the last change of each name, deleted ones included. */
+  /** Sorted set: each name with the revision of its last change, including deleted names. */
   readonly changes: string;
   /** Hash: sealed deliveries that the leader has not processed yet. */
   readonly deliveries: string;
 }
 
-/** The shared store. Whoever opened its connection closes it. */
+/** The shared store. Whoever opened the connection closes it. */
 export interface AdminStore {
   readonly keys: AdminKeys;
   /** Sends one command. @throws AppError `store_unavailable` within a bounded time. */
   send(args: readonly string[]): Promise<unknown>;
-  /** Runs a script atomically; it returns numbers, texts or lists. @throws as {@link AdminStore.send}. */
+  /** Runs a script atomically; the result is a number, a text or a list. @throws as {@link AdminStore.send}. */
   run(script: RedisScript, keys: readonly string[], args: readonly string[]): Promise<unknown>;
 }
 
@@ -46,7 +46,7 @@ export function adminStore(connection: Pick<RedisConnection, 'send'>, prefix: st
       try {
         return await connection.send(['EVALSHA', sha1, ...rest]);
       } catch (thrown) {
-        // A restarted server does not know the script, and has done nothing.
+        // The server was restarted and does not know the script, so nothing was executed.
         if (!(thrown instanceof AppError) || thrown.details['reason'] !== 'NOSCRIPT') throw thrown;
         return connection.send(['EVAL', source, ...rest]);
       }
@@ -54,7 +54,7 @@ export function adminStore(connection: Pick<RedisConnection, 'send'>, prefix: st
   };
 }
 
-/** The error for an answer that no version of our scripts returns. */
+/** The error for an answer that none of our scripts returns. */
 export function answerInvalid(): AppError {
   return new AppError('store_failed', 'the shared store answers in another form');
 }

@@ -1,11 +1,10 @@
-// Loads the optional Redis client package on demand, and narrows its types to what is used. Knows no settings and opens
-// nothing.
+// Loads the optional Redis client package on demand, and narrows its types to the used part. Knows no settings and opens nothing.
 import type * as Installed from '@redis/client';
 import { AppError } from '../../base/errors.ts';
 
-/** The used part of a client of the package. */
+/** The used part of the package's client. */
 export interface RedisClient {
-  /** `connect`: the server accepted the connection. `ready`: it has let us in. `end`: we have closed the connection. */
+  /** `connect`: the server accepted the connection. `ready`: the login succeeded. `end`: we have closed the connection. */
   on(event: 'connect' | 'ready' | 'end', listener: () => void): unknown;
   on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<unknown>;
@@ -14,7 +13,7 @@ export interface RedisClient {
   sendCommand(args: readonly string[]): Promise<unknown>;
 }
 
-/** The server's address and the limit. */
+/** The address, the credentials and the limit of a connection. */
 export interface RedisClientOptions {
   readonly host: string;
   readonly port: number;
@@ -23,19 +22,19 @@ export interface RedisClientOptions {
   readonly database: number;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** Limit for the connection attempt, ms. */
+  /** Limit for a connection attempt, ms. */
   readonly connectTimeoutMs: number;
 }
 
-/** The package, narrowed. */
+/** The used part of the package. */
 export interface RedisPackage {
   /** A client that is not connected yet, and never reconnects by itself. */
   createClient(options: RedisClientOptions): RedisClient;
-  /** True for an error answer of the server. */
+  /** Whether the error is an error answer of the server. */
   isRefusal(thrown: unknown): thrown is Error;
 }
 
-/** Our name in the server's own list of clients. */
+/** Our name in the server's list of clients. */
 const CLIENT_NAME = 'parley';
 
 /**
@@ -59,7 +58,7 @@ export async function loadRedisPackage(load: () => Promise<typeof Installed> = i
         ...(password === undefined ? {} : { password }),
         socket: tls === undefined ? socket : { ...socket, ...tlsOptions(tls) },
         disableOfflineQueue: true,
-        // The sender of a command has its own deadline; the package's ends with the sending and costs a signal for each command.
+        // The sender of each command has a deadline. The package's timeout covers only the sending, and costs a signal per command.
         commandOptions: { timeout: 0 },
         disableClientInfo: true,
         maintNotifications: 'disabled',

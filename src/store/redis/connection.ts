@@ -15,9 +15,9 @@ const DEFAULT_PORT = 6379;
 
 /** The server and the credentials. */
 export interface RedisConnectionOptions {
-  /** `redis://HOST:PORT`, or `rediss://` for TLS; with `/NUMBER` for another database than 0. */
+  /** `redis://HOST:PORT`, or `rediss://` for TLS; with `/NUMBER` for a database other than 0. */
   readonly url: string;
-  /** `HOST:PORT` of the sentinels that know the primary; {@link url} then gives scheme, database and, with TLS, the name. */
+  /** `HOST:PORT` of the sentinels that know the primary. Then {@link url} gives only scheme, database and, with TLS, the server name. */
   readonly sentinels?: readonly string[];
   /** The name of the primary at the sentinels. Required with sentinels. */
   readonly sentinelName?: string | undefined;
@@ -27,19 +27,19 @@ export interface RedisConnectionOptions {
   readonly user: string | undefined;
   /** Secret. */
   readonly password: string | undefined;
-  /** PEM file of the authority of the server's certificate; undefined: those of the system. */
+  /** PEM file of the authority that issued the server's certificate; undefined: the authorities of the system. */
   readonly caFile: string | undefined;
-  /** Longest wait for an answer, ms, including a lost connection. */
+  /** Longest wait for an answer, ms, including the wait for a lost connection. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Random numbers from 0 to 1 for the pauses between attempts. Default: `Math.random`. */
+  /** Random numbers from 0 to 1, for the pauses between connection attempts. Default: `Math.random`. */
   readonly random?: () => number;
   /** Default: {@link loadRedisPackage}. */
   readonly load?: () => Promise<RedisPackage>;
 }
 
-/** A script, which the server knows by its hash after the first use. */
+/** A script; after the first use the server knows it by its hash. */
 export interface RedisScript {
   readonly source: string;
   readonly sha1: string;
@@ -50,7 +50,7 @@ export function redisScript(source: string): RedisScript {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
 }
 
-/** Whoever opened it closes it. */
+/** A connection that reconnects by itself. Whoever opened it closes it. */
 export class RedisConnection {
   readonly #options: RedisConnectionOptions;
   readonly #package: RedisPackage;
@@ -70,10 +70,9 @@ export class RedisConnection {
   }
 
   /**
-   * Connects, and waits for the first attempt in bounded time. A server that is away is no error: the connection
-   * is established as soon as possible.
-   *
-   * @throws AppError `config_invalid` when the package @redis/client is not installed or the CA file cannot be read.
+   * Connects, and waits for the first attempt in bounded time. An unreachable server is no error: the connection is established as soon as
+   * possible.
+   * | @throws AppError `config_invalid` when the package @redis/client is not installed or the CA file cannot be read.
    */
   static async open(options: RedisConnectionOptions): Promise<RedisConnection> {
     const { caFile, load = loadRedisPackage } = options;
@@ -95,10 +94,8 @@ export class RedisConnection {
   }
 
   /**
-   * Sends one command. Waits briefly for a connection that has just been lost. Never repeats a command that was
-   * sent.
-   *
-   * @throws AppError `store_unavailable` within the timeout, also for an error answer, whose word is `details.reason`.
+   * Sends one command. Waits briefly when the connection has just been lost. Never repeats a command that was sent.
+   * | @throws AppError `store_unavailable` within the timeout, also for an error answer; `details.reason` is then its first word.
    */
   send(args: readonly string[]): Promise<unknown> {
     return this.#commands.send(args);
@@ -111,7 +108,7 @@ export class RedisConnection {
     try {
       return await this.send(['EVALSHA', script.sha1, '1', key, ...args]);
     } catch (thrown) {
-      // A restarted server does not know the script, and has done nothing.
+      // The server was restarted and does not know the script, so nothing was executed.
       if (!(thrown instanceof AppError) || thrown.details['reason'] !== 'NOSCRIPT') throw thrown;
       return this.#commands.send(['EVAL', script.source, '1', key, ...args], Math.max(0, untilMs - clock.monotonicMs()));
     }
@@ -127,7 +124,7 @@ export class RedisConnection {
 
   #linkOptions(): LinkOptions {
     const { timeoutMs, clock, random = Math.random } = this.#options;
-    /** What was logged about the link since it went down. */
+    /** The reason that was logged last since the link went down; undefined: none. */
     let logged: string | undefined;
     return {
       createClient: () => this.#createClient(),
@@ -151,7 +148,7 @@ export class RedisConnection {
     const redis = this.#package;
     const { sentinels = [], sentinelName = '', sentinelUser, sentinelPassword, timeoutMs, clock } = this.#options;
     if (sentinels.length === 0) return redis.createClient(this.#client);
-    // The certificate of each sentinel has its own name.
+    // Each sentinel's certificate has its own name.
     const asSentinel = { ...this.#client, database: 0, user: sentinelUser, password: sentinelPassword };
     return new PrimaryClient({
       addresses: sentinels.map((sentinel) => addressOf(new URL(`redis://${sentinel}`))),
@@ -164,7 +161,7 @@ export class RedisConnection {
     });
   }
 
-  /** Logs once that the server is gone, and once each word of an error answer. @returns the logged words. */
+  /** Logs a failure when its reason differs from the last logged one. @returns the reason that is now the last logged one. */
   #logLoss(failure: AppError, logged: string | undefined): string | undefined {
     const reason = isRefused(failure) ? reasonOf(failure) : 'gone';
     if (reason === logged) return logged;
@@ -206,7 +203,7 @@ function addressOf({ hostname, port }: URL): RedisAddress {
 }
 
 function tlsFor(host: string, tls: { readonly ca: string | undefined } | undefined): RedisClientOptions['tls'] {
-  // No server name for IP addresses: a server cannot have several certificates for them.
+  // No server name for IP addresses: TLS does not allow them there.
   return tls && { ca: tls.ca, servername: isIP(host) === 0 ? host : undefined };
 }
 

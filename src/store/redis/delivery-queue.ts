@@ -1,17 +1,17 @@
-// A queue of webhook deliveries that any server accepts and the leader processes: sealed texts by id, removed when they are
-// processed. Does not interpret them.
+// A queue of webhook deliveries: any server adds them, the leader processes them. Sealed texts by id, removed after processing. Does not
+// interpret the texts.
 import { AppError } from '../../base/errors.ts';
 import type { Seal } from '../seal.ts';
 import { WAITING } from './admin-scripts.ts';
 import type { AdminStore } from './admin-store.ts';
 
-/** About how many deliveries may wait: the leader processes them within seconds. */
+/** Most waiting deliveries, approximately: the leader processes them within seconds. */
 const MAX_WAITING = 1000;
 
 /** A waiting delivery. */
 export interface WaitingDelivery {
   readonly id: string;
-  /** Undefined for one that does not open with our keys. */
+  /** Undefined when the text does not open with our keys. */
   readonly text: string | undefined;
 }
 
@@ -26,10 +26,9 @@ export class DeliveryQueue {
   }
 
   /**
-   * Adds one. Resolves when Redis has it.
-   *
-   * @param id - equal for equal deliveries.
-   * @returns false when it waits already.
+   * Adds a delivery. Resolves when Redis has it.
+   * | @param id - equal for equal deliveries.
+   * @returns false when the delivery waits already.
    * @throws AppError `store_unavailable`; `overloaded` when too many wait.
    */
   async add(id: string, text: string): Promise<boolean> {
@@ -61,7 +60,7 @@ export class DeliveryQueue {
     try {
       return this.#seal.open(sealed, ownerOf(id));
     } catch {
-      // From a server with another key, which may process it itself.
+      // From a server with another key, which may process the delivery itself.
       return undefined;
     }
   }

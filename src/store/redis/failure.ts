@@ -1,8 +1,8 @@
-// Maps failures of Redis to the one error that callers of the store see. The server's message is not passed on: it repeats commands
-// that it does not understand.
+// Maps failures of Redis to the one error that callers of the store see. Does not pass on the server's messages, because they repeat
+// commands that the server does not understand.
 import { AppError } from '../../base/errors.ts';
 
-/** Error words of a server that runs but is unusable: it is (or became) a replica, loads its data, or requires a new login. */
+/** Error words of a server that runs but is unusable: it is or became a replica, is loading its data, or requires a new login. */
 const UNUSABLE = /\b(?:READONLY|LOADING|MASTERDOWN|NOAUTH)\b/u;
 /** The first word of an error answer. */
 const REFUSAL_WORD = /^[A-Z]+(?=\s|$)/u;
@@ -20,7 +20,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host (store.redis.url)'],
   ['CERT_HAS_EXPIRED', 'its certificate has ended'],
 ]);
-/** Other codes of a certificate without a trusted authority. */
+/** Codes of other errors of a certificate without a trusted authority. */
 const UNTRUSTED = /CERT|SIGNATURE/u;
 
 function meaningOf(reason: string): string {
@@ -28,17 +28,17 @@ function meaningOf(reason: string): string {
   return meaning === undefined ? '' : `: ${meaning}`;
 }
 
-/** The word of an error answer: its first one, or one of {@link isUnusable} that an older server puts further back. */
+/** The word of an error answer: its first word, or one of {@link isUnusable} that an older server puts further back. */
 export function refusalWord(message: string): string {
   return UNUSABLE.exec(message)?.[0] ?? REFUSAL_WORD.exec(message)?.[0] ?? 'ERR';
 }
 
-/** True for a word after which another connection may lead to a usable server. */
+/** Whether another connection may lead to a usable server after this word. */
 export function isUnusable(word: string): boolean {
   return UNUSABLE.test(word);
 }
 
-/** The server answered with an error. @param command - the name of the command. */
+/** The server answered with an error. @param command - the name of the command, if known. */
 export function refused(word: string, command?: string): AppError {
   const which = word === 'NOPERM' && command !== undefined ? `: +${command.toLowerCase()}` : '';
   return new AppError('store_unavailable', `the Redis server refused with ${word}${meaningOf(word)}${which}`, {
@@ -46,7 +46,7 @@ export function refused(word: string, command?: string): AppError {
   });
 }
 
-/** True when the server has answered with an error. */
+/** Whether the error is an error answer of the server. */
 export function isRefused({ details }: AppError): boolean {
   return details['isRefused'] === true;
 }
@@ -61,7 +61,7 @@ export function away(): AppError {
   return new AppError('store_unavailable', 'there is no connection to the Redis server', { details: { reason: 'away' } });
 }
 
-/** The sentinels have answered, but none knows the primary by this name. */
+/** The sentinels have answered, but none knows a primary of this name. */
 export function unknownPrimary(name: string): AppError {
   return new AppError('store_unavailable', `the sentinels know no primary named ${name} (store.redis.sentinel_name)`, {
     details: { reason: 'unknown_primary', isRefused: true },
@@ -98,7 +98,7 @@ export function broken(cause: unknown): AppError {
   });
 }
 
-/** The word or code of an error. */
+/** The first word of an error answer, or the code of another error. */
 export function reasonOf({ details }: AppError): string {
   return String(details['reason'] ?? 'unknown');
 }

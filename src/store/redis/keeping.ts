@@ -1,24 +1,24 @@
-// Whether a Redis server keeps its data: after a restart, and when its memory is full. A server with an append-only file and without a
-// permitted default user may lose all of it: while it loads the file, it runs the writes of scripts as that user
-// (redis/redis#14541), and drops those that the user may not do. Only asks; changes nothing.
+// Whether a Redis server keeps its data after a restart and when its memory is full. A server with an append-only file may lose all data
+// when its default user lacks rights: while loading the file, the server runs the writes of scripts as that user (redis/redis#14541), and
+// drops the forbidden ones. Only reads settings; changes nothing.
 import { AppError } from '../../base/errors.ts';
 import type { RedisConnection } from './connection.ts';
 import { reasonOf } from './failure.ts';
 import { missingWrites, type RedisUse } from './rights.ts';
 
 export interface Keeping {
-  /** After a restart. `unsaved`: what was written since the last copy is gone; `lost`: most likely everything; `unknown`: our user may not ask. */
+  /** After a restart. `unsaved`: writes since the last copy are lost; `lost`: probably all data; `unknown`: our user may not ask. */
   readonly restart: 'kept' | 'unsaved' | 'lost' | 'unknown';
-  /** The policy by which it drops keys; undefined: it drops none, or our user may not ask. */
+  /** The policy by which the server drops keys; undefined: it drops none, or our user may not ask. */
   readonly eviction: string | undefined;
 }
 
-/** Errors for a user without the right to ask, and of servers before version 7, which cannot be asked. */
+/** Error words when our user may not ask, and of servers before version 7, which do not support the question. */
 const UNASKED: ReadonlySet<string> = new Set(['NOPERM', 'ERR']);
 
 /**
- * @param uses - the commands that write there.
- * @throws AppError `store_unavailable` when it cannot be reached.
+ * @param uses - the commands that write to the server.
+ * @throws AppError `store_unavailable` when the server cannot be reached.
  */
 export async function keepingOf(connection: Pick<RedisConnection, 'send'>, uses: readonly RedisUse[]): Promise<Keeping> {
   const [memory = '', persistence] = [
@@ -47,7 +47,7 @@ async function info(connection: Pick<RedisConnection, 'send'>, section: string):
   return String(await connection.send(['INFO', section]));
 }
 
-/** Undefined when our user may not ask. */
+/** The answer; undefined when our user may not ask. */
 async function unlessUnasked<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

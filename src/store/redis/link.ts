@@ -1,5 +1,5 @@
-// A permanent link to a Redis server: whenever its wire is lost, it opens another one, for ever, after a growing but bounded
-// pause. Does not know what is sent.
+// A permanent link to a Redis server: when its wire is lost, it opens another one, after a growing but bounded pause, without end. Does not
+// know what is sent.
 import { waitAtMost } from '../../base/abort.ts';
 import { every, type CancelTimer, type Clock } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
@@ -7,15 +7,15 @@ import type { RedisClient, RedisPackage } from './client-package.ts';
 import { away, crowded, silent } from './failure.ts';
 import { RedisWire } from './wire.ts';
 
-/** The pause before the first reconnection, ms; doubles with each further one. */
+/** The pause before the first reconnection, ms; doubled with each further attempt. */
 const FIRST_PAUSE_MS = 20;
 /** The longest pause between two attempts, ms. */
 const MAX_PAUSE_MS = 2000;
-/** The pauses keep growing after a wire that lasted less than this, ms. */
+/** A wire that lasted less than this keeps the pauses growing, ms. */
 const STEADY_MS = 5000;
-/** Pause between two health checks, ms: an idle connection may have been gone for long. */
+/** Interval of health checks, ms: the loss of an idle connection would stay unnoticed. */
 const CHECK_MS = 5000;
-/** Most commands that wait for a lost connection; further ones fail. */
+/** Most commands that wait for a new connection; further ones fail. */
 const MAX_WAITING = 5000;
 
 /** The options of a link. */
@@ -23,12 +23,12 @@ export interface LinkOptions {
   /** A client that is not connected yet. */
   readonly createClient: () => RedisClient;
   readonly isRefusal: RedisPackage['isRefusal'];
-  /** Longest wait for one answer, ms, including a lost connection. */
+  /** Longest wait for one answer, ms, including the wait for a new connection. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   /** Random numbers from 0 to 1. */
   readonly random: () => number;
-  /** Called when a wire is usable. Must not throw. */
+  /** Called when a new wire is usable. Must not throw. */
   readonly onUp: (wire: RedisWire) => void;
   /** Called when a wire was lost or an attempt failed. Must not throw. */
   readonly onDown: (failure: AppError) => void;
@@ -36,15 +36,15 @@ export interface LinkOptions {
 
 /** Call `close`. */
 export class RedisLink {
-  /** Resolves when the first attempt has ended, successfully or not. */
+  /** Resolves when the first connection attempt has ended, successfully or not. */
   readonly tried: Promise<void>;
   readonly #options: LinkOptions;
   #settleTried: () => void = () => undefined;
-  /** The current wire, or the one that is being opened. */
+  /** The current wire, usable or being opened. */
   #wire: RedisWire;
   #isUp = false;
   #isClosed = false;
-  /** When the link went up or down; at first, when it was created. */
+  /** When the link last went up or down, monotonic ms; at first, when it was created. */
   #changedAtMs: number;
   /** Failed attempts in a row. */
   #failures = 0;
@@ -67,16 +67,15 @@ export class RedisLink {
     return this.#isUp;
   }
 
-  /** The usable wire. */
+  /** The usable wire; undefined while the link is down. */
   get wire(): RedisWire | undefined {
     return this.#isUp ? this.#wire : undefined;
   }
 
   /**
-   * Sends one command. Waits for a new connection when the old one has only just been lost.
-   *
-   * @param limitMs - longest wait for the answer, ms; never longer than the default.
-   * @throws AppError `store_unavailable`; without a connection it names the error of the last attempt.
+   * Sends one command. Waits for a new connection when the previous one was lost less than `timeoutMs` ago.
+   * | @param limitMs - longest wait for the answer, ms; never longer than the default.
+   * @throws AppError `store_unavailable`; without a connection, the error of the last attempt.
    */
   async send(args: readonly string[], limitMs = this.#options.timeoutMs): Promise<unknown> {
     if (this.#isUp) return this.#wire.send(args, limitMs);
@@ -86,7 +85,7 @@ export class RedisLink {
     return wire.send(args, Math.max(0, untilMs - clock.monotonicMs()));
   }
 
-  /** Closes everything. Pending commands fail. Resolves when nothing of the connection is left, in bounded time. */
+  /** Closes everything. Pending commands fail. Resolves in bounded time, when nothing of the connection is left. */
   async close(): Promise<void> {
     const { clock, timeoutMs } = this.#options;
     this.#isClosed = true;
@@ -115,7 +114,7 @@ export class RedisLink {
         if (!wire.isLost) this.#up();
       },
       () => {
-        // `onLost` has been called.
+        // When opening fails, the wire has already called `onLost`.
       },
     );
     return wire;
@@ -127,7 +126,7 @@ export class RedisLink {
     this.#failure = undefined;
     this.#changedAtMs = clock.monotonicMs();
     this.#cancelCheck = every(clock, CHECK_MS, () => {
-      // The wire acts on the result.
+      // The wire itself handles a failed check.
       this.#wire.check().catch(() => undefined);
     });
     onUp(this.#wire);
@@ -153,7 +152,7 @@ export class RedisLink {
     this.#settleTried();
   }
 
-  /** The next wire, when it comes in time. Long after the loss nobody waits, because the caller has something better to do. */
+  /** The next wire, if it comes in time. Rejects at once when the link has been down for `timeoutMs`. */
   async #soon(limitMs: number): Promise<RedisWire> {
     const { clock, timeoutMs } = this.#options;
     const leftMs = Math.min(limitMs, this.#changedAtMs + timeoutMs - clock.monotonicMs());
@@ -178,7 +177,7 @@ export class RedisLink {
   }
 }
 
-/** A random pause, so that servers which lost Redis at the same moment do not all come back at the same moment. */
+/** A random pause, so that servers which lost Redis at the same moment do not all reconnect at the same moment. */
 function pauseMs(failures: number, random: () => number): number {
   return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + random() / 2);
 }

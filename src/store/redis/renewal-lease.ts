@@ -1,27 +1,27 @@
-// The lease that decides which of several servers renews. Its holder has a token that no other one has (L-10). A lease that is not
-// kept expires. Counts real time, as Redis does; does not know what is renewed.
+// The lease that decides which of several servers renews tokens. Each holder has a token of its own (L-10). A lease expires unless its
+// holder keeps it. Counts real time, as Redis does; does not know what is renewed.
 import { randomUUID } from 'node:crypto';
 import { systemClock, type CancelTimer, type Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { GIVE_BACK, KEEP, TAKE } from './admin-scripts.ts';
 import { answerInvalid, type AdminStore } from './admin-store.ts';
 
-/** How long a lease lasts without being kept, ms; it is kept three times as often. */
+/** How long a lease lasts unless it is kept, ms; the holder keeps it three times as often. */
 export const RENEWAL_LEASE_MS = 15_000;
 const PARTS = 3;
-/** How much earlier than Redis we consider the lease expired, as a fraction: clocks of two machines differ. */
+/** Our end of the lease comes before that of Redis by this fraction: clocks of two machines run at different speeds. */
 const MARGIN = 0.05;
 
 /** The options of leases. */
 export interface RenewalLeaseOptions {
   readonly store: AdminStore;
-  /** Default {@link RENEWAL_LEASE_MS}. */
+  /** Default: {@link RENEWAL_LEASE_MS}. */
   readonly leaseMs?: number;
-  /** Real time; only tests pass another one. */
+  /** Default: real time; only tests pass another clock. */
   readonly clock?: Clock;
 }
 
-/** The result of an attempt. */
+/** The result of an attempt to take the lease. */
 export type Taken = { readonly kind: 'ours'; readonly lease: RenewalLease } | { readonly kind: 'held'; readonly freeInMs: number };
 
 /**
@@ -41,15 +41,15 @@ export async function takeLease(options: RenewalLeaseOptions, deposes = ''): Pro
   throw answerInvalid();
 }
 
-/** The held lease. Its holder releases it, unless it is lost. */
+/** A held lease. The holder calls `giveBack`, unless the lease is lost. */
 export class RenewalLease {
-  /** Sent with everything that is written under it. */
+  /** Sent with every write under the lease. */
   readonly token: string;
   /** Resolves with the reason when the lease is lost; never when it is released. */
   readonly lost: Promise<AppError>;
   readonly #options: Required<RenewalLeaseOptions>;
   #settleLost: (error: AppError) => void = () => undefined;
-  /** By our own clock; nothing is done after it. */
+  /** End of the lease by our own clock, monotonic ms; nothing is written after it. */
   #endsAtMs = 0;
   #isOver = false;
   #cancelKeep: CancelTimer = () => undefined;
@@ -65,16 +65,15 @@ export class RenewalLease {
     this.#keepLater();
   }
 
-  /** Whether we hold it according to our own clock. */
+  /** Whether we hold the lease according to our own clock. */
   get isHeld(): boolean {
     if (!this.#isOver && this.#options.clock.monotonicMs() >= this.#endsAtMs) this.lose(ended());
     return !this.#isOver;
   }
 
   /**
-   * Asks Redis whether we still hold it, before an irreversible action.
-   *
-   * @throws AppError `store_failed` when we do not, or when Redis does not answer.
+   * Asks Redis whether we still hold the lease, before an irreversible action.
+   * | @throws AppError `store_failed` when we do not, or when Redis does not answer.
    */
   async confirm(): Promise<void> {
     if (!this.isHeld) throw ended();
@@ -88,14 +87,14 @@ export class RenewalLease {
     throw taken;
   }
 
-  /** Another server has it: call this when you find that out. Idempotent. */
+  /** Ends the lease: call this when you find out that another server has it. Idempotent. */
   lose(error: AppError = takenOver()): void {
     if (this.#isOver) return;
     this.#stop();
     this.#settleLost(error);
   }
 
-  /** Releases it, so that another server can take it at once. Never throws: it also expires by itself. */
+  /** Releases the lease, so that another server can take it at once. Never throws: an unreleased lease expires. */
   async giveBack(): Promise<void> {
     if (this.#isOver) return;
     this.#stop();
@@ -112,7 +111,7 @@ export class RenewalLease {
   #keepLater(): void {
     const { clock, leaseMs } = this.#options;
     this.#cancelKeep = clock.after(leaseMs / PARTS, () => {
-      // An attempt that Redis did not answer is followed by the next one, while there is time.
+      // When Redis does not answer, the next attempt follows as long as the lease lasts.
       void this.confirm()
         .catch(() => undefined)
         .then(() => {
@@ -129,7 +128,7 @@ export class RenewalLease {
     return isKept;
   }
 
-  /** @param askedAtMs - Redis counts from a later moment. */
+  /** @param askedAtMs - when the request was sent: Redis starts to count later, so our end comes first. */
   #kept(askedAtMs: number): void {
     const { clock, leaseMs } = this.#options;
     this.#endsAtMs = Math.max(this.#endsAtMs, askedAtMs + leaseMs * (1 - MARGIN));

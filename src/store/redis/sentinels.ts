@@ -1,36 +1,36 @@
-// Finds the primary through Redis Sentinel. Asks anew for every connection, so that a failover needs nothing but the next attempt. Knows
-// no keys; the wire checks whether the named server really is a primary.
+// Finds the primary through Redis Sentinel. Asks again for every connection, so that a new attempt is enough after a failover. Knows no
+// keys; the wire checks whether the server really is a primary.
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type AppError } from '../../base/errors.ts';
 import type { RedisClient, RedisPackage } from './client-package.ts';
 import { noPrimary, reasonOf, silent, unknownPrimary } from './failure.ts';
 import { RedisWire } from './wire.ts';
 
-/** A server's address. */
+/** The address of a server. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Whom to ask, and for which primary. */
+/** The sentinels, and the primary to find. */
 export interface SentinelOptions {
-  /** At least one. */
+  /** At least one address. */
   readonly addresses: readonly RedisAddress[];
-  /** The sentinels' name of the primary and its replicas. */
+  /** The name under which the sentinels know the primary and its replicas. */
   readonly name: string;
   /** A client of a sentinel, not connected yet. */
   readonly createSentinel: (address: RedisAddress) => RedisClient;
   /** A client of the primary, not connected yet. */
   readonly createPrimary: (address: RedisAddress) => RedisClient;
   readonly isRefusal: RedisPackage['isRefusal'];
-  /** Limit for a connection to the primary, ms; half of it is for the sentinels. */
+  /** Limit for connecting to the primary, ms; half of it is for asking the sentinels. */
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
 type Event = 'connect' | 'ready' | 'end' | 'error';
 
-/** A client of the primary, whichever server that is when it connects. */
+/** A client of the server that is the primary when the client connects. */
 export class PrimaryClient implements RedisClient {
   readonly #options: SentinelOptions;
   readonly #listeners: (readonly [Event, (error: unknown) => void])[] = [];
@@ -74,10 +74,9 @@ export class PrimaryClient implements RedisClient {
 }
 
 /**
- * Asks all sentinels at once. An address that more than half of them name is taken at once; otherwise, when half the time is over or
- * all have answered, the most frequent one: a sentinel that was cut off from the others may still name a former primary.
- *
- * @throws AppError `store_unavailable`.
+ * Asks all sentinels at once. Returns an address as soon as more than half of them name it. Otherwise, when half the time is over or all
+ * have answered, returns the most frequent one: a sentinel that was cut off from the others may still name a former primary.
+ * | @throws AppError `store_unavailable`.
  */
 function findPrimary(options: SentinelOptions): Promise<RedisAddress> {
   const { addresses, name, clock, timeoutMs } = options;

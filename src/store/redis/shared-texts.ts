@@ -1,6 +1,6 @@
-// The secrets of the administration that several servers share: a sealed hash in Redis, and an opened copy of it that polls keep up to
-// date. Only the holder of the lease writes (renewal-lease.ts). A server keeps what it has read when Redis comes back with less; the
-// next leader writes it again.
+// The secrets of the administration that several servers share: a sealed hash in Redis, and an opened copy that polls keep up to date. Only
+// the holder of the lease writes (renewal-lease.ts). When Redis comes back with less data, a server keeps its copy, and the next leader
+// writes it again.
 import { z } from 'zod';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { demandInBounds, type StoreChange } from '../durable-store.ts';
@@ -9,9 +9,9 @@ import { READ, WRITE } from './admin-scripts.ts';
 import { answerInvalid, type AdminStore } from './admin-store.ts';
 import type { RenewalLease } from './renewal-lease.ts';
 
-/** Most names, deleted ones included: four for each organization, and a few. */
+/** Most names, including deleted ones: four for each organization, and a few more. */
 const MAX_NAMES = 20_100;
-/** Names read or written in one step: Redis serves nobody else meanwhile, and opening them takes a few milliseconds. */
+/** Most names read or written in one step: Redis serves nobody else meanwhile, and opening them takes a few milliseconds. */
 const MAX_AT_ONCE = 200;
 
 const readAnswer = z.tuple([z.string(), z.number(), z.number()]).rest(z.union([z.string(), z.number()]));
@@ -19,22 +19,22 @@ const writeAnswer = z.union([z.tuple([z.literal(1), z.number()]), z.tuple([z.lit
 
 /** The result of a poll. */
 export interface Polled {
-  /** Names whose texts have changed or were deleted. */
+  /** Names whose texts were changed or deleted. */
   readonly changed: readonly string[];
-  /** The token of the leader; empty for none. */
+  /** The token of the leader; empty without a leader. */
   readonly leader: string;
 }
 
 interface Change {
   readonly name: string;
   readonly revision: number;
-  /** Empty: deleted. */
+  /** Empty when the name was deleted. */
   readonly sealed: string;
 }
 
 interface Answer {
   readonly leader: string;
-  /** Number of names, deleted ones included. */
+  /** Number of names, including deleted ones. */
   readonly count: number;
   /** Revision of the last change. */
   readonly last: number;
@@ -42,40 +42,39 @@ interface Answer {
 }
 
 interface Known {
-  /** Undefined: deleted. */
+  /** Undefined when the name was deleted. */
   readonly value: string | undefined;
   readonly revision: number;
 }
 
-/** The texts for the leader. */
+/** The texts as the leader reads and writes them. */
 export interface LeaderTexts {
   get(key: string): Promise<string | undefined>;
   keys(prefix: string): Promise<readonly string[]>;
   /**
-   * Resolves when Redis has it; then every other server can read it.
-   *
-   * @throws AppError `store_failed`, also when another server leads by now; then nothing is changed here.
-   * @throws RangeError for a name or text that exceeds its limit.
+   * Resolves when Redis has the text; then every other server can read it.
+   * | @throws AppError `store_failed`, also when another server leads; then nothing is changed.
+   * @throws RangeError for a name or text that is too long.
    */
   set(key: string, value: string): Promise<void>;
   /** @throws AppError `store_failed`. */
   delete(key: string): Promise<void>;
-  /** Writes what Redis has lost again; does nothing when it has lost nothing. @throws AppError `store_failed`. */
+  /** Writes what Redis has lost again, if anything. @throws AppError `store_failed`. */
   restore(): Promise<void>;
-  /** Writes everything again, sealed with the current key. @throws AppError `store_failed`. */
+  /** Writes all texts again, sealed with the current key. @throws AppError `store_failed`. */
   rewrite(): Promise<void>;
 }
 
-/** The copy. Opened texts stay in memory; there is nothing to close. */
+/** This server's copy of the texts. Opened texts stay in memory; there is nothing to close. */
 export class SharedTexts {
   readonly #store: AdminStore;
   readonly #seal: Seal;
   readonly #known = new Map<string, Known>();
-  /** Names whose newest text does not open; their last known text stays. */
+  /** Names whose newest text does not open; the last readable text stays. */
   readonly #unread = new Set<string>();
-  /** Names of which we know more than Redis does. */
+  /** Names of which we have a newer text than Redis. */
   #lost = new Set<string>();
-  /** The leader at the last poll. */
+  /** The token of the leader at the last poll. */
   #leader = '';
   /** The revision up to which polls have read. */
   #revision = 0;
@@ -95,12 +94,12 @@ export class SharedTexts {
     return texts;
   }
 
-  /** The token of a leader that must be deposed because it began with less than is known here; empty for none. */
+  /** The token of a leader that must be deposed, because it began with older texts than this server has; empty for none. */
   get deposes(): string {
     return this.#lost.size > 0 && this.#unread.size === 0 ? this.#leader : '';
   }
 
-  /** @throws AppError `store_failed` while the newest text of a name does not open: as a leader we would undo it. */
+  /** @throws AppError `store_failed` while the newest text of a name does not open: a leader would replace it with an older one. */
   demandReadable(): void {
     if (this.#unread.size > 0) {
       throw new AppError('store_failed', 'the shared store does not open: it was sealed with another key, or is damaged');
@@ -111,7 +110,7 @@ export class SharedTexts {
     return Promise.resolve(this.peek(key));
   }
 
-  /** {@link SharedTexts.get}, synchronous. */
+  /** As {@link SharedTexts.get}, but synchronous. */
   peek(key: string): string | undefined {
     return this.#known.get(key)?.value;
   }
@@ -123,9 +122,8 @@ export class SharedTexts {
   }
 
   /**
-   * Reads what others have changed, one poll at a time. A text that does not open keeps its last known value.
-   *
-   * @throws AppError `store_unavailable`, `store_failed`; known texts stay.
+   * Reads what others have changed, one poll at a time. A text that does not open keeps its last readable value.
+   * | @throws AppError `store_unavailable`, `store_failed`; known texts stay.
    */
   poll(): Promise<Polled> {
     const polled = this.#polling.then(() => this.#poll());
@@ -133,15 +131,15 @@ export class SharedTexts {
     return polled;
   }
 
-  /** The next poll reads everything: Redis may have come back with less, or the seal has another key. */
+  /** Makes the next poll read everything: Redis may have come back with less data, or the seal has another key. */
   readAll(): void {
-    // Not during a poll, which would overwrite it.
+    // After a running poll, which resets the mark when it ends.
     this.#polling = this.#polling.then(() => {
       this.#mustReadAll = true;
     });
   }
 
-  /** The same texts for the holder of the lease, which is lost when a write is refused. */
+  /** The texts for the holder of the lease. A refused write ends the lease. */
   ledBy(lease: Pick<RenewalLease, 'token' | 'lose'>): LeaderTexts {
     const write = (changes: readonly StoreChange[]): Promise<void> => this.#write(lease, changes);
     const writeAgain = async (names: readonly string[]): Promise<void> => {
@@ -173,7 +171,7 @@ export class SharedTexts {
       }
       last = changes.at(-1)?.revision ?? last;
       if (changes.length < MAX_AT_ONCE) break;
-      // A concurrent change moves behind this revision, and is not missed.
+      // A name that changes meanwhile gets a higher revision, so it is not missed.
       ({ changes } = await this.#read(last));
     }
     if (readsAll) {
@@ -209,7 +207,7 @@ export class SharedTexts {
     try {
       return this.#seal.open(sealed, ownerOf(name));
     } catch {
-      // Sealed with another key, or damaged: the last known text is better than nothing.
+      // Sealed with another key, or damaged: the last readable text is better than none.
       return undefined;
     }
   }
@@ -247,7 +245,7 @@ export class SharedTexts {
   }
 }
 
-/** The context of a text's seal: under another name it does not open. */
+/** The owner for the seal: a text does not open under another name. */
 function ownerOf(name: string): string {
   return `shared-texts/${name}`;
 }

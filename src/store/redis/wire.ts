@@ -1,28 +1,28 @@
-// A single connection to a Redis server: it is opened, used, and lost for whatever reason. A silent server is as lost as a missing
-// one. The link opens the next one.
+// A single connection to a Redis server: opened once, used, and lost once for any reason. A server that does not answer counts as lost. The
+// link opens the next wire.
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { answerDeadline } from './answer-deadline.ts';
 import type { RedisClient, RedisPackage } from './client-package.ts';
 import { away, broken, crowded, isRefused, isUnusable, reasonOf, refusalWord, refused, silent } from './failure.ts';
 
-/** Most pending commands; further ones fail. A server that answers in a millisecond never has as many. */
+/** Most pending commands; further ones fail. A server that answers within milliseconds never has as many. */
 const MAX_PENDING = 5000;
 
 /** The options of a wire. */
 export interface WireOptions {
   readonly client: RedisClient;
   readonly isRefusal: RedisPackage['isRefusal'];
-  /** Longest wait for one answer, and for the whole opening, ms. */
+  /** Longest wait for one answer, and for opening the wire as a whole, ms. */
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** Called exactly once, whether it was open or not; not after `end`. */
+  /** Called exactly once, also when opening fails; not after `end`. */
   readonly onLost: (failure: AppError) => void;
 }
 
-/** Call `open`, and `end` unless it was lost. */
+/** A wire. Call `open`, and `end` unless the wire was lost. */
 export class RedisWire {
-  /** Resolves when nothing of the connection is left: at the latest after the limit for the connection attempt. */
+  /** Resolves when nothing of the connection is left, at the latest after the limit for a connection attempt. */
   readonly ended: Promise<void>;
   readonly #options: WireOptions;
   #settleEnded: () => void = () => undefined;
@@ -49,7 +49,7 @@ export class RedisWire {
     });
     client.on('error', (error) => {
       this.#lose(this.#failureOf(error));
-      // Also after a failed opening: there is nothing left to wait for.
+      // Also after a failed opening, which leaves nothing to wait for.
       this.#destroy();
     });
   }
@@ -58,7 +58,7 @@ export class RedisWire {
     return this.#isLost;
   }
 
-  /** Connects, logs in and checks whether the server can be used. @throws AppError `store_unavailable`; it is lost then. */
+  /** Connects, logs in and checks whether the server is usable. @throws AppError `store_unavailable` when not; then the wire is lost. */
   async open(): Promise<void> {
     const { client, clock, timeoutMs } = this.#options;
     const ready = new Promise<void>((resolve, reject) => {
@@ -70,7 +70,7 @@ export class RedisWire {
     const cancelTimer = clock.after(timeoutMs, () => {
       this.#lose(silent());
     });
-    // The reason usually comes before as an `error`.
+    // An `error` event usually comes before, with the reason.
     client.connect().catch((thrown: unknown) => {
       this.#lose(this.#failureOf(thrown));
       this.#destroy();
@@ -83,10 +83,10 @@ export class RedisWire {
     }
   }
 
-  /** Asks the server whether it can be used: it answers, and is no replica. @throws AppError `store_unavailable`; it is lost then. */
+  /** Checks that the server answers and is no replica. @throws AppError `store_unavailable` when not; then the wire is lost. */
   async check(): Promise<void> {
     const [role] = await Promise.all([
-      // Some users may not ask for the role; their first write reveals it.
+      // A user without the right to ask for the role: the first write to a replica reveals it.
       this.send(['ROLE']).catch(() => undefined),
       this.send(['PING']).catch((failure: unknown) => {
         this.#lose(this.#failureOf(failure));
@@ -101,9 +101,7 @@ export class RedisWire {
 
   /**
    * Sends one command.
-   *
-   * @param limitMs - longest wait for its answer; default: the usual one. When even the usual time passes, the wire is
-   * lost.
+   * | @param limitMs - longest wait for the answer, ms; default: `timeoutMs`. Without an answer within `timeoutMs` the wire is lost.
    * @throws AppError `store_unavailable`, also for an error answer.
    */
   send(args: readonly string[], limitMs = this.#options.timeoutMs): Promise<unknown> {
@@ -136,7 +134,7 @@ export class RedisWire {
     });
   }
 
-  /** Closes it without calling `onLost`. Pending commands fail. */
+  /** Closes the wire without calling `onLost`. Pending commands fail. */
   end(): void {
     if (this.#isLost) return;
     this.#give(away());
@@ -157,7 +155,7 @@ export class RedisWire {
   #give(failure: AppError): void {
     this.#isLost = true;
     this.#settleReady(failure);
-    // A connection attempt cannot be destroyed; the connection is, as soon as it is established or has failed.
+    // A running connection attempt cannot be stopped; its connection is destroyed when it is established or has failed.
     if (this.#isConnected) this.#destroy();
   }
 
