@@ -1,5 +1,5 @@
-// Opens the administration interface for one command. Starts nothing in the background, and never takes a token away from a
-// running server: while a server holds the store, the command may read it but not change it.
+// Opens the administration interface for one command. Starts nothing in the background, and never takes the store from a running server:
+// while a server holds it, the command may read the store but not change it.
 import { openAccess, type Access } from '../admin/access.ts';
 import { tryDecodeId } from '../admin/platform-id.ts';
 import { platformAddress, type PlatformAddress } from '../admin/platform-address.ts';
@@ -23,27 +23,27 @@ export interface AdminAccessParts {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * `read`: the command only reads, so a running server may hold the store; `change`: the command needs the store alone, or fails;
-   * `save`: the command waits for a person first and writes afterwards, so it needs the store only then. A shared store is written
-   * although a server leads.
+   * `read`: the command only reads, so a running server may hold the store. `change`: the command needs the store alone, or fails. `save`:
+   * the command first waits for a person and then writes, so it needs the store only at the end. A shared store can be written while a
+   * server leads.
    */
   readonly purpose: 'read' | 'change' | 'save';
-  /** Whether the command may request the first token of an organization. Default false: a server does that. */
+  /** Whether the command may request the first token of an organization. Default false: only a server requests it. */
   readonly asksForFirst?: boolean | undefined;
   /** The advice in the error when another process holds the store. */
   readonly ifHeld?: string | undefined;
-  /** The store that several servers share. Default: the store is a file. */
+  /** The settings of the store that several servers share. Default: the store is a file. */
   readonly sharing?: Settings['store'] | undefined;
 }
 
-/** An open administration interface. Call `close`. */
+/** The open administration interface. Call `close`. */
 export interface AdminAccess {
   readonly profile: PlatformProfile;
   readonly address: PlatformAddress;
   readonly store: SecretStore;
-  /** Path or address of the store, for messages. */
+  /** The path or address of the store, for messages. */
   readonly keptIn: string;
-  /** Whether another process held the store when it was opened. */
+  /** Whether another process held the store when the interface was opened. */
   readonly isHeldElsewhere: boolean;
   readonly access: Access;
   /** The tokens of one organization. @throws AppError `bad_message` for an invalid organization id. */
@@ -87,15 +87,14 @@ export async function openAdminAccess(admin: AdminSettings, parts: AdminAccessPa
   }
 }
 
-/** The profile of the platform in the settings. @throws AppError `profile_invalid`. */
+/** Loads the platform profile that the settings name. @throws AppError `profile_invalid`. */
 export function platformOf({ platform }: Pick<Settings, 'platform'>): PlatformProfile {
   return loadProfile(platform.profile);
 }
 
 /**
- * An organization id as settings, store and records spell it: a plain UUID.
- *
- * @throws AppError `config_invalid` for any other text. The message does not repeat the text, which may be a pasted secret.
+ * The plain UUID of an organization, as settings, store and records spell it.
+ * | @throws AppError `config_invalid` for any other text. The message does not repeat the text, which may be a pasted secret.
  */
 export function organizationIdOf(written: string, { ids }: PlatformProfile): string {
   const id = tryDecodeId(written, 'ORGANIZATION', ids?.urnScheme ?? '');
@@ -105,7 +104,7 @@ export function organizationIdOf(written: string, { ids }: PlatformProfile): str
 
 interface OpenStore {
   readonly store: SecretStore;
-  /** Undefined when this command owns the store from start to end. */
+  /** Undefined when this command holds the store from start to end. */
   readonly renewing: Renewing | undefined;
   readonly isHeldElsewhere: boolean;
   readonly release: () => Promise<void>;
@@ -114,7 +113,7 @@ interface OpenStore {
 /** The error message when another process holds the store. */
 const IF_HELD = 'stop it first, or let the server do it';
 
-/** As {@link openStore}, for a store that servers share: a command that changes it holds the lease, as the leader does. */
+/** As {@link openStore}, for a shared store: a command that changes it holds the lease, as the leader does. */
 async function openShared(
   admin: AdminSettings,
   redis: Settings['store']['redis'],
@@ -144,7 +143,7 @@ async function openStore(
   if (purpose !== 'read') {
     const store = await openAlone(options, ifHeld);
     if (purpose === 'change') return { store, renewing: undefined, isHeldElsewhere: false, release: () => store.close() };
-    // Checks early that the file can be locked, and releases it until there is something to write.
+    // Checks early that the file can be locked, then releases it until there is something to write.
     await store.close();
   }
   const beginsWithoutFile = admin.login === 'oauth_refresh';

@@ -1,4 +1,4 @@
-// The data sources of organizations for one command: what the settings want, with the open administration interface.
+// The data sources of organizations for one command: combines the settings with the open administration interface.
 import { OrganizationDataSources } from '../admin/manual/organization-data-sources.ts';
 import { KeptOrganizations } from '../admin/kept-organizations.ts';
 import type { WantedDataSource } from '../admin/lifecycle/ports.ts';
@@ -10,9 +10,8 @@ import { dataSourceTimes, pinnedDataSources, wantedDataSources, type AdminSettin
 
 /**
  * The organizations that a command works on: the given one, or all in the configuration and the store.
- *
- * @param written - the organization's id in any spelling.
- * @throws AppError `config_invalid` for an invalid id, and for an organization other than the one the tokens belong to.
+ * | @param written - the organization's id in any spelling; undefined: all organizations.
+ * @throws AppError `config_invalid` for an invalid id, and for another organization than the one that the tokens belong to.
  */
 export async function organizationsMeant(
   written: string | undefined,
@@ -32,7 +31,7 @@ export async function organizationsMeant(
   return configured;
 }
 
-/** The data sources that the configuration wants in one organization, a plain UUID. @throws AppError `config_invalid`. */
+/** The data sources that the configuration wants in one organization, given as a plain UUID. @throws AppError `config_invalid`. */
 export function wantedDataSourcesIn(
   organizationId: string,
   { admin, access: { profile, access } }: { readonly admin: AdminSettings; readonly access: AdminAccess },
@@ -44,7 +43,7 @@ export function wantedDataSourcesIn(
   });
 }
 
-/** The data sources of one organization, a plain UUID. @throws AppError `config_invalid`. */
+/** The data sources of one organization, given as a plain UUID. @throws AppError `config_invalid`. */
 export function openDataSources(
   organizationId: string,
   { admin, access, clock }: { readonly admin: AdminSettings; readonly access: AdminAccess; readonly clock: Clock },
@@ -60,7 +59,7 @@ export function openDataSources(
   });
 }
 
-/** Organizations of the configuration and of the store, without those that have withdrawn their authorization. */
+/** The organizations of the configuration and of the store, except those that have withdrawn their authorization. */
 async function knownOrganizations(
   configured: readonly string[],
   { store, access }: Pick<AdminAccess, 'store' | 'access'>,

@@ -12,7 +12,7 @@ import type { Settings } from './config/settings.ts';
 
 export type AdminSettings = Settings['admin'];
 
-/** The keys that seal the store: the first one seals, all of them open. */
+/** The seal of the store: the first key seals, every key opens. */
 export function openSeal({ store }: Pick<AdminSettings, 'store'>): Seal {
   return new Seal(...sealKeys(store.keys));
 }
@@ -58,12 +58,12 @@ export function wantedDataSources(
   });
 }
 
-/** The two transports have addresses of different forms (W-03). */
+/** The two transports need addresses of different forms (W-03). */
 function addressOf({ url, websocketUrl }: AdminSettings['dataSources'], transport: TokenTransport) {
   return transport === 'grpc' ? { key: 'admin.data_sources.url', url } : { key: 'admin.data_sources.websocket_url', url: websocketUrl };
 }
 
-/** How tokens are obtained, with the credentials. */
+/** The access settings: how tokens are obtained, with the credentials. */
 export function accessSettings({ login, integration, serviceApp, oauth, staticToken, organizations }: AdminSettings): AccessSettings {
   if (login === 'static_token') return { type: login, accessToken: there(staticToken.accessToken) };
   if (login === 'oauth_refresh') {
@@ -77,7 +77,7 @@ function clientOf({ clientId, clientSecret }: AdminSettings['serviceApp']) {
   return { clientId: there(clientId), clientSecret: there(clientSecret) };
 }
 
-/** A rule between settings guarantees this value. */
+/** Narrows a value that a rule between settings guarantees. */
 function there(value: string | undefined): string {
   if (value === undefined) throw new AppError('internal', 'the administration lacks a credential or its organization');
   return value;

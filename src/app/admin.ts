@@ -1,4 +1,4 @@
-// What programs import that administer the platform themselves: `import { openAdmin } from 'parley-voice/admin'`.
+// The entry point for programs that administer the platform themselves: `import { openAdmin } from 'parley-voice/admin'`.
 import type { IntegrationSide } from '../admin/access.ts';
 import type { DataSources } from '../admin/rest/data-sources.ts';
 import type { Schemas } from '../admin/rest/schemas.ts';
@@ -22,42 +22,41 @@ export type { WebhookCreate, WebhookRegistration, WebhookUpdate } from '../admin
 export { AppError, type ErrorCode } from '../base/errors.ts';
 export type { WrittenSettings as AdminSettings } from './config/given-settings.ts';
 
-/** The platform as one organization sees it through the app. */
+/** The platform from the view of one organization that has authorized the app. */
 export interface OrganizationAdmin {
   readonly dataSources: DataSources;
   readonly schemas: Schemas;
-  /** The app's tokens in the organization. Its methods throw `OrgNotRegisteredError` when there are none. */
+  /** The app's tokens in the organization. The methods throw `OrgNotRegisteredError` when there are none. */
   readonly tokens: TokenSource;
 }
 
 /** The administration interface. Call `close`. */
 export interface AdminClient {
-  /** The integration; a person logs in with its `logIn` once, in a browser. Undefined with `admin.login` other than `service_app`. */
+  /** The integration, with which a person logs in once in a browser (`logIn`). Undefined unless `admin.login` is `service_app`. */
   readonly integration: IntegrationSide | undefined;
-  /** The webhooks of the service app. Undefined as {@link AdminClient.integration}. */
+  /** The webhooks of the service app. Undefined unless `admin.login` is `service_app`. */
   readonly webhooks: Webhooks | undefined;
-  /** @param organization - its id, plain or encoded. @throws AppError `bad_message` for an invalid one. */
+  /** @param organization - the plain or encoded id. @throws AppError `bad_message` for an invalid id. */
   organization(organization: string): OrganizationAdmin;
   /** Resolves when running renewals have ended and are stored. */
   close(): Promise<void>;
 }
 
-/** How the client is opened. */
+/** The options of the client. */
 export interface AdminClientOptions {
   /**
-   * `change` (default): this program alone has the store, renews tokens and requests the first one of an organization. `read`: a
-   * server that runs may have it; tokens are those that it keeps.
+   * `change` (default): this program holds the store alone, renews tokens, and requests the first token of an organization. `read`: a
+   * running server may hold the store; this program uses the stored tokens.
    */
   readonly purpose?: 'read' | 'change';
 }
 
 /**
- * Opens the administration interface with the settings of a server: `platform.profile`, the section `admin`, and `store` where
- * servers share the administration. Starts nothing in the background, and sends no request before one is asked for.
- *
- * @param settings - the path of a configuration file, or the settings themselves; see `createServer`.
- * @throws AppError `config_invalid`, `profile_invalid`, `bad_message`; `store_failed`, also when another process has the store and
- * the purpose is `change`.
+ * Opens the administration interface with the settings of a server: `platform.profile`, the section `admin`, and `store` when servers share
+ * the administration. Starts nothing in the background, and sends no request by itself.
+ * | @param settings - the path of a configuration file, or the settings themselves; see `createServer`.
+ * @throws AppError `config_invalid`, `profile_invalid`, `bad_message`; `store_failed`, also when another process holds the store and the
+ * purpose is `change`.
  */
 export async function openAdmin(settings: WrittenSettings | string, { purpose = 'change' }: AdminClientOptions = {}): Promise<AdminClient> {
   const on = ['--admin.enabled=true'];

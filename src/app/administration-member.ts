@@ -1,5 +1,5 @@
-// One of several servers that share a store: it follows what the leader writes, or leads and renews itself (L-10). Data sources that
-// are trusted stay trusted while the lease changes hands (L-15).
+// One of several servers that share a store: as a follower it trusts what the leader writes; as the leader it renews tokens (L-10). Trusted
+// data sources stay trusted while the lease changes hands (L-15).
 import { serviceAppIdentity } from '../admin/access.ts';
 import { Administration, type AdministrationOptions } from '../admin/administration.ts';
 import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
@@ -26,13 +26,13 @@ import { watchedStore } from './watched-store.ts';
 const RETRY_MS = 5000;
 
 export interface MemberParts extends LoginWaitParts {
-  /** The trust that this member fills; `refresh` is given where several servers share a store. */
+  /** The trust that this member fills. Replaces its `refresh` when servers share a store. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
   readonly clock: Clock;
   /** Aborts the start. */
   readonly signal: AbortSignal;
-  /** Whether the seal has older keys. The leader then seals again what those keys have sealed. */
+  /** Whether the seal has older keys. The leader then seals again what older keys have sealed. */
   readonly hasOldKeys: boolean;
 }
 
@@ -44,16 +44,16 @@ export interface MemberOptions {
   readonly parts: MemberParts;
 }
 
-/** The state of one term as leader. */
+/** One term as the leader. */
 interface Leading {
   readonly lease: RenewalLease;
   readonly administration: Administration;
   readonly texts: LeaderTexts;
-  /** Resolves when the term has ended completely; undefined before it begins to end. */
+  /** Set when the term begins to end; resolves when it has ended completely. */
   ended?: Promise<void>;
 }
 
-/** One server of several. Call `stop`. */
+/** One of several servers that share a store. Call `stop`. */
 export class AdministrationMember {
   readonly #options: MemberOptions;
   readonly #follower: TrustFollower;
@@ -89,12 +89,12 @@ export class AdministrationMember {
     });
   }
 
-  /** Whether the last read of Redis, and as the leader the last write, succeeded. */
+  /** Whether the last read from Redis succeeded and, while leading, the last write. */
   get isStoreUsable(): boolean {
     return this.#isReadable && this.#isWritable;
   }
 
-  /** All data sources that this server or another one manages. */
+  /** The states of all data sources that this server or the leader manages. */
   get states(): readonly DataSourceState[] {
     return this.#leader?.administration.states ?? this.#follower.states;
   }
@@ -106,20 +106,18 @@ export class AdministrationMember {
   }
 
   /**
-   * Becomes the leader if there is none. Resolves when another server leads, or when {@link Administration.start} has resolved here.
-   *
-   * @throws AppError `store_unavailable`, `store_failed`, and what {@link Administration.start} throws.
+   * Becomes the leader if there is none. Resolves when another server leads, or as {@link Administration.start} does.
+   * | @throws AppError `store_unavailable`, `store_failed`, and what {@link Administration.start} throws.
    */
   start(): Promise<void> {
     return this.#lead(true);
   }
 
   /**
-   * One poll: trusts what other servers have written, tries to lead when nobody does, and queues or takes deliveries.
-   * Never throws.
+   * One poll: trusts what other servers have written, tries to lead when no server does, and queues or processes deliveries. Never throws.
    */
   async poll(): Promise<void> {
-    // The lease as it was when the poll began: the answer does not know of a lease taken since.
+    // The term that was current when the poll began: the answer of the poll does not know of a later one.
     const leading = this.#leading;
     try {
       const { changed, leader } = await this.#options.texts.poll();
@@ -142,7 +140,7 @@ export class AdministrationMember {
     return this.#deliveries.receive(event);
   }
 
-  /** Call it after the keys have changed: reads again what did not open, and the leader seals everything with the new key. Never throws. */
+  /** Call it after the keys have changed: reads again what did not open, and as the leader seals all with the new key. Never throws. */
   async rewrite(): Promise<void> {
     const { texts, parts } = this.#options;
     texts.readAll();
@@ -157,18 +155,18 @@ export class AdministrationMember {
     }
   }
 
-  /** Stops leading, so that another server can lead, and keeps following. Resolves when no renewal is running. Idempotent. */
+  /** Stops leading, so that another server can lead, but keeps following. Resolves when no renewal is running. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#leading !== undefined) await this.#end(this.#leading);
   }
 
-  /** Leads while it holds the lease. */
+  /** The current term while this server holds the lease; otherwise undefined. */
   get #leader(): Leading | undefined {
     return this.#leading?.ended === undefined && this.#leading?.lease.isHeld === true ? this.#leading : undefined;
   }
 
-  /** @throws AppError of Redis. Other errors are logged, and the next attempt follows. */
+  /** @throws AppError of Redis. Other errors are logged, and another attempt follows. */
   async #leadIfFree(leader: string): Promise<void> {
     const isFree = leader === '' || this.#options.texts.deposes !== '';
     if (!isFree || this.#isStopping || systemClock.monotonicMs() < this.#restsUntilMs) return;
@@ -211,7 +209,7 @@ export class AdministrationMember {
           this.#awaitLogin();
         },
         unsaved: (error) => {
-          // Otherwise another server has the lease and logs this. No nonce is lost.
+          // Without the lease, the new leader logs its own failures. No nonce is lost.
           if (lease.isHeld) observer.unsaved(error);
         },
       },
@@ -228,7 +226,7 @@ export class AdministrationMember {
   async #begin({ lease, administration, texts }: Leading, isFirst: boolean): Promise<void> {
     const { parts, texts: shared } = this.#options;
     const { metrics, log, hasOldKeys, signal } = parts;
-    // All that the previous leader wrote; it can write no more.
+    // Read everything that the previous leader wrote; it can write no more.
     await this.#follower.follow((await shared.poll()).changed);
     shared.demandReadable();
     await (hasOldKeys ? texts.rewrite() : texts.restore());
@@ -240,7 +238,7 @@ export class AdministrationMember {
     await this.#deliveries.tend();
   }
 
-  /** @param why - why the lease is lost. Another server may renew already. */
+  /** @param why - set when the lease was lost: another server may renew already. */
   #end(leading: Leading, why?: AppError): Promise<void> {
     leading.ended ??= this.#endOnce(leading, why);
     return leading.ended;
@@ -256,14 +254,14 @@ export class AdministrationMember {
     }
     metrics.renews(false);
     this.#onStore({ isWritable: true });
-    // The next leader checks the login, and says what it is worth.
+    // Forget the result of the login check: the next leader checks and reports the login.
     this.#loginWait.checked(undefined);
     metrics.loginChecked(true);
     await this.#follower.followAll();
     await administration.close();
-    // Trusts what was renewed last.
+    // Trust the tokens that were renewed last.
     await this.#follower.followAll();
-    // Release the lease only when everything is written.
+    // Release the lease only after everything has been written.
     await lease.giveBack();
     this.#leading = undefined;
   }

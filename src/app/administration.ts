@@ -1,5 +1,5 @@
-// Runs the administration with the operator's settings: opens the store of its credentials, and reports events to metrics and log.
-// Log lines hold ids and error codes, never a token, nonce or secret (R-13).
+// Runs the administration with the operator's settings: opens the store of its credentials, and reports events to metrics and log. Log
+// lines contain ids and error codes, never a token, nonce or secret (R-13).
 import { Administration, type AdministrationObserver } from '../admin/administration.ts';
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import type { WebhookSettings } from '../admin/webhooks/webhook-side.ts';
@@ -22,22 +22,21 @@ export interface AdministrationParts extends Omit<SharedAdministrationParts, 'op
   readonly profile: PlatformProfile;
   /** TLS for the webhook endpoint. */
   readonly identity: Live<TlsIdentity> | undefined;
-  /** The embedding program's callback for authorizations; undefined: none. */
+  /** The callback of an embedding program; undefined without one. */
   readonly onAuthorization: AuthorizationHook | undefined;
 }
 
 /**
- * Longest wait for `close`, ms. Longer than one renewal of a token: without it, an answer under way would be lost with the process,
- * however short the grace time is.
+ * Longest wait for `close`, ms, also with a shorter grace time. Longer than one token renewal, whose answer would be lost if the process
+ * ended first.
  */
 const CLOSE_MS = 20_000;
 
 /**
- * Starts the administration. Resolves when the previously trusted tokens are trusted again (L-15), and with admin.fail_startup after
- * the first check of all known organizations (L-01). Of several servers that share a store, only one checks.
- *
- * @throws AppError `store_failed`, `store_unavailable`, `listen_failed`, `config_invalid`, `profile_invalid`, `shutting_down`
- * when `signal` aborts, and with admin.fail_startup the error of the first check.
+ * Starts the administration. Resolves when tokens that were trusted before are trusted again (L-15), and with admin.fail_startup after the
+ * first check of all known organizations (L-01). When several servers share a store, only one of them checks.
+ * | @throws AppError `store_failed`, `store_unavailable`, `listen_failed`, `config_invalid`, `profile_invalid`, `shutting_down` when
+ * `signal` aborts, and with admin.fail_startup the error of the first check.
  */
 export async function startAdministration(
   { admin, store: sharing }: Pick<Settings, 'admin' | 'store'>,
@@ -83,7 +82,7 @@ export async function startAdministration(
   const seal = openSeal(admin);
   const store = await DurableStore.open({ file: admin.store.file, seal, onLost });
   lifecycle.opened('store of the administration', () => store.close());
-  // Immediately: after a restart the previous key may be gone.
+  // Seal immediately: after a restart the previous key may be missing.
   parts.followKeys(seal, () => {
     void rewrite(store, onWritten, log);
   });
@@ -96,12 +95,12 @@ export async function startAdministration(
       loginChecked: (error) => {
         observer.loginChecked(error);
         wait.checked(error);
-        // Without a login the check fails.
+        // `isStored` is true: without a login the check itself fails.
         wait.update(true, administration.states);
       },
     },
   });
-  // A refresh token that we replace after the lease is released would be lost to the new leader (L-10).
+  // When the lock is lost, stop renewing: another process would lose a refresh token that we replace (L-10).
   void lost.then((error) => {
     administration.rest(error);
   });
@@ -121,7 +120,7 @@ function webhookSettings(webhooks: AdminSettings['webhooks'], identity: Live<Tls
   return { targetUrl, ...where, tls: isSecure ? identity : undefined };
 }
 
-/** Seals the store with the current keys. */
+/** Seals the whole store with the current key. */
 async function rewrite(store: DurableStore, onWritten: (isWritten: boolean) => void, log: Logger): Promise<void> {
   try {
     await store.apply([]);
@@ -132,14 +131,14 @@ async function rewrite(store: DurableStore, onWritten: (isWritten: boolean) => v
   }
 }
 
-/** What fails for the missing login fails again every minute, and the line of the login has said why. */
+/** Errors of a missing login recur every minute, and the login has its own log line. */
 function repeatedLevel(error: AppError | undefined): 'debug' | 'warn' {
   return error?.code === 'login_needed' ? 'debug' : 'warn';
 }
 
 /** Reports events of the administration as metrics and log lines. */
 export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationObserver {
-  /** Of the last check of the login: a login may be missing for days. */
+  /** Error of the last login check, to log changes only: a login may be missing for days. */
   let loginError: ErrorCode | undefined;
   return {
     dataSourceChanged: ({ transition, error, ...about }) => {
@@ -152,7 +151,7 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
     delivered: (outcome, { organizationId, error }) => {
       metrics.delivered(outcome);
       const line = { event: 'webhook_delivery', outcome, organizationId, ...(error === undefined ? {} : { err: error }) };
-      // Anybody can send these, so they are counted and not logged.
+      // Anybody can send such deliveries, so they are counted and logged only at debug level.
       if (outcome === 'unsigned' || outcome === 'foreign') log.debug(line, 'a delivery was refused');
       else log.info(line, 'a delivery arrived');
     },

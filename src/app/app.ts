@@ -1,5 +1,5 @@
-// The composition root: creates every room from the settings and connects them. When it is started, everything is open and takes
-// calls; when it closes, it finishes open turns first and then closes everything in reverse order.
+// The composition root: creates every room from the settings and connects them. A started app is open and takes calls. When it closes, it
+// first finishes open turns and then closes everything in reverse order.
 import { randomUUID } from 'node:crypto';
 import { pause, waitAtMost } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
@@ -61,13 +61,13 @@ export interface App {
   /** The number of sessions that have not ended. */
   readonly openSessions: () => number;
   readonly openTurns: () => number;
-  /** What a process that serves the pages of the operations server asks. */
+  /** The parts that a primary process needs for the pages of its operations server. */
   readonly shown: { readonly readiness: Pick<Readiness, 'current'>; readonly answer: (question: Question) => Promise<Answer> };
-  /** Resolves when the static prompts are synthesized. Only tests and demos wait for it. */
+  /** Resolves when the static prompts have been synthesized. Only tests and demos wait for it. */
   readonly warmed: Promise<void>;
-  /** Takes up changed bots at once, where they are watched. Never rejects. */
+  /** Reloads changed bots at once, if bots are watched. Never rejects. */
   readonly checkBots: () => Promise<Checked>;
-  /** Stops listening for new call connections, for one of several processes that drains. Open connections stay. */
+  /** Stops listening for new call connections, for a draining worker process. Open connections stay. */
   stopListening(): void;
   /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
   close(): Promise<void>;
@@ -75,36 +75,35 @@ export interface App {
 
 export interface AppOptions {
   readonly settings: Settings;
-  /** Describes where a setting comes from, for messages. Default: a hint how to find out. */
+  /** Describes the origin of a setting, for messages. Default: a hint how to find it. */
   readonly originOf?: OriginText;
-  /** What to read again when files change. Default: nothing. */
+  /** The settings to read again when their files change. Default: none. */
   readonly changing?: ChangingSettings | undefined;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** Of a process that operators control. Its log is used. Default: nobody controls it. */
+  /** Set for a process that operators control; its log is used. Default: no control. */
   readonly own?: OwnProcess | undefined;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
-  /** In place of the bots in `bots.folder`, which is then not read. */
+  /** Replaces the bots in `bots.folder`, which is then not read. */
   readonly bots?: readonly Bot[] | undefined;
-  /** Observes calls, beside the log and the metrics. */
+  /** Observes calls, in addition to log and metrics. */
   readonly observer?: SessionObserver | undefined;
-  /** Records calls. */
+  /** Records calls in place of the recorder of the settings. */
   readonly recorder?: Recorder | undefined;
   /** Called when an organization authorizes the service app or withdraws its authorization, on the server that manages it. */
   readonly onAuthorization?: AuthorizationHook | undefined;
-  /** Whether this is one of several worker processes: it opens no operations server. Default false. */
+  /** Whether this is one of several worker processes, which open no operations server. Default false. */
   readonly isWorker?: boolean;
 }
 
-/** Limit for one closing step beyond the grace time for turns, ms. */
+/** Limit for one closing step, ms, in addition to the grace time for turns. */
 const CLOSE_STEP_MS = 5000;
 
 /**
  * Starts the server.
- *
- * @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid`, `listen_failed`, `shutting_down`
- * when `signal` aborts, or the error of the administration. Everything opened until then is closed again.
+ * | @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid`, `listen_failed`, `shutting_down` when
+ * `signal` aborts, or the error of the administration. Closes everything that was opened before the error.
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const { settings, clock = systemClock, signal = new AbortController().signal } = options;
@@ -119,7 +118,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** The options with their defaults, and the list of what to close. */
+/** The options with their defaults, and the list of parts to close. */
 type Opening = AppOptions &
   Required<Pick<AppOptions, 'originOf' | 'clock' | 'log' | 'signal'>> & {
     /** A new id for each start of the process. */
@@ -127,7 +126,7 @@ type Opening = AppOptions &
     readonly lifecycle: Lifecycle;
   };
 
-// Everything is closed in the reverse order of this list.
+// Opens everything; the lifecycle closes it in reverse order.
 async function open(opening: Opening): Promise<App> {
   const { settings, instanceId, own, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization } = opening;
   const base = { clock, log, lifecycle };
@@ -152,7 +151,7 @@ async function open(opening: Opening): Promise<App> {
   const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls, onFact: recorder?.fact });
   const traffic = new Traffic(clock);
   const organizations = new OrganizationReport(clock, admission);
-  // Opened early so that they close late: health checks and operators are answered until the end.
+  // Registered early and so closed late: health checks and operators get answers until the end.
   const operations: { server?: OpsServer; control?: ControlSocket | undefined } = {};
   lifecycle.opened('operations server', () => operations.server?.close());
   lifecycle.opened('control socket', async () => {
@@ -184,7 +183,7 @@ async function open(opening: Opening): Promise<App> {
     },
     catalog,
   );
-  // Registered twice: here for a start that fails below, and below so that turns end before their sockets close.
+  // Registered twice: here for a start that fails below, and again below, so that turns end before their sockets are closed.
   lifecycle.opened('sessions', async () => {
     await sessions.close(0);
   });
@@ -210,7 +209,7 @@ async function open(opening: Opening): Promise<App> {
       return { ...self, ...place, isReady: ready, reasons, openCalls: sessions.size, openTurns: sessions.openTurns, ...load.reading() };
     },
   });
-  // Before the others may send calls here.
+  // Before joining, because other servers may then send calls here.
   if (own?.startsDrained === true) homes.drain(true);
   await homes.join(sessions, (question) => answering.answerText(question));
   const served = { sessions, homes: homes.homes, peers: homes.peers, catalog, admission, mayTake: descriptorWatch.mayTake };
@@ -232,15 +231,15 @@ async function open(opening: Opening): Promise<App> {
     if (changing !== undefined) followConsole(files, changing, operations.server);
     operations.control = await openControl(settings, own?.control, base);
   }
-  // So that a healthy server is ready when it prints its ready line. One attempt is enough to wait for.
+  // A healthy server should be ready when it prints its ready line, so wait for the first attempt to fetch keys.
   if (trusted.keysAnswered !== undefined) await waitAtMost(trusted.keysAnswered, settings.auth.keySet.timeoutMs, clock, signal);
-  // Not for a start that fails: it must not delay the error.
+  // Registered last, because a failing start must not wait for connections.
   if (sockets !== undefined) {
     const { drainMs } = settings.websocket;
     lifecycle.opened('calls over WebSocket', () => sockets.server.callsOver(drainMs), drainMs + CLOSE_STEP_MS);
   }
   if (shared !== undefined) {
-    // Other servers continue the calls. The load balancer must stop routing here first, or the calls would come back.
+    // Other servers continue the calls. The load balancer must stop routing to this server first, or the calls would come back.
     const { noticeMs } = settings.shutdown;
     lifecycle.opened('connections', () => goAwayAfter(noticeMs, media, clock), noticeMs + CLOSE_STEP_MS);
   }
@@ -292,7 +291,7 @@ interface OpenTurns {
   readonly log: Logger;
 }
 
-/** Waits until the turns answered here and the forwarded ones have ended. */
+/** Waits until all turns have ended, those answered here and the forwarded ones. */
 async function turnsOver(graceMs: number, { sessions, homes, metrics, log }: OpenTurns): Promise<void> {
   const [cut] = await Promise.all([sessions.close(graceMs), homes.peers?.relays.over(graceMs)]);
   metrics.stopped(cut);
@@ -300,7 +299,7 @@ async function turnsOver(graceMs: number, { sessions, homes, metrics, log }: Ope
   if (cut.calls > 0) log.warn({ cutCalls: cut.calls }, 'calls ended without a word: none of their streams came any more');
 }
 
-/** Stops accepting connections once the server has been unready for `noticeMs`. */
+/** Stops accepting connections after the server has been not ready for `noticeMs`. */
 async function goAwayAfter(noticeMs: number, server: MediaServer, clock: Clock): Promise<void> {
   await pause(noticeMs, clock);
   server.goAway();

@@ -1,5 +1,5 @@
-// Notifies a program, an address and a callback when an organization authorizes the service app. The notification has the event, the
-// organization and the date, but no token.
+// Notifies a program, a web address and a callback when an organization authorizes the service app or withdraws that. A notification has
+// the event, the organization and the date, but no token.
 import type { NamedHook } from '../admin/webhooks/authorization-hooks.ts';
 import type { AuthorizationHook, AuthorizationResult } from '../admin/webhooks/authorization-result.ts';
 import { PLAIN_ENVIRONMENT, runProgram } from '../base/child-program.ts';
@@ -7,13 +7,12 @@ import type { Clock } from '../base/clock.ts';
 import { HttpService } from '../base/http-service.ts';
 import type { AdminSettings } from './admin-settings.ts';
 
-/** Limit for an HTTP answer and for a program's output, bytes. More is a failure. */
+/** Limit for an HTTP answer and for a program's output, bytes; a longer one is a failure. */
 const MAX_ANSWER_BYTES = 65_536;
 
 /**
  * Creates the configured hooks. The caller closes them.
- *
- * @param callback - the embedding program's; undefined: none.
+ * | @param callback - of an embedding program; undefined without one.
  */
 export function authorizationHooks(
   { command, url, key, timeoutMs }: AdminSettings['authorizationHook'],

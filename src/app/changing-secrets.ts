@@ -1,5 +1,5 @@
-// Rotates keys and nonces when their files change while the server runs. A replaced value stays valid for a while, because other
-// processes may still use it.
+// Rotates keys and nonces when their files change while the server runs. A replaced value stays valid for a while, because other processes
+// may still use it.
 import type { NonceBook } from '../auth/nonces.ts';
 import type { Clock } from '../base/clock.ts';
 import type { WatchedFiles } from '../base/watched-files.ts';
@@ -10,15 +10,14 @@ import type { ChangingSetting, ChangingSettings } from './config/changing-settin
 import type { Settings } from './config/settings.ts';
 import { TOKEN_LIFE_MS } from './trust.ts';
 
-/** Keys of a seal from the settings, which are validated. */
+/** The keys of a seal from validated settings. */
 export function sealKeys(keys: readonly string[]): readonly Buffer[] {
   return keys.map((key) => Buffer.from(key, 'hex'));
 }
 
 /**
- * Gives a seal the keys in the files; the first key seals from then on.
- *
- * @param onChange - called after each change.
+ * Gives a seal the keys from changed files; from then on the first key seals.
+ * | @param onChange - called after each change.
  */
 export function followSealKeys(
   files: WatchedFiles<Watched>,
@@ -35,7 +34,7 @@ export function followSealKeys(
   files.follow({ what, files: setting.files, code: 'config_invalid', take });
 }
 
-/** Rotates the nonces of the settings to those in the files. Previous nonces stay valid for the lifetime of a token (J-05). */
+/** Rotates nonces of the settings when their files change. Previous nonces stay valid for the lifetime of a token (J-05). */
 export function followNonces(
   files: WatchedFiles<Watched>,
   setting: ChangingSetting<Settings['auth']['dataSources']>,
@@ -63,7 +62,7 @@ export function followNonces(
   files.follow({ what: 'data_source_nonces', files: setting.files, code: 'config_invalid', take });
 }
 
-/** Gives the operations server the secrets of the console in the files. */
+/** Gives the operations server changed secrets of the console. */
 export function followConsole(
   files: WatchedFiles<Watched>,
   { viewToken, listenToken, proxyKey }: Pick<ChangingSettings, 'viewToken' | 'listenToken' | 'proxyKey'>,

@@ -1,5 +1,5 @@
-// Reacts when file descriptors run out: closes idle connections, reports it in health checks and the log, and warns at start about
-// settings that need more descriptors than the process may have.
+// Reacts when file descriptors run out: closes idle connections, and reports it in health checks and the log. At the start, warns when the
+// settings may need more descriptors than the process has.
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
 import type { Descriptors } from '../base/descriptors.ts';
 import { LinePacer } from '../base/line-pacer.ts';
@@ -21,7 +21,7 @@ export interface DescriptorWatchOptions {
   readonly log: Logger;
 }
 
-/** Checks once a second and on each new connection. Call `close`. */
+/** Checks once a second and for each new connection. Call `close`. */
 export class DescriptorWatch {
   readonly #options: DescriptorWatchOptions;
   readonly #pacer: LinePacer<'refused'>;
@@ -36,7 +36,7 @@ export class DescriptorWatch {
     });
   }
 
-  /** Whether a new connection can stay open without closing another one. */
+  /** Whether a new connection can stay open without another one being closed. */
   readonly mayTake = (): boolean => {
     const { descriptors, log } = this.#options;
     if (!descriptors.isShort) return true;
@@ -69,7 +69,7 @@ export class DescriptorWatch {
   }
 }
 
-/** How many descriptors the settings allow the process to need, with those that it has now. */
+/** The descriptors that the process may need with these settings, including those in use now. */
 export function descriptorsNeeded({ used, reserved }: Descriptors, { grpc, websocket }: Settings): number {
   return used + reserved + OTHER_CONNECTIONS + grpc.maxConnections + (websocket.enabled ? websocket.maxConnections : 0);
 }

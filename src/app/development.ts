@@ -1,9 +1,9 @@
-// Decides whether this is a developer's own server, the only kind that logs what callers say. No other module decides this.
+// Decides whether this is a developer's own server, the only kind that logs what callers say. No other module decides that.
 import { isLoopback } from '../base/loopback.ts';
 import { createLogger, type Logger, type ProcessLogger } from '../base/log.ts';
 import type { Settings } from './config/settings.ts';
 
-/** True when tokens are not checked and only this machine can connect. */
+/** Whether tokens are not checked and only this machine can connect. */
 export function isDevelopment({ auth, grpc, websocket, ops }: Omit<Settings, 'tls'>): boolean {
   const forSockets = websocket.listen === 'own' ? websocket.host : ops.host;
   return !auth.enabled && isLoopback(grpc.host) && (!websocket.enabled || isLoopback(forSockets));
@@ -13,7 +13,7 @@ export function serverLogger(settings: Settings): ProcessLogger {
   return createLogger({ level: settings.log.level, isDevelopment: isDevelopment(settings) });
 }
 
-/** A warning for a server behind a proxy on the same machine: its callers are real, so this must be off. */
+/** Warns that this is a development server: behind a proxy on the same machine the callers may be real. */
 export function sayIfDevelopment(settings: Settings, log: Logger): void {
   if (!isDevelopment(settings)) return;
   log.info(

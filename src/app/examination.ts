@@ -1,5 +1,5 @@
-// Collects what the doctor examines, from the operator's settings: organizations, data sources, the token check and the platform.
-// Changes nothing: a server may be running.
+// Collects from the operator's settings what the doctor examines: organizations, data sources, the token check and the platform. Changes
+// nothing: a server may be running.
 import type {
   DoctorContext,
   ExaminedScopes,
@@ -37,20 +37,20 @@ import { openTrust, type Trust } from './trust.ts';
 
 export interface ExaminationParts {
   readonly settings: Settings;
-  /** Describes where a setting comes from, for messages. */
+  /** Describes the origin of a setting, for messages. */
   readonly originOf: OriginText;
   readonly profile: PlatformProfile;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Examines only this organization; any spelling. */
+  /** When set, only this organization is examined; any spelling. */
   readonly organization?: string | undefined;
-  /** PEM certificates of authorities to trust beside those of Node. */
+  /** PEM certificates of authorities to trust in addition to Node's. */
   readonly authorities: readonly string[];
   /** Connects to the server at a registered address. */
   readonly server: Pick<DoctorContext, 'health' | 'listAgents'>;
 }
 
-/** What an examination needs that asks no running server. */
+/** The part of the above that an examination without a running server needs. */
 export type PreflightParts = Pick<ExaminationParts, 'settings' | 'originOf' | 'profile' | 'clock' | 'log' | 'authorities'>;
 
 /** Call `close`. */
@@ -97,7 +97,7 @@ type ManagedSide = Pick<DoctorContext, 'organizations' | 'scopes' | 'addresses' 
 
 const NOTHING_MANAGED: ManagedSide = { organizations: undefined, wanted: [] };
 
-/** Fills the trust with what the administration has or would have, as the server does at its start. */
+/** Trusts the data sources that the administration has stored or would register, as a starting server does. */
 async function managedSide(
   { settings: { admin }, profile, clock, organization, authorities }: ExaminationParts,
   access: AdminAccess,
@@ -114,7 +114,7 @@ async function managedSide(
     ids
       .flatMap((id) => wantedIn(id, everywhere))
       .map(async (one): Promise<ExaminedDataSource> => {
-        // The store is only read: there is nothing to save, so nothing can fail to be saved.
+        // The store is only read, so nothing can remain unsaved.
         const onUnsaved = (): void => undefined;
         const journal = await NonceJournal.open({ key: journalKey(one), store, configured: one, clock, onUnsaved });
         const knownId = one.pinnedId ?? journal.dataSourceId;
@@ -134,7 +134,7 @@ async function managedSide(
   return { organizations, scopes, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access, authorities), platformDate };
 }
 
-/** The scopes of the stored tokens, of the integration and of organizations, where the platform named them. */
+/** The granted scopes of the stored tokens, if known: those of the integration and of each organization. */
 async function scopesOf(
   ids: readonly string[],
   store: Pick<SecretStore, 'get'>,
@@ -153,7 +153,7 @@ async function scopesOf(
   return known;
 }
 
-/** A server with this configuration also trusts the data sources it wants, as soon as its next check finds them on the platform. */
+/** Adds the configured values: a server trusts them, too, once its check has found them on the platform. */
 function withConfigured(known: KnownNonces, configured: RegisteredValues, clock: Clock): KnownNonces {
   const { current, replaced } = known;
   if (current === undefined || areSameValues(current.values, configured)) return known;
@@ -172,7 +172,7 @@ function webhooksOf(
   return { list: (signal) => api.list(signal), knock, targetUrl, applicationId };
 }
 
-/** The Date header of any answer of the platform; null without one: another check reports that the platform is unreachable. */
+/** The Date header of any answer of the platform; null without an answer, because another check reports an unreachable platform. */
 export async function dateAt(url: string, signal: AbortSignal): Promise<string | null> {
   try {
     const answer = await fetch(url, { method: 'HEAD', redirect: 'manual', signal });
@@ -182,7 +182,7 @@ export async function dateAt(url: string, signal: AbortSignal): Promise<string |
   }
 }
 
-/** Data sources of the settings in organizations that are not managed here. Ids are compared by meaning (H-04). */
+/** Data sources in the settings whose organizations are not managed here. Ids are compared by value (H-04). */
 function staticDataSources(
   { settings: { auth }, profile, organization }: ExaminationParts,
   managed: readonly ExaminedOrganization[],
@@ -207,7 +207,7 @@ function nothingToExamine({ organization, profile }: ExaminationParts): AppError
   return new AppError('config_invalid', `there is nothing to examine: admin.enabled is false, and ${what}`);
 }
 
-/** The Redis server that servers share. */
+/** The Redis server that servers share; undefined without one. */
 export function storeOf({ settings, clock, log }: Pick<ExaminationParts, 'settings' | 'clock' | 'log'>): ExaminedStore | undefined {
   const { store } = settings;
   if (store.kind === 'memory') return undefined;
@@ -225,12 +225,12 @@ export function storeOf({ settings, clock, log }: Pick<ExaminationParts, 'settin
   return { place: sentinels.length === 0 ? url : `${sentinelName} of ${sentinels.join(', ')}`, examine };
 }
 
-/** The WebSocket address below the registered address (W-01, W-02). */
+/** The path of WebSocket calls below the registered address (W-01, W-02). */
 function socketPathOf({ settings: { websocket }, profile }: ExaminationParts): string | undefined {
   return profile.websocket && `${websocket.pathPrefix ?? ''}${profile.websocket.voicePath}`;
 }
 
-/** Loads the bots when they are first needed. Usually a running server has loaded them. */
+/** Loads the bots when first needed. Usually a running server has them, and they are not needed. */
 function agentsOf({ settings: { bots }, originOf }: ExaminationParts): DoctorContext['agents'] {
   let catalog: Promise<Catalog> | undefined;
   return async (organizationId) => {

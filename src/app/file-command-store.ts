@@ -1,5 +1,5 @@
-// The administration's store as a file, for a command that reads. It locks the file only for the moment of a change, so that a
-// command that runs for an hour keeps no server from starting.
+// The administration's store as a file, for a command that reads. Locks the file only for the moment of a change, so that a long command
+// prevents no server from starting.
 import { stat } from 'node:fs/promises';
 import type { Renewing } from '../admin/kept-tokens.ts';
 import type { SecretStore } from '../admin/secret-store.ts';
@@ -10,14 +10,14 @@ import { HeldWhileNeeded } from './held-while-needed.ts';
 export interface FileCommandStoreOptions extends Omit<DurableStoreOptions, 'onLost'> {
   /** The advice in the error when another process holds the store. */
   readonly ifHeld: string;
-  /** Whether a renewal is possible without a file, with the refresh token of the settings. */
+  /** Whether a renewal can begin without a file, with the refresh token in the settings. */
   readonly beginsWithoutFile: boolean;
 }
 
-/** A store that other processes may write meanwhile. Keeps nothing open between two calls. */
+/** A store that other processes may write at the same time. Keeps nothing open between two calls. */
 export class FileCommandStore implements SecretStore {
   readonly #options: FileCommandStoreOptions;
-  /** The locked store. */
+  /** The store while this command holds its lock. */
   readonly #ours: HeldWhileNeeded<DurableStore>;
   #last: { readonly mark: string; readonly entries: ReadonlyMap<string, string> } | undefined;
 
@@ -30,11 +30,11 @@ export class FileCommandStore implements SecretStore {
   }
 
   /**
-   * Renews while the store is locked, so that nobody else uses the same refresh token. Rejects with AppError `store_failed`, and
-   * requests nothing, when another process holds the store.
+   * Renews while the store is locked, so that no other process uses the same refresh token. Rejects with AppError `store_failed` without
+   * any request when another process holds the store.
    */
   readonly renewing: Renewing = async (renewal) => {
-    // Do not create a folder for a mistyped path.
+    // Without a file there is nothing to lock, and no folder is created for a mistyped path.
     if (!this.#options.beginsWithoutFile && (await markOf(this.#options.file)) === '') return renewal();
     return this.#alone(
       renewal,
@@ -62,7 +62,7 @@ export class FileCommandStore implements SecretStore {
     return this.#alone(change, `a running server or another command holds the sealed store: ${this.#options.ifHeld}`);
   }
 
-  /** @throws AppError `store_failed`, with the given advice when another process holds the store. */
+  /** @throws AppError `store_failed`; when another process holds the store, with `heldText`. */
   async #alone<T>(work: (store: DurableStore) => Promise<T>, heldText: string): Promise<T> {
     try {
       return await this.#ours.use(work);
@@ -72,22 +72,22 @@ export class FileCommandStore implements SecretStore {
     }
   }
 
-  /** The store as it is in the file now. Reads the file again when it has changed. */
+  /** The current content of the file, which is read again after it has changed. */
   async #entries(): Promise<ReadonlyMap<string, string>> {
     const mark = await markOf(this.#options.file);
-    // Take the mark before reading: a change in between leads to a second read, and none is missed.
+    // Take the mark before reading: a change in between then leads to another reading and is not missed.
     if (this.#last?.mark !== mark) this.#last = { mark, entries: await readStore(this.#options) };
     return this.#last.entries;
   }
 }
 
-/** Identifies the current file; empty for none. */
+/** A mark of the file's current version; empty without a file. */
 async function markOf(file: string): Promise<string> {
   try {
     const { ino, mtimeMs, size } = await stat(file);
     return [ino, mtimeMs, size].join('/');
   } catch {
-    // Reading reports the error.
+    // Reading the file reports the error.
     return '';
   }
 }

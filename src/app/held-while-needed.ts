@@ -1,6 +1,6 @@
-// A resource that one process at a time may hold: acquired for the first user and released after the last.
+// A resource that only one process can hold: acquired for the first user and released after the last one.
 
-/** Holds nothing between two uses, unless it is held for good. Then call `close`. */
+/** Holds the resource only during uses, or, after `hold`, until `close`. */
 export class HeldWhileNeeded<T> {
   readonly #take: () => Promise<T>;
   readonly #giveBack: (held: T) => Promise<void>;
@@ -13,7 +13,7 @@ export class HeldWhileNeeded<T> {
     this.#giveBack = giveBack;
   }
 
-  /** @throws the error of acquiring it, and the error of `work`. */
+  /** Runs `work` with the resource. @throws the error of acquiring the resource, and the error of `work`. */
   async use<R>(work: (held: T) => Promise<R>): Promise<R> {
     this.#users += 1;
     try {
@@ -25,7 +25,7 @@ export class HeldWhileNeeded<T> {
     }
   }
 
-  /** Acquires it until {@link HeldWhileNeeded.close}. @throws the error of acquiring it. */
+  /** Acquires the resource until {@link HeldWhileNeeded.close}. @throws the error of acquiring it. */
   async hold(): Promise<void> {
     await this.use(() => {
       this.#users += 1;
@@ -33,7 +33,7 @@ export class HeldWhileNeeded<T> {
     });
   }
 
-  /** Releases it. */
+  /** Releases the resource. */
   async close(): Promise<void> {
     this.#users = 0;
     await this.#release();

@@ -1,4 +1,4 @@
-// Decides where calls live: all here, or on one of several servers that share Redis and forward turns to each other.
+// Decides where calls live: all in this process, or in one of several servers that share Redis and forward turns to each other.
 import { networkInterfaces } from 'node:os';
 import { AppError } from '../base/errors.ts';
 import { CallHomes } from '../cluster/call-homes.ts';
@@ -24,25 +24,25 @@ import type { ProcessParts } from './process-parts.ts';
 import type { SharedStore } from './shared-store.ts';
 import { timedDirectory, timedTable } from './timed-directory.ts';
 
-/** How much longer than the idle limit of a call its entry is kept, ms, so that its home can end it and notify the bot. */
+/** Time that the entry of a call is kept beyond the call's idle limit, ms, so that the home can end the call and notify the bot. */
 const KEPT_AFTER_IDLE_MS = 300_000;
-/** Longest wait for forwarded turns to end when this server closes, ms. */
+/** Longest wait for forwarded turns when this server closes, ms. */
 const PEER_CLOSE_MS = 5000;
 
 export interface OpenedHomes {
   readonly snapshots: Snapshots;
   readonly homes: Homes;
-  /** Undefined: this server is alone. */
+  /** Undefined when no calls are shared. */
   readonly peers: Peers | undefined;
-  /** Registers this instance with the others. Call it before any call is taken. @param answer - to questions of other instances. */
+  /** Joins the other instances. Call it before the first call. @param answer - answers questions of other instances. */
   join(sessions: Pick<Sessions, 'lose' | 'has'>, answer: AnswerQuestion): Promise<void>;
-  /** Asks all other instances a question of an operator. Bounded in time; never rejects. */
+  /** Asks all other instances an operator's question. Bounded in time; never rejects. */
   askOthers(question: string): Promise<OthersAnswers>;
-  /** Stops claiming calls, until it is called with false: new ones go to the other servers. */
+  /** Stops claiming calls, which then go to other servers, or starts again when `isDraining` is false. */
   drain(isDraining?: boolean): void;
 }
 
-/** The answers of other instances, and the instances without one. */
+/** The answers of other instances, and the instances that did not answer. */
 export interface OthersAnswers {
   readonly answers: readonly string[];
   readonly silent: readonly InstanceEntry[];
@@ -51,12 +51,12 @@ export interface OthersAnswers {
 export interface HomesParts extends ProcessParts {
   /** A new id for each start of the process. */
   readonly instanceId: string;
-  /** Undefined: nothing is shared. */
+  /** Undefined when no calls are shared. */
   readonly shared: SharedStore | undefined;
   readonly metrics: Pick<Metrics, 'store' | 'forward'>;
-  /** Hears of the calls of the others, and says what there is here. */
+  /** Told what organizations use elsewhere, and asked what they use here. */
   readonly admission: Pick<Admission, 'use' | 'hear'>;
-  /** Undefined: nothing is traced. */
+  /** Undefined when calls are not traced. */
   readonly traces: Pick<CallTraces, 'forwarded'> | undefined;
 }
 
@@ -72,7 +72,7 @@ const ALONE: OpenedHomes = {
   drain: () => undefined,
 };
 
-/** Opens the peer port and what it needs. @throws AppError `listen_failed` for the peer port. */
+/** Opens the peer port with its parts if calls are shared. @throws AppError `listen_failed` for the peer port. */
 export async function openHomes(
   { peers: settings, sessions, grpc }: Pick<Settings, 'peers' | 'sessions' | 'grpc'>,
   { instanceId, shared, metrics, admission, traces, clock, log, lifecycle }: HomesParts,
@@ -132,7 +132,7 @@ export async function openHomes(
       );
     },
   });
-  // Closed last: an instance whose peer port refuses counts as dead.
+  // Closed last, because a refusing peer port makes an instance count as dead.
   lifecycle.opened('peer port', () => port.close(PEER_CLOSE_MS));
   lifecycle.opened('instances', () => instances.close());
   lifecycle.opened('links to peers', () => {

@@ -1,4 +1,4 @@
-// What programs import that embed the server: `import { createServer } from 'parley-voice/server'`.
+// The entry point for programs that embed the server: `import { createServer } from 'parley-voice/server'`.
 import type { AuthorizationHook, OrganizationAuthorized, OrganizationDeauthorized } from '../admin/webhooks/authorization-result.ts';
 import type { Logger } from '../base/log.ts';
 import type { Bot } from '../bot/bot.ts';
@@ -22,29 +22,29 @@ export type { WrittenSettings as ServerSettings } from './config/given-settings.
 /** A call that has ended here. */
 export interface EndedCall {
   readonly call: CallFacts;
-  /** Who ended it, or why. */
+  /** Who or what ended the call. */
   readonly by: SessionEnd;
 }
 
-/** What an embedding program adds. What a hook throws is logged, and changes nothing for callers. */
+/** What an embedding program adds. An error that a hook throws is logged, and does not affect callers. */
 export interface ServerHooks {
-  /** Answer the calls in place of the bots in `bots.folder`, which is then not read. */
+  /** Bots that answer the calls in place of those in `bots.folder`, which is then not read. */
   readonly bots?: readonly Bot[];
-  /** An organization has authorized the service app. `signal` aborts when nobody waits for the hook any more. */
+  /** Called when an organization has authorized the service app. `signal` aborts when nobody waits for the hook any more. */
   readonly onAuthorized?: (organization: OrganizationAuthorized, signal: AbortSignal) => void | Promise<void>;
-  /** An organization has withdrawn its authorization. */
+  /** Called when an organization has withdrawn its authorization. */
   readonly onDeauthorized?: (organization: OrganizationDeauthorized, signal: AbortSignal) => void | Promise<void>;
-  /** Not for a call that goes on in another process. */
+  /** Called when a call has ended; not for one that continues in another process. */
   readonly onCallEnded?: (ended: EndedCall) => void | Promise<void>;
-  /** Aborts the start. */
+  /** Aborts the start when it aborts. */
   readonly signal?: AbortSignal;
 }
 
-/** Where the server answers. */
+/** The addresses of the server. */
 export interface ServerAddress {
   /** The media endpoint: `grpcs://HOST:PORT`, or `grpc://` without TLS. */
   readonly grpc: string;
-  /** `wss://HOST:PORT`, or `ws://` without TLS; absent: no calls over WebSocket. */
+  /** `wss://HOST:PORT`, or `ws://` without TLS; absent without WebSocket calls. */
   readonly websocket?: string;
   /** Health checks and metrics: `http://HOST:PORT`. */
   readonly operations: string;
@@ -58,13 +58,12 @@ export interface Server {
 }
 
 /**
- * Starts the server of `parley serve` inside this program. Installs no handler of signals: call `close` yourself.
- *
- * @param settings - the path of a configuration file, which is read with the `PARLEY_` variables as `serve` reads it; or the
- * settings themselves under the names of such a file, with which nothing else is read. Relative paths in them start from the
- * current folder. Port 0 is any free port.
- * @throws AppError `config_invalid`, whose message lists every problem; `bot_invalid`, `certificate_invalid`, `listen_failed`, or
- * the error of the administration. Nothing is left open then.
+ * Starts the server of `parley serve` inside this program. Installs no signal handlers: call `close` yourself.
+ * | @param settings - the path of a configuration file, which is read together with the `PARLEY_` variables, as by `serve`; or the settings
+ * themselves with the names of that file, without any other source. Their relative paths start from the current folder. Port 0 is any free
+ * port.
+ * @throws AppError `config_invalid`, whose message lists every problem; `bot_invalid`, `certificate_invalid`, `listen_failed`, or the error
+ * of the administration. Then nothing is left open.
  */
 export async function createServer(settings: WrittenSettings | string, hooks: ServerHooks = {}): Promise<Server> {
   const load = (): LoadedSettings => loadSettings(typeof settings === 'string' ? { argv: ['--config', settings] } : { given: settings });

@@ -1,5 +1,5 @@
-// Shows what the server would do with one token, from the operator's settings: its data sources, those in the store, and on request those
-// of the platform. Changes nothing: a server may be running.
+// Shows what the server would do with one token, from the operator's settings: compares it with the data sources in the settings, in the
+// store, and on request on the platform. Changes nothing: a server may be running.
 import { inspectToken, type TokenInspection } from '../admin/doctor/inspect-token.ts';
 import { trustAsked, trustKept } from '../admin/lifecycle/kept-trust.ts';
 import type { Clock } from '../base/clock.ts';
@@ -22,14 +22,13 @@ export interface InspectionParts {
 }
 
 export interface Inspection extends TokenInspection {
-  /** The number of data sources that the token was compared with, by their origin. */
+  /** How many data sources the token was compared with, by their origin. */
   readonly heldAgainst: { readonly settings: number; readonly store: number; readonly platform: number };
 }
 
 /**
  * Inspects a token.
- *
- * @throws AppError `config_invalid` when the platform is needed and the administration is off; `store_failed`, `profile_invalid`;
+ * | @throws AppError `config_invalid` when the platform is needed but the administration is disabled; `store_failed`, `profile_invalid`;
  * and errors of the platform.
  */
 export async function inspectAsServer(token: string, parts: InspectionParts, signal: AbortSignal): Promise<Inspection> {
@@ -37,7 +36,7 @@ export async function inspectAsServer(token: string, parts: InspectionParts, sig
   const { admin, auth } = settings;
   if (asks && !admin.enabled) throw new AppError('config_invalid', 'the platform cannot be asked: admin.enabled is false');
   const trust = openTrust(settings, profile, clock);
-  // The verdict carries the reason.
+  // Not logged, because the verdict contains the reason.
   const tokenCheck = openTokenCheck(settings, { profile, trust, clock, log: createLogger({ level: 'silent' }) });
   const inspect = (): Promise<TokenInspection> => inspectToken(token, { profile, verifier: tokenCheck.verifier });
   try {
@@ -50,9 +49,8 @@ export async function inspectAsServer(token: string, parts: InspectionParts, sig
 }
 
 /**
- * Fills the trust as the server does.
- *
- * @param asked - the organization whose data sources the platform lists; undefined for none.
+ * Trusts the stored data sources, as the server does.
+ * | @param asked - the organization whose data sources are requested from the platform; undefined: none.
  */
 async function fillFromStore(
   trust: Trust,

@@ -1,4 +1,4 @@
-// Whether this process takes new calls: until it stops, except while an operator has drained it. Running calls go on in any case.
+// Whether this process takes new calls: until it stops, unless an operator has drained it. Running calls are not affected.
 import type { Readiness } from '../ops/readiness.ts';
 
 interface Part {
@@ -12,20 +12,20 @@ export class Intake {
   #undrain: (() => void) | undefined;
   #isStopping = false;
 
-  /** @param parts - what refuses new calls, or sends them to other servers. */
+  /** @param parts - the parts that refuse new calls, or send them to other servers. */
   constructor(readiness: Pick<Readiness, 'drain' | 'hold'>, parts: readonly Part[]) {
     this.#readiness = readiness;
     this.#parts = parts;
   }
 
-  /** Takes no new calls, for good. */
+  /** Takes no new calls from now on, for good. */
   stop(): void {
     this.#isStopping = true;
     this.#readiness.drain();
     this.#drainParts(true);
   }
 
-  /** Takes no new calls, or takes them again; a process that stops never does. */
+  /** Stops or resumes taking new calls. No effect in a stopping process. */
   setDrained(isDrained: boolean): void {
     if (this.#isStopping) return;
     if (isDrained) this.#undrain ??= this.#readiness.hold('drained');

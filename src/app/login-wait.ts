@@ -1,12 +1,12 @@
-// A server whose calls cannot come because nobody has logged in with the integration: it says that it is not ready, and waits.
+// Makes a server not ready while it waits for a login of the integration without which no calls can come in.
 import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
 import type { AppError, ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 
-/** Errors that only a new login ends. */
+/** Errors that only a new login resolves. */
 const DEAD_LOGIN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['login_needed', 'authorization_needed']);
 
-/** Whether only a new login ends the error: a platform that does not answer says nothing about the login. */
+/** Whether only a new login resolves the error. When the platform does not answer, nothing is known about the login. */
 export function isLoginDead(error: AppError | undefined): boolean {
   return error !== undefined && DEAD_LOGIN.has(error.code);
 }
@@ -17,7 +17,7 @@ export interface LoginWaitParts {
   readonly log: Logger;
 }
 
-/** Holds the readiness while a login is missing and no data source is served by tokens of before. */
+/** Holds the readiness while a login is missing and no data source is served with earlier tokens. */
 export class LoginWait {
   readonly #parts: LoginWaitParts;
   #isDead = false;
@@ -27,13 +27,13 @@ export class LoginWait {
     this.#parts = parts;
   }
 
-  /** The result of a check of the login, as {@link AdministrationObserver.loginChecked} gets it. */
+  /** Takes the result of a login check, see {@link AdministrationObserver.loginChecked}. */
   checked(error: AppError | undefined): void {
     if (error === undefined || isLoginDead(error)) this.#isDead = error !== undefined;
   }
 
   /**
-   * @param isStored - whether there is a login.
+   * @param isStored - whether the store has a login.
    * @param states - all data sources.
    */
   update(isStored: boolean, states: readonly Pick<DataSourceState, 'isServed'>[]): void {

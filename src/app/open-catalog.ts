@@ -1,5 +1,5 @@
-// Creates the catalogue from the loaded bots and the settings about them, and checks those settings, which is possible only once the
-// bots are loaded. Used by the server and by commands.
+// Creates the catalogue from the loaded bots and their settings, and checks these settings, which is possible only after loading. Used by
+// the server and by commands.
 import { Catalog } from '../bot/catalog.ts';
 import type { Bot } from '../bot/bot.ts';
 import { WatchedCatalog } from '../bot/watched-catalog.ts';
@@ -12,14 +12,12 @@ import type { Settings } from './config/settings.ts';
 import type { ProcessParts } from './process-parts.ts';
 import type { Voices } from './voices.ts';
 
-/** Describes where a setting comes from. */
+/** Describes the origin of a setting. */
 export type OriginText = (key: SettingKey) => string;
 
 /**
  * Creates the catalogue.
- *
- * @throws AppError `config_invalid` that lists every setting which names a missing bot; `bot_invalid` when two
- *   bots share an id.
+ * | @throws AppError `config_invalid` that lists every setting with a missing bot; `bot_invalid` when two bots share an id.
  */
 export function openCatalog(bots: readonly Bot[], settings: Settings['bots'], originOf: OriginText): Catalog {
   const problems = botProblems(bots, settings, originOf);
@@ -27,7 +25,7 @@ export function openCatalog(bots: readonly Bot[], settings: Settings['bots'], or
   return new Catalog(bots, settings);
 }
 
-/** Every setting that names a missing bot. */
+/** The settings that name a missing bot. */
 export function botProblems(
   bots: readonly Bot[],
   { defaultBot, organizations }: Settings['bots'],
@@ -43,7 +41,7 @@ export function botProblems(
     return { subject, shown: id, from: originOf(key), rule, mend };
   };
   const general = defaultBot !== undefined && isUnknown(defaultBot) ? [problemOf('bots.default_bot', 'bots.default_bot', defaultBot)] : [];
-  // The default of an organization is in its list (a rule between settings), so checking the list is enough.
+  // A rule between settings puts an organization's default into its list, so checking the list is enough.
   const listed = organizations.flatMap(({ bots: ids }, index) =>
     ids
       .map((id, place) => ({ id, subject: `bots.organizations[${String(index)}].bots[${String(place)}]` }))

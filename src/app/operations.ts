@@ -21,13 +21,13 @@ export interface Shown {
 
 export interface OperationsParts {
   readonly shown: Shown;
-  /** WebSocket calls that share the port of the operations server. */
+  /** The WebSocket server when it shares the port of the operations server. */
   readonly sockets: OpenSockets | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Starts it. @throws AppError `listen_failed`. */
+/** Starts the operations server. @throws AppError `listen_failed`. */
 export async function startOperations(settings: Settings, { shown, sockets, clock, log }: OperationsParts): Promise<OpsServer> {
   const { startOpsServer } = await import('../ops/http-server.ts');
   const { readiness, metrics, calls, refused, console: source } = shown;

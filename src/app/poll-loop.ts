@@ -1,4 +1,4 @@
-// Polls periodically, and sooner on request. Requests at the same time share one poll, and polls keep a distance, so that a flood of
+// Polls periodically, and earlier on request. Concurrent requests share one poll, and polls have a minimum distance, so that a flood of
 // requests is no flood of polls. Does not know what it polls.
 import { linkAbort, pause, waitAtMost, type LinkedAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
@@ -6,13 +6,13 @@ import type { Clock } from '../base/clock.ts';
 export interface PollLoopOptions {
   /** One poll. Must not throw. */
   readonly poll: () => Promise<void>;
-  /** Interval without requests, ms. */
+  /** Interval of polls without requests, ms. */
   readonly everyMs: number;
-  /** Least time between the starts of two polls, ms. */
+  /** Minimum time between the starts of two polls, ms. */
   readonly gapMs: number;
-  /** Longest wait of one request, ms. */
+  /** Longest wait of a request, ms. */
   readonly limitMs: number;
-  /** Most waiting requests. Further ones do not wait. */
+  /** Most waiting requests; further ones return at once. */
   readonly maxWaiting: number;
   readonly clock: Clock;
 }
@@ -25,11 +25,11 @@ class Settled {
   });
 }
 
-/** Call `close`. */
+/** A running loop. Call `close`. */
 export class PollLoop {
   readonly #options: PollLoopOptions;
   readonly #over: LinkedAbort = linkAbort();
-  /** The promise of the next poll. */
+  /** Settled when the next poll has been requested. */
   #asked = new Settled();
   #polled = new Settled();
   readonly #running: Promise<void>;
@@ -41,7 +41,7 @@ export class PollLoop {
     this.#running = this.#run();
   }
 
-  /** Resolves after a poll that began later than this call; earlier when it takes too long or too many wait. Never rejects. */
+  /** Resolves after a poll that began after this call; without one when that takes too long or too many requests wait. Never rejects. */
   async now(): Promise<void> {
     const { limitMs, maxWaiting, clock } = this.#options;
     if (this.#over.isAborted || this.#waiting >= maxWaiting) return;
@@ -70,7 +70,7 @@ export class PollLoop {
       if (this.#over.isAborted) return;
       begunAtMs = clock.monotonicMs();
       const polled = this.#polled;
-      // A request during a poll waits for the next one: this poll may have read before the change.
+      // Requests during a poll wait for the next one, because this poll may already have read the old state.
       [this.#asked, this.#polled] = [new Settled(), new Settled()];
       await poll();
       polled.settle();

@@ -11,18 +11,18 @@ export interface ReadySummary {
   readonly port: number;
   readonly security: 'TLS' | 'plaintext';
   readonly bots: readonly string[];
-  /** Bots that want the caller's words but get none, because no recognizer is configured; absent: none. */
+  /** Bots that need the caller's words but get none, because no recognizer is configured; absent without such bots. */
   readonly botsWithoutWords?: readonly string[];
-  /** The number of data sources that the token check trusts: those of the settings and those in the store. */
+  /** Number of data sources that the token check trusts: in the settings and in the store. */
   readonly dataSources: number;
-  /** Whether more data sources are registered when organizations authorize the app. */
+  /** Whether further data sources are registered when organizations authorize the app. */
   readonly isRegistering: boolean;
   readonly hasTokenCheck: boolean;
-  /** 0: this process has no operations server. */
+  /** 0 when this process has no operations server. */
   readonly opsPort: number;
-  /** `host:port` of the operations server; empty: this process has none. */
+  /** `host:port` of the operations server; empty when this process has none. */
   readonly opsAddress: string;
-  /** The WebSocket address; absent: no WebSocket calls. */
+  /** The address of WebSocket calls; absent without WebSocket calls. */
   readonly websocket?: SocketAddress;
 }
 

@@ -1,4 +1,4 @@
-// Records calls, when the operator wants it, and shows them.
+// Opens the recorder of calls, if recording is configured, and the reader of recordings.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { packageVersion } from '../base/package-root.ts';
 import { RecordedCalls } from '../recording/recorded-calls.ts';
@@ -10,7 +10,7 @@ import { toSnake } from './config/naming.ts';
 import type { Settings } from './config/settings.ts';
 import type { ProcessParts } from './process-parts.ts';
 
-/** The recorder of this process; undefined: no calls are recorded, and the folder is kept within its limits only. */
+/** The recorder of this process. Undefined when calls are not recorded; then only the limits of the folder are enforced. */
 export function openRecorder(
   settings: Settings,
   { clock, log, lifecycle, observer }: ProcessParts & { readonly observer: RecordingObserver },
@@ -20,7 +20,7 @@ export function openRecorder(
   const { share, bots, organizations, maxCalls, maxBytes, maxAgeDays } = others;
   const keeping = { maxCalls, maxBytes, maxAgeDays };
   if (!enabled || key === undefined) {
-    // What was recorded before goes when its time has come.
+    // Older recordings are deleted when their retention ends.
     const tidying = new Tidying({ folder: new RecordingFolder(folder, []), keeping, clock, log });
     lifecycle.opened('recordings', () => tidying.close());
     return undefined;
@@ -36,7 +36,7 @@ export function openRecorder(
   return recorder;
 }
 
-/** Recorded calls for people who look at one; undefined: there is no key to read them. The caller closes it. */
+/** Recorded calls for the console; undefined without a key to read them. The caller closes them. */
 export function openRecordedCalls(
   { recordings: { folder, keys } }: Pick<Settings, 'recordings'>,
   parts: Pick<ProcessParts, 'clock' | 'log'>,
@@ -44,7 +44,7 @@ export function openRecordedCalls(
   return keys.length === 0 ? undefined : new RecordedCalls({ folder, keys: sealKeys(keys), ...parts });
 }
 
-/** The settings that decide how a call goes, by their names in the configuration. None of them is secret. */
+/** The settings that affect a call, by their names in the configuration. None of them is secret. */
 function recordedSettings({ turns, media, listen, speech, prompts, synthesizer, recognizer }: Settings): JsonObject {
   const { languages: _, ...lines } = prompts;
   const sections = { turns, media, listen, speech, prompts: lines, synthesizer: { engine: synthesizer.engine, voice: synthesizer.voice } };

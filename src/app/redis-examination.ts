@@ -1,5 +1,5 @@
-// Problems of a reachable Redis server, for the doctor and for warnings at start: missing rights of our user, and data that
-// a restart would lose.
+// Problems of a reachable Redis server, for the doctor and for warnings at start: rights that our user lacks, and data that a restart would
+// lose.
 import { skewFindings } from '../admin/doctor/access-checks.ts';
 import { fault, warning, type Found } from '../admin/doctor/finding.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,7 +10,7 @@ import type { RedisConnection } from '../store/redis/connection.ts';
 import { FOR_EXAMINATION, missingRights } from '../store/redis/rights.ts';
 import type { Settings } from './config/settings.ts';
 
-/** The settings to name in the advice. */
+/** The settings that the advice names. */
 export interface RedisSettings {
   readonly store: { readonly redis: Pick<Settings['store']['redis'], 'keyPrefix' | 'user'> };
   readonly admin: Pick<Settings['admin'], 'enabled'>;
@@ -39,13 +39,13 @@ export async function examineRedis(
   return [
     ...(missing.length === 0 ? [] : [rightMissing(missing)]),
     ...(restart === 'lost' ? [LOST_AFTER_RESTART] : []),
-    // Calls that live are written again; tokens and nonces are not.
+    // Calls in progress are written again; tokens and nonces are not.
     ...(restart === 'unsaved' && admin.enabled ? [UNSAVED] : []),
     ...(eviction === undefined ? [] : [evicts(eviction)]),
   ];
 }
 
-/** The time of the Redis server is a second opinion on our clock. Empty when our user may not ask for it. */
+/** Compares our clock with that of the Redis server. Empty when our user may not ask for its time. */
 export async function redisClockFindings(connection: Pick<RedisConnection, 'send'>, clock: Clock): Promise<readonly Found[]> {
   const beforeMs = clock.nowMs();
   const answer = await connection.send(['TIME']).catch(() => undefined);
@@ -61,7 +61,7 @@ function evicts(policy: string): Found {
 }
 
 function rightMissing(missing: readonly string[]): Found {
-  // A user without the right to ask fails only this examination.
+  // When only rights to examine are missing, calls are not affected.
   const found = missing.every((right) => FOR_EXAMINATION.includes(right)) ? warning : fault;
   return found(
     'store_right_missing',

@@ -14,7 +14,7 @@ import type { SynthesizerChoice } from '../voice/synthesizers/find-synthesizer.t
 import type { Settings } from './config/settings.ts';
 import { isDevelopment } from './development.ts';
 
-/** Share of a snapshot for the bot's state; the rest holds the last reply, the transcript and the facts. */
+/** Share of a snapshot that the bot's state may have; the rest is for the last reply, the transcript and the facts. */
 const STATE_PART = 1 / 4;
 
 /** Options of the session engine. */
@@ -46,7 +46,7 @@ function wordSilences({ speech, recognizer: { stream } }: Omit<Settings, 'tls'>)
   return { pauseMs: stream.pauseMs, finishedMs: speech.finishedSilenceMs, unfinishedMs: speech.unfinishedSilenceMs };
 }
 
-/** The operator's lines; the server's own lines in this language replace omitted ones. */
+/** The operator's lines; those that are missing are replaced by our own lines in this language. */
 function linesIn(language: string, { filler, apology, transfer }: GivenLines): Lines {
   const known = inLanguage(LANGUAGES, language)?.lines;
   return {
@@ -56,7 +56,7 @@ function linesIn(language: string, { filler, apology, transfer }: GivenLines): L
   };
 }
 
-/** Limits for new calls. */
+/** Limits for accepting calls. */
 export function admissionLimits({ sessions, turns, overload }: Settings): AdmissionLimits {
   const own = { maxSessions: sessions.maxPerOrganization, maxNewPerSecond: sessions.maxNewPerSPerOrganization, weight: 1 };
   return {
@@ -75,8 +75,8 @@ export function admissionLimits({ sessions, turns, overload }: Settings): Admiss
 }
 
 /**
- * The organization of callers without a token that name none (G-08): the configured one if it is the only one, '' if there is none,
- * undefined if there are several.
+ * The organization of callers that have no token and name no organization (G-08): the configured one when there is exactly one, '' when
+ * there is none, undefined when there are several.
  */
 export function soleOrganization({ auth, admin, bots }: Settings): string | undefined {
   const listed = [...auth.dataSources, ...bots.organizations].map(({ organizationId }) => organizationId);
@@ -91,9 +91,8 @@ export function mediaServerSettings({ grpc, turns, media }: Settings, security: 
 }
 
 /**
- * The paths of both channels of the WebSocket transport (W-01).
- *
- * @throws AppError `config_invalid` when the profile has none: its platform does not call over WebSocket.
+ * The paths of both WebSocket channels (W-01).
+ * | @throws AppError `config_invalid` when the profile has none, because its platform does not call over WebSocket.
  */
 export function socketPaths({ websocket, name }: PlatformProfile): NonNullable<PlatformProfile['websocket']> {
   if (websocket !== undefined) return websocket;
@@ -150,7 +149,7 @@ function wholeChoice({ engine, command, timeoutMs, http }: Settings['recognizer'
   }
 }
 
-/** A rule between settings guarantees this value. */
+/** Narrows a value that a rule between settings guarantees. */
 function required<T>(value: T | undefined): T {
   if (value === undefined) throw new AppError('internal', 'something was chosen without what it needs');
   return value;

@@ -1,5 +1,5 @@
-// TLS with the operator's settings: the certificate of all servers and the trusted client authorities of the media server. Reads them
-// at start and again when files change (O-10). Refuses an invalid change and keeps the previous one.
+// TLS with the operator's settings: the certificate of all servers, and the client authorities that the media server trusts. Reads the
+// files at start and after changes (O-10). Refuses an invalid change and keeps the previous state.
 import { authoritiesIn, bundledAuthority, subjectLines, writtenSubjectKey, type ClientTrust } from '../base/client-trust.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -14,7 +14,7 @@ import type { ClientCertificateSettings, Settings } from './config/settings.ts';
 
 export interface ServerTlsParts {
   readonly profile: PlatformProfile;
-  /** Starts to watch the files. */
+  /** Watches the files from here on. */
   readonly files: WatchedFiles<Watched>;
   readonly metrics: FileMetrics;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface ServerTlsParts {
 
 export interface ServerTls {
   readonly media: ListenerSecurity;
-  /** WebSocket clients show no certificate (W-09). */
+  /** Without client certificates: WebSocket clients show none (W-09). */
   readonly sockets: ListenerSecurity;
   /** Undefined without TLS. */
   readonly identity: Live<TlsIdentity> | undefined;
@@ -33,8 +33,8 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Reads the files for the first time.
- *
- * @throws AppError `certificate_invalid` for unusable PEM files, `config_invalid` when nothing says which clients to accept.
+ * | @throws AppError `certificate_invalid` for unusable PEM files, `config_invalid` when neither settings nor profile say which clients to
+ * accept.
  */
 export async function openServerTls({ tls }: Pick<Settings, 'tls'>, parts: ServerTlsParts): Promise<ServerTls> {
   if (tls.mode === 'off') return { media: tls, sockets: tls, identity: undefined };
@@ -51,7 +51,7 @@ async function openIdentity(tls: TlsFiles, { files, metrics, clock, log }: Serve
   const identity = new LiveValue(read(await readFiles(watched, 'certificate_invalid')));
   metrics.certificateEnds(identity.current.endsAtMs);
   const unfit = unfitness(identity.current, clock);
-  // A warning only: at the start there is no previous certificate to keep.
+  // Only a warning, because at the start there is no previous certificate to keep.
   if (unfit !== undefined) log.warn({ files: watched }, `clients will refuse the certificate: ${unfit}`);
   files.follow({
     what: 'certificate',
@@ -104,7 +104,7 @@ async function openClientTrust(settings: ClientCertificateSettings, { profile, f
   return trust;
 }
 
-/** The authority in the profile, from Node's own list (O-11). */
+/** The authority that the profile names, from Node's list (O-11). */
 function profileAuthority({ mtls, name }: PlatformProfile): string {
   const authority = mtls === undefined ? undefined : bundledAuthority(mtls.rootCa);
   if (authority !== undefined) return authority;
@@ -112,7 +112,7 @@ function profileAuthority({ mtls, name }: PlatformProfile): string {
   throw new AppError('config_invalid', `the platform "${name}" ${why}: set tls.client_ca_file to the PEM file of the authority`);
 }
 
-/** The client names in the settings, or else in the profile (O-12). */
+/** The client names in the settings; if empty, those in the profile (O-12). */
 function subjectsOf(listed: readonly string[], { mtls, name }: PlatformProfile): readonly string[] {
   if (listed.length > 0) return listed;
   if (mtls !== undefined && mtls.clientSubjects.length > 0) return mtls.clientSubjects;

@@ -1,5 +1,4 @@
-// The servers for calls: the media server, and if enabled the WebSocket server, on its own port or on the port of the
-// operations server.
+// The servers for calls: the media server and, if enabled, the WebSocket server, with its own port or on the port of the operations server.
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { ErrorCode } from '../base/errors.ts';
@@ -30,13 +29,13 @@ export interface SocketAddress {
 /** The server with its address. */
 export interface OpenSockets {
   readonly server: SocketServer;
-  /** Undefined: the operations server passes connections on, and its address applies. */
+  /** Undefined when the operations server passes connections on; then its address applies. */
   readonly own: SocketAddress | undefined;
 }
 
 export interface Servers {
   readonly media: MediaServer;
-  /** Undefined: WebSocket calls are disabled. */
+  /** Undefined without WebSocket calls. */
   readonly sockets: OpenSockets | undefined;
 }
 
@@ -45,7 +44,7 @@ export interface ServersParts extends Pick<
   'sessions' | 'homes' | 'peers' | 'catalog' | 'admission' | 'mayTake' | 'clock' | 'log'
 > {
   readonly profile: PlatformProfile;
-  /** Undefined: the token check is off. */
+  /** Undefined when tokens are not checked. */
   readonly verifier: TokenVerifier | undefined;
   readonly tls: ServerTls;
   readonly metrics: Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'watchSockets'>;
@@ -86,7 +85,7 @@ async function openSockets(settings: Settings, parts: ServersParts): Promise<Ope
   return { server, own: { address, port, security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext' } };
 }
 
-/** The check of callers, and the counter of refused ones. */
+/** The authentication of callers, with a counter of refusals. */
 function guarded(
   transport: Principal['transport'],
   settings: Settings,
@@ -105,7 +104,7 @@ function guarded(
   };
 }
 
-/** The address for WebSocket calls. Shared with the operations server it is plaintext, because health checks have no TLS. */
+/** The address of WebSocket calls. On the port of the operations server they have no TLS, because health checks have none. */
 export function socketAddress(
   sockets: OpenSockets | undefined,
   ops: Pick<SocketAddress, 'address' | 'port'> | undefined,
@@ -114,7 +113,7 @@ export function socketAddress(
   return { address: ops.address, port: ops.port, security: 'plaintext' };
 }
 
-/** A warning only: in a container every address is reachable, and the proxy in front is unknown here. */
+/** Only a warning: in a container every address is reachable, and a proxy in front is not visible from here. */
 function warnOfPlaintext({ auth, ops }: Settings, log: Logger): void {
   if (!auth.enabled || isLoopback(ops.host)) return;
   const setting = `ops.host ${ops.host}`;

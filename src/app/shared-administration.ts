@@ -1,5 +1,5 @@
-// The administration of several servers that share a store: one leads and renews, the others trust what it writes, and each accepts
-// deliveries for all (L-10, L-15). `AdministrationMember` knows who leads.
+// The administration of several servers that share a store: one leads and renews, the others trust what the leader writes, and every server
+// accepts deliveries (L-10, L-15). `AdministrationMember` decides who leads.
 import { serviceAppIdentity } from '../admin/access.ts';
 import type { Administration, AdministrationOptions } from '../admin/administration.ts';
 import { openDeliveryPort } from '../admin/webhooks/delivery-port.ts';
@@ -20,7 +20,7 @@ import { watchedDataSource } from './watched-data-source.ts';
 
 /** Interval of polls without requests, ms. */
 const POLL_MS = 2000;
-/** Least time between two polls for unknown tokens, and the longest wait of such a token, ms. */
+/** Minimum time between two polls for unknown tokens, and the longest wait of such a token, ms. */
 const POLL_GAP_MS = 200;
 const POLL_LIMIT_MS = 2000;
 /** Most tokens and deliveries that wait for a poll. */
@@ -31,17 +31,16 @@ const START_RETRY_MS = 5000;
 export interface SharedAdministrationParts extends MemberParts {
   readonly options: Omit<AdministrationOptions, 'store'>;
   readonly lifecycle: Lifecycle;
-  /** Receives the seal of the store, and a function that seals it again after its keys have changed. */
+  /** Gets the seal of the store, and a function to call after its keys have changed, which seals everything again. */
   readonly followKeys: (seal: Seal, rewrite: () => void) => void;
   /** Longest wait for `close`, ms. */
   readonly closeMs: number;
 }
 
 /**
- * Starts it. Resolves when valid tokens are trusted, and as the leader when {@link Administration.start} has resolved.
- *
- * @throws AppError `store_unavailable`, `store_failed`, `config_invalid`, `listen_failed`, `profile_invalid`, `shutting_down` when
- * `signal` aborts, and as the leader what {@link Administration.start} throws.
+ * Starts the administration. Resolves when valid tokens are trusted and, on the leader, as {@link Administration.start} does.
+ * | @throws AppError `store_unavailable`, `store_failed`, `config_invalid`, `listen_failed`, `profile_invalid`, `shutting_down` when
+ * `signal` aborts, and on the leader what {@link Administration.start} throws.
  */
 export async function startSharedAdministration(
   redis: Settings['store']['redis'],
@@ -49,13 +48,13 @@ export async function startSharedAdministration(
   parts: SharedAdministrationParts,
 ): Promise<Pick<Administration, 'rest'>> {
   const { options, trust, metrics, clock, log, lifecycle } = parts;
-  // Redis counts real time, so this needs the system clock.
+  // Redis counts real time, so the lease needs the system clock.
   const storeClock = systemClock;
   const connection = await RedisConnection.open({ ...redis, clock: storeClock, log });
   lifecycle.opened('connection of the administration', () => connection.close());
   const store = adminStore(connection, redis.keyPrefix);
   const texts = await openTexts(store, seal, parts);
-  // Redis may have restarted with less data.
+  // Read everything after a reconnection: Redis may have restarted with less data.
   connection.onChange(() => {
     texts.readAll();
   });
@@ -81,11 +80,11 @@ export async function startSharedAdministration(
   lifecycle.opened('deliveries', () => endpoint?.close());
   lifecycle.opened('administration', () => member.stop(), parts.closeMs);
   await member.start();
-  // Another server may lead at once: finishing open calls here needs no renewal.
+  // Stop leading at once, so that another server can: the open calls here need no renewal.
   return { rest: () => void member.stop() };
 }
 
-/** Waits for a store that is away unless admin.fail_startup is set. @throws as {@link startSharedAdministration}. */
+/** Waits for an unavailable store, unless admin.fail_startup is set. @throws as {@link startSharedAdministration}. */
 async function openTexts(store: AdminStore, seal: Seal, { options, log, signal }: SharedAdministrationParts): Promise<SharedTexts> {
   for (;;) {
     try {
@@ -99,7 +98,7 @@ async function openTexts(store: AdminStore, seal: Seal, { options, log, signal }
   }
 }
 
-/** The webhook endpoint; every server accepts deliveries. Undefined without webhooks. @throws AppError `listen_failed`. */
+/** Opens the webhook endpoint, because every server accepts deliveries. Undefined without webhooks. @throws AppError `listen_failed`. */
 async function openDeliveries(
   { access, profile, webhooks, observer }: SharedAdministrationParts['options'],
   {

@@ -1,5 +1,5 @@
-// The administration's shared store, for a command: reads at any time, and changes only while no server leads (L-10). A command
-// that reads holds the lease only for the moment of a change.
+// The administration's shared store for a command: reads at any time, but writes only while no server leads (L-10). A command that only
+// reads holds the lease just for the moment of a change, such as a renewal.
 import type { Renewing } from '../admin/kept-tokens.ts';
 import type { SecretStore } from '../admin/secret-store.ts';
 import { pause } from '../base/abort.ts';
@@ -17,28 +17,28 @@ import { HeldWhileNeeded } from './held-while-needed.ts';
 
 /** Pause between two attempts to take the lease, ms. */
 const TRY_MS = 1000;
-/** Tolerance when the remaining time of an abandoned lease is compared between two attempts, ms. */
+/** Tolerance when comparing the remaining time of a lease at two attempts, ms: it grows only when the holder is alive. */
 const TOLERANCE_MS = 200;
 
 export interface SharedCommandStoreOptions {
   readonly redis: Settings['store']['redis'];
   readonly seal: Seal;
   readonly log: Logger;
-  /** The advice in the error when a server leads and the command wants to change something. */
+  /** The advice in the error when the command wants to write but a server leads. */
   readonly ifHeld: string;
-  /** Whether to wait for another holder's lease, which may have died. */
+  /** Whether to wait until the lease of a holder that may be dead expires. */
   readonly waits: boolean;
-  /** Whether to take the lease from a server that leads; it, or another one, leads again afterwards, with what was written. */
+  /** Whether to take the lease from the leading server. Afterwards any server leads again, with the texts that were written. */
   readonly deposes: boolean;
 }
 
-/** The lease, and the texts that its holder may write. */
+/** The lease, and the texts to write under it. */
 interface Ours {
   readonly lease: RenewalLease;
   readonly texts: LeaderTexts;
 }
 
-/** Call `close`. */
+/** A connected store. Call `close`. */
 export class SharedCommandStore implements SecretStore {
   readonly #connection: RedisConnection;
   readonly #store: AdminStore;
@@ -89,7 +89,7 @@ export class SharedCommandStore implements SecretStore {
     return this.#ours.hold();
   }
 
-  /** Renews under the lease, so that nobody else uses the same refresh token. */
+  /** Renews under the lease, so that no other process uses the same refresh token. */
   readonly renewing: Renewing = async (renewal) => {
     try {
       return await this.#ours.use(renewal);
@@ -130,7 +130,7 @@ export class SharedCommandStore implements SecretStore {
       const leader = this.#deposes ? (await this.#texts.poll()).leader : '';
       const taken = await takeLease({ store: this.#store }, leader);
       if (taken.kind === 'ours') return this.#begin(taken.lease);
-      // A live holder keeps its lease; the lease of a dead one expires.
+      // A living holder keeps the lease; the lease of a dead one expires.
       if (!this.#waits || taken.freeInMs > before + TOLERANCE_MS) {
         throw new AppError('store_failed', this.#heldText, { details: { reason: HELD } });
       }
@@ -139,10 +139,10 @@ export class SharedCommandStore implements SecretStore {
     }
   }
 
-  /** @throws AppError of the store; the lease is released then. */
+  /** Begins to write under a lease, which is released on failure. @throws AppError of the store. */
   async #begin(lease: RenewalLease): Promise<Ours> {
     try {
-      // All that the previous leader has written.
+      // Read everything that the previous leader has written.
       await this.#texts.poll();
       this.#texts.demandReadable();
       const texts = this.#texts.ledBy(lease);

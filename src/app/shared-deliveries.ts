@@ -1,5 +1,5 @@
-// Webhook events where several servers share a store: each server accepts deliveries, the leader processes them, and Redis queues
-// them in between. An acknowledged event is stored; the inbox ensures that an event delivered twice is processed once.
+// Webhook events when several servers share a store: every server accepts deliveries, Redis queues them, and the leader processes them. An
+// acknowledged event is stored; the inbox processes an event only once, however often it is delivered.
 import type { Administration } from '../admin/administration.ts';
 import type { Received } from '../admin/webhooks/inbox.ts';
 import { readWaitingEvent, writeWaitingEvent, type ServiceAppEvent } from '../admin/webhooks/delivery.ts';
@@ -7,14 +7,14 @@ import { toAppError, type AppError, type ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { DeliveryQueue, WaitingDelivery } from '../store/redis/delivery-queue.ts';
 
-/** Most events kept in memory until Redis accepts them. */
+/** Most events that wait in memory until Redis stores them. */
 const MAX_UNQUEUED = 100;
-/** Errors that affect every delivery, not only this one. */
+/** Errors of the store, which affect all deliveries. */
 const OF_THE_STORE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_failed', 'store_unavailable', 'shutting_down']);
 
 export interface SharedDeliveriesParts {
   readonly queue: Pick<DeliveryQueue, 'add' | 'waiting' | 'remove'>;
-  /** Processes events while this server leads; undefined on other servers. */
+  /** The administration that processes events while this server leads; otherwise undefined. */
   readonly leader: () => Pick<Administration, 'receive'> | undefined;
   readonly log: Logger;
 }
@@ -29,10 +29,9 @@ export class SharedDeliveries {
   }
 
   /**
-   * Accepts a genuine event. Resolves when it is stored.
-   *
-   * @throws AppError `store_unavailable`, `store_failed`, `overloaded`: it is retried here, and the platform may deliver it
-   *   again (H-24).
+   * Accepts a genuine event. Resolves when the event is stored.
+   * | @throws AppError `store_unavailable`, `store_failed`, `overloaded`: storing is retried here, and the platform may deliver the event
+   * again (H-24).
    */
   async receive(event: ServiceAppEvent): Promise<Received> {
     try {
@@ -45,7 +44,7 @@ export class SharedDeliveries {
     }
   }
 
-  /** Retries what could not be stored, and as the leader processes the queue. Never throws. */
+  /** Stores events that could not be stored before, and processes the queue while leading. Never throws. */
   async tend(): Promise<void> {
     try {
       for (const event of this.#unqueued.values()) {
@@ -60,9 +59,9 @@ export class SharedDeliveries {
     }
   }
 
-  /** @throws AppError of the store. A faulty delivery does not stop the others. */
+  /** @throws AppError of the store. Other errors of one delivery do not stop the others. */
   async #takeOne({ id, text }: WaitingDelivery, leader: Pick<Administration, 'receive'>): Promise<void> {
-    // A server with the right key will open it.
+    // A server with the right key will process this delivery.
     if (text === undefined) return;
     try {
       const event = readWaitingEvent(text);

@@ -1,4 +1,4 @@
-// The Redis server that several servers share for their calls, from the settings, and the seal for the data there.
+// Opens the Redis server that several servers share for their calls, and the seal for its data.
 import type { Logger } from '../base/log.ts';
 import { Seal } from '../store/seal.ts';
 import type { RedisConnection } from '../store/redis/connection.ts';
@@ -19,9 +19,8 @@ export interface SharedStore {
 }
 
 /**
- * Opens it; undefined when this server shares nothing. Redis may be away: this server starts nevertheless.
- *
- * @throws AppError `config_invalid` without the client package, or for an unreadable CA file.
+ * Opens the shared store; undefined when no calls are shared. An unreachable Redis does not prevent the start.
+ * | @throws AppError `config_invalid` without the client package, or for an unreadable CA file.
  */
 export async function openSharedStore(
   settings: Pick<Settings, 'store' | 'admin'>,
@@ -42,7 +41,7 @@ export async function openSharedStore(
   return { connection, seal: new Seal(...sealKeys(store.keys)), keyPrefix: store.redis.keyPrefix };
 }
 
-/** Warns about problems of the Redis server. Never throws: the connection logs its own errors. */
+/** Warns about problems of the Redis server. Never throws, because the connection logs its own errors. */
 async function warnOfFindings(
   connection: Pick<RedisConnection, 'send'>,
   settings: Pick<Settings, 'store' | 'admin'>,

@@ -25,10 +25,10 @@ export function loadSignalEngines(): Promise<SignalEngines> {
   return engines;
 }
 
-/** One pair for all servers of a process: each has 34 MB of memory. */
+/** One pair for all servers of a process, because each module takes 34 MB of memory. */
 let engines: Promise<SignalEngines> | undefined;
 
-/** The raw modules, to observe their memory. @throws as {@link loadSignalEngines}. */
+/** The modules themselves, to observe their memory. @throws as {@link loadSignalEngines}. */
 export async function loadSignalModules(): Promise<SignalModules> {
   const [fvad, speex] = await Promise.all([loadFvad(), loadSpeex()]);
   if (!isFvad(fvad)) throw unexpected('@echogarden/fvad-wasm');

@@ -1,4 +1,4 @@
-// The token check with the operator's settings, for the server and for commands that explain a token. Trusts nobody by itself.
+// The token check with the operator's settings, for the server and for commands that explain a token. Trusts no data source by itself.
 import { TokenVerifier, type TokenObserver } from '../auth/jws-verifier.ts';
 import { KeySource } from '../auth/key-source.ts';
 import { KeyWatch } from '../auth/key-watch.ts';
@@ -22,16 +22,15 @@ export interface TokenCheck {
   /** The key sets that it uses. */
   readonly keys: KeySource;
   /**
-   * Starts to fetch keys ahead of the first token, and again while there are none. Call it once.
-   *
-   * @param hold - called when no token can be verified; its result is called when tokens can be verified again.
+   * Fetches keys before the first token needs them, and again while there are none. Call it once.
+   * | @param hold - called when no token can be verified; the returned function is called when tokens can be verified again.
    * @returns a promise that resolves after the first attempt; never rejects.
    */
   watchKeys(hold: () => () => void): Promise<void>;
   close(): void;
 }
 
-/** Opens it. Fetches no key set before a token needs one, or `watch` is called. */
+/** Opens the token check. Fetches no keys until a token needs one or `watchKeys` is called. */
 export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'platform'>, parts: TokenCheckParts): TokenCheck {
   const { profile, trust, ...common } = parts;
   const { clock, log } = common;

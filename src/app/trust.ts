@@ -1,4 +1,4 @@
-// The data sources that the token check trusts: those of the settings with their nonces. The administration adds more while the
+// The data sources that the token check trusts: at first those of the settings with their nonces; the administration adds others while the
 // server runs.
 import { NonceBook } from '../auth/nonces.ts';
 import { TrustedDataSources } from '../auth/data-sources.ts';
@@ -6,23 +6,23 @@ import type { Clock } from '../base/clock.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { Settings } from './config/settings.ts';
 
-/** Longest lifetime of a token, ms (J-01). Later no valid token carries a replaced nonce. */
+/** Longest lifetime of a token, ms (J-01). After that time, no valid token carries a replaced nonce. */
 export const TOKEN_LIFE_MS = 24 * 3_600_000;
 
 /** The trusted data sources and nonces. */
 export interface Trust {
   readonly sources: TrustedDataSources;
   readonly nonces: NonceBook;
-  /** The lookup of the token check. The administration replaces it where several servers share a store. */
+  /** Asks other servers before a token of unknown source is refused. Set by the administration when servers share a store. */
   refresh?: () => Promise<void>;
 }
 
-/** The trust from the settings, which can grow. */
+/** The trust with the data sources of the settings; it can grow. */
 export function openTrust(settings: Settings, profile: PlatformProfile, clock: Clock): Trust {
   return { sources: trustedDataSources(settings, profile), nonces: trustedNonces(settings, clock) };
 }
 
-/** The data sources of the settings. The default schema is the profile's (J-1A). */
+/** The data sources of the settings. Without a schema, the profile's schema applies (J-1A). */
 function trustedDataSources({ auth }: Settings, { schemas }: PlatformProfile): TrustedDataSources {
   return new TrustedDataSources(
     auth.dataSources.map(({ id, organizationId, url, schemaId, audience, subject, transport }) => ({
@@ -37,7 +37,7 @@ function trustedDataSources({ auth }: Settings, { schemas }: PlatformProfile): T
   );
 }
 
-/** Their current and previous nonces (J-05, J-18). */
+/** The current and previous nonces of these data sources (J-05, J-18). */
 function trustedNonces({ auth }: Settings, clock: Clock): NonceBook {
   const nonces = new NonceBook({ clock });
   for (const { id, nonce, previousNonce } of auth.dataSources) {

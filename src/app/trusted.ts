@@ -1,4 +1,4 @@
-// Everything that decides who may connect: certificates, trusted data sources, the token check, and the administration.
+// Opens everything that decides who may connect: certificates, trusted data sources, the token check, and the administration.
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import type { RefusalReason } from '../auth/refusal.ts';
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
@@ -17,9 +17,9 @@ import { openServerTls, type ServerTls } from './server-tls.ts';
 import { openTokenCheck } from './token-check.ts';
 import { openTrust, type Trust } from './trust.ts';
 
-/** The reason why a server that can verify no token is not ready; the same word as in its refusals. */
+/** Why a server that can verify no token is not ready; the same word as in refusals. */
 const NO_KEYS = 'keys_unavailable' satisfies RefusalReason & NotReadyReason;
-/** The reason why a server without a login is not ready; the code of its errors. */
+/** Why a server without a login is not ready; the code of the login's errors. */
 const NO_LOGIN = 'login_needed' satisfies ErrorCode & NotReadyReason;
 
 export interface TrustedParts extends ProcessParts {
@@ -36,14 +36,14 @@ export interface TrustedParts extends ProcessParts {
 export interface Trusted {
   readonly tls: ServerTls;
   readonly trust: Trust;
-  /** Undefined: the token check is off. */
+  /** Undefined when tokens are not checked. */
   readonly verifier: TokenVerifier | undefined;
-  /** Resolves after the first attempt to fetch the platform's keys; undefined when none are needed. */
+  /** Resolves after the first attempt to fetch the platform's keys; undefined when tokens are not checked. */
   readonly keysAnswered: Promise<unknown> | undefined;
   readonly administration: Awaited<ReturnType<typeof startAdministration>> | undefined;
 }
 
-/** Opens it before calls can come in: tokens that were valid before a restart must be known. @throws AppError as `createApp`. */
+/** Call this before calls can come in: tokens from before a restart must be trusted. @throws AppError as `createApp`. */
 export async function openTrusted(settings: Settings, parts: TrustedParts): Promise<Trusted> {
   const { profile, files, readiness, changing, onAuthorization, metrics, clock, log, lifecycle, signal } = parts;
   const tls = await openServerTls(settings, { profile, files, metrics: metrics.files, clock, log });
@@ -51,7 +51,7 @@ export async function openTrusted(settings: Settings, parts: TrustedParts): Prom
   if (changing !== undefined) followNonces(files, changing.dataSources, { nonces: trust.nonces, first: settings.auth.dataSources, clock });
   const check = settings.auth.enabled ? openTokenCheck(settings, { profile, trust, clock, log, observer: metrics.tokens }) : undefined;
   lifecycle.opened('token check', () => check?.close());
-  // Fetches in parallel with the rest of the start.
+  // Runs in parallel with the rest of the start.
   const keysAnswered = check?.watchKeys(() => readiness.hold(NO_KEYS));
   const administration = settings.admin.enabled
     ? await startAdministration(settings, {

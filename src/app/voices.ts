@@ -1,4 +1,4 @@
-// The synthesizer and recognizer of the server, and the prompts that are synthesized before the first call.
+// The synthesizer and the recognizer of the server, and the synthesis of static prompts before the first call.
 import type { Logger } from '../base/log.ts';
 import type { Catalog } from '../bot/catalog.ts';
 import type { Speech } from '../dialog/reply.ts';
@@ -21,7 +21,7 @@ export interface VoicesParts extends ProcessParts {
 /** Synthesizes and recognizes for all calls. */
 export class Voices {
   readonly voice: CachingPromptVoice;
-  /** Undefined: no recognizer is configured, so bots get no words. */
+  /** Undefined without a configured recognizer; bots then get no words. */
   readonly recognizer: Recognizer | undefined;
   readonly #settings: Settings;
   readonly #log: Logger;
@@ -39,11 +39,11 @@ export class Voices {
     this.recognizer = recognizer;
   }
 
-  /** Synthesizes the static prompts of bots; cached ones cost nothing. Never rejects. */
+  /** Synthesizes the static prompts of bots; cached ones need no request. Never rejects. */
   async warm(catalog: Catalog, own: readonly Speech[] = []): Promise<void> {
     const { signal } = this.#warming;
     const texts = catalog.bots.flatMap(({ prompts, speaks }) => prompts.map((text) => ({ text, ...speaks })));
-    // Our own prompts go first and stay in memory.
+    // Our own prompts come first and stay in memory.
     const warmths = [await this.voice.keep(own, signal), await this.voice.warm(texts, signal)];
     const spoken = warmths.reduce((sum, warmth) => sum + warmth.spoken, 0);
     const silent = warmths.flatMap((warmth) => warmth.silent);
@@ -55,7 +55,7 @@ export class Voices {
       );
   }
 
-  /** As {@link Voices.warm}, with the server's own prompts. A filler without audio is not played at all. */
+  /** As {@link Voices.warm}, with the server's own prompts. A filler whose audio is not synthesized yet is not played. */
   warmAll(catalog: Catalog): Promise<void> {
     const engine = engineSettings(this.#settings);
     const spoken = catalog.bots.flatMap((bot) => {
@@ -63,11 +63,11 @@ export class Voices {
       const isFilling = fillers.afterMs > 0 && engine.mode === 'chunk';
       return [apology, transfer, ...(isFilling ? fillers.say : [])].map((text) => ({ text, ...bot.speaks }));
     });
-    // A call that is refused has no bot.
+    // The transfer line is also for refused calls, which have no bot.
     return this.warm(catalog, [{ text: engine.lines.transfer }, ...spoken]);
   }
 
-  /** Stops synthesizing ahead. */
+  /** Stops the synthesis of static prompts. */
   stopWarming(): void {
     this.#warming.abort('shutdown');
   }

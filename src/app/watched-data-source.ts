@@ -1,25 +1,24 @@
-// Decides what gauges and console show of a data source, and when it needs a person. Pure: no clock, no metrics.
+// Decides what gauges and console show of a data source, and when a person must act. Pure: no clock, no metrics.
 import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
 import { FOR_PEOPLE } from '../admin/lifecycle/renewal-clock.ts';
 import { alarmDueMs, checkAlarmDueMs, type LifecycleTimes } from '../admin/lifecycle/schedule.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { WatchedDataSource } from '../telemetry/admin-metrics.ts';
 
-/** Errors that do not pass by themselves, so that an early alarm helps. */
+/** Errors that do not disappear by themselves, so an early alarm helps. */
 const NEEDS_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([...FOR_PEOPLE, 'platform_refused']);
 
-/** What a data source is compared with. */
+/** What the state of a data source is judged by. */
 export interface Watch {
   readonly times: LifecycleTimes;
   readonly nowMs: number;
-  /** Whether the last change of the administration's store was written. */
+  /** Whether the last change of the administration's store could be written. */
   readonly isStoreWritable: boolean;
 }
 
 /**
- * Computes the gauges of a data source. It alarms when the token is overdue, when calls are refused, when only people can fix its
- * error, when no check succeeded for several intervals, and while nonces cannot be stored: after a restart its calls would
- * be refused.
+ * Computes the gauges of a data source. The alarm is on when the token is overdue, when calls are refused, when only people can fix the
+ * error, when no check succeeded for several intervals, and while nonces cannot be stored, because calls would be refused after a restart.
  */
 export function watchedDataSource(
   { wanted, dataSourceId, isServed, expiresAtMs, error, wellAtMs }: DataSourceState,

@@ -1,4 +1,4 @@
-// Rules between the settings of the administration. They ignore settings of disabled features.
+// Rules between settings of the administration. Settings of disabled features are ignored.
 import { hasSocketPort, type Relation } from './relation.ts';
 import type { SettingKey } from './schema.ts';
 import type { CompiledSettings } from './settings.ts';

@@ -1,5 +1,5 @@
-// Secrets in files of their own that may change while the server runs: which files, and how to read them again. The caller decides
-// when. The settings that name the files stay as they were at start.
+// Settings whose secrets are in files of their own that may change while the server runs: names the files, and reads them again. The caller
+// decides when. The paths of the files stay as they were at start.
 import { AppError } from '../../base/errors.ts';
 import { filesNamedIn, REFUSED, type Fault, type Rule } from './rules.ts';
 import { SCHEMA, type SettingKey } from './schema.ts';
@@ -9,13 +9,12 @@ import type { Given } from './sources.ts';
 const NOTHING = Buffer.alloc(0);
 
 export interface ChangingSetting<T> {
-  /** Absolute paths; empty when the value is written in place. */
+  /** Absolute paths; empty when the value is in the configuration itself. */
   readonly files: readonly string[];
   /**
-   * The value with these contents, in the order of the files. Does not read the files, because one may be half
-   * written.
-   *
-   * @throws AppError `config_invalid`; the message holds no secret.
+   * The value for these file contents, given in the order of `files`. Gets contents instead of reading the files, because a file may be
+   * half written.
+   * | @throws AppError `config_invalid`; the message contains no secret.
    */
   read(contents: readonly Buffer[]): T;
 }
@@ -30,7 +29,7 @@ export interface ChangingSettings {
   readonly proxyKey: ChangingSetting<Settings['ops']['console']['proxyKey']>;
 }
 
-/** @param givenOf - the value that the sources give. */
+/** @param givenOf - returns the value of a setting as a source gave it. */
 export function changingSettings(givenOf: (key: SettingKey) => Given): ChangingSettings {
   const changing = <T>(key: SettingKey, rule: Rule<T, unknown>): ChangingSetting<T> => {
     const { raw, baseFolder } = givenOf(key);

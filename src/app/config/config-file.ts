@@ -1,5 +1,5 @@
-// Reads one configuration file, YAML or JSON: every value with its line. Passes on only the error codes of the parser, because its
-// messages quote the file, which may hold secrets.
+// Reads one configuration file, YAML or JSON, with the line of every value. Passes on only the error codes of the parser: its messages
+// quote the file, which may contain secrets.
 import { readFileSync, statSync } from 'node:fs';
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Document, type ParsedNode } from 'yaml';
 import { closest } from './naming.ts';
@@ -14,7 +14,7 @@ const MAX_FILE_BYTES = 1_048_576;
 type Node = ParsedNode | null | undefined;
 
 export interface FileOptions {
-  /** The origin of its values, see {@link Origin}. */
+  /** Origin of the values, see {@link Origin}. */
   readonly kind: 'default' | 'file';
   readonly baseFolder: string;
   readonly cwd: string;
@@ -55,14 +55,14 @@ interface Parsed {
   readonly lines: LineCounter;
 }
 
-/** Parsing them takes most of the time of a loading, and they are the same each time. */
+/** Parsed once: parsing the defaults takes most of the loading time, and they never change. */
 let defaults: Parsed | undefined;
 
 function parsed(content: string, kind: FileOptions['kind']): Parsed {
   if (kind === 'default' && defaults?.content === content) return defaults;
   const lines = new LineCounter();
   const result = { content, document: parseDocument(content, { lineCounter: lines, prettyErrors: false }), lines };
-  // A file of the operator may hold secrets, and is not kept.
+  // Only the defaults are kept, because the operator's file may contain secrets.
   if (kind === 'default') defaults = result;
   return result;
 }
@@ -89,7 +89,7 @@ class FileReader {
 
   #section(unresolved: Node, section: Section, prefix: string, line: number): void {
     const node = this.#resolved(unresolved);
-    // A section whose keys are all commented out is an empty one.
+    // A section whose keys are all commented out counts as empty.
     if (node === undefined || node === null || (isScalar(node) && node.value === null)) return;
     if (!isMap<ParsedNode, ParsedNode | null>(node)) {
       const subject = prefix === '' ? this.#options.subject : prefix.slice(0, -1);
@@ -115,7 +115,7 @@ class FileReader {
       const lineAt = (path: Path): number => this.#lineAt(node, path) ?? line;
       this.#given.push({ key, raw, origin, baseFolder: this.#options.baseFolder, lineAt });
     } catch {
-      // An invalid or multiplying alias; the message would quote the value.
+      // An invalid alias, or one that multiplies its content. The parser's message would quote the value.
       this.#problems.push({
         subject: key,
         shown: undefined,
@@ -126,7 +126,7 @@ class FileReader {
     }
   }
 
-  /** The line of the innermost existing member of the path. */
+  /** The line of the innermost member on the path that exists. */
   #lineAt(start: Node, path: Path): number | undefined {
     let node: unknown = start;
     let line = this.#lineOf(start);

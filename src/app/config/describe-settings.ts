@@ -1,5 +1,5 @@
-// The effective configuration as rows for people: key, value and origin; and the differences between two configurations.
-// Secrets are masked already.
+// The effective configuration as printable rows of key, value and origin, and the differences between two configurations. Secrets are
+// masked before they come here.
 import type { LoadedSettings } from './load-settings.ts';
 import { isSettingKey, RULES, type SettingKey } from './schema.ts';
 import { shortText } from './rules.ts';
@@ -24,7 +24,7 @@ export function originOf({ origin, cwd }: Pick<LoadedSettings, 'origin' | 'cwd'>
   return (key) => originText(origin(key), cwd);
 }
 
-/** The settings that differ, in the order of the schema. Ignores secrets in files of their own. */
+/** The settings that differ, in the order of the schema. Ignores secrets that are in files of their own. */
 export function changedSettings(before: LoadedSettings, after: LoadedSettings): readonly SettingKey[] {
   return KEYS.filter((key) => JSON.stringify(before.masked(key)) !== JSON.stringify(after.masked(key)));
 }

@@ -5,12 +5,12 @@ import { isMapping } from './rules.ts';
 import { isRule, RULES, SCHEMA, type Section, type Written } from './schema.ts';
 import { originText, unknownName, type Given, type Source } from './sources.ts';
 
-/** Everything that a configuration file may hold, under the same names; what is left out has its default. */
+/** Everything that a configuration file may contain, with the same names; omitted settings have their defaults. */
 export type WrittenSettings = Written<typeof SCHEMA>;
 
 const ORIGIN = { kind: 'code' } as const;
 
-/** Reads them like a file: the schema validates the values. @param cwd - the folder of relative paths. */
+/** Reads the settings like a file; the schema validates the values later. @param cwd - the folder for relative paths. */
 export function readGivenSettings(settings: WrittenSettings, cwd: string): Source {
   const given: Given[] = [];
   const problems: Problem[] = [];

@@ -1,5 +1,5 @@
-// Loads the configuration: reads the sources, lets convict merge and validate them, checks the rules between settings, and reports
-// all problems at once. The only reader of process.env.
+// Loads the configuration: reads the sources, lets convict merge and validate them, checks the rules between settings, and reports all
+// problems at once. Only this folder reads settings from process.env.
 import convict from 'convict';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
@@ -26,46 +26,45 @@ import {
 } from './sources.ts';
 
 export interface LoadOptions {
-  /** The settings of a program that embeds the server, in place of a file, variables and flags. */
+  /** The settings of an embedding program, instead of a file, variables and flags. */
   readonly given?: WrittenSettings;
-  /** Flags after the command's name. Default none. */
+  /** Flags after the command's name. Default: none. */
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Absolute folder of relative paths in variables and flags. */
+  /** Absolute folder for relative paths in variables and flags. Default: the current folder. */
   readonly cwd?: string;
 }
 
 /** The effective configuration and its sources. Holds secrets: never log it. */
 export interface LoadedSettings {
   readonly settings: Settings;
-  /** The origin of the effective value. */
+  /** The origin of a setting's effective value. */
   origin(key: SettingKey): Origin;
-  /** The effective value as written, secrets masked. */
+  /** The effective value as written, with secrets masked. */
   masked(key: SettingKey): unknown;
   /** Settings that can be read again while the server runs. */
   readonly changing: ChangingSettings;
-  /** Set variables of the platform's own tools that have no effect, because the administration is off. */
+  /** Variables of the platform's own tools that are set but ignored, because the administration is disabled. */
   readonly ignored: readonly string[];
-  /** The folder that paths in messages are relative to. */
+  /** The folder for relative paths in messages. */
   readonly cwd: string;
 }
 
-/** The configuration with all problems that are visible without loading the bots. */
+/** The configuration, and all problems that can be found without loading bots. */
 export interface CheckedSettings extends Pick<LoadedSettings, 'origin' | 'cwd'> {
   readonly problems: readonly Problem[];
   /** Undefined when there are problems. */
   readonly loaded: LoadedSettings | undefined;
-  /** All settings, with the default in place of an invalid value. */
+  /** All settings; an invalid value is replaced by its default. */
   readonly compiled: CompiledSettings;
   /** The settings about bots; undefined when their folder is invalid. */
   readonly bots: Settings['bots'] | undefined;
 }
 
 /**
- * Loads the settings; later sources win: config/default.yaml, the operator's file, PARLEY_ variables, flags; or
- * config/default.yaml and those given in code.
- *
- * @throws AppError `config_invalid` whose message lists every problem.
+ * Loads the settings; later sources win: config/default.yaml, the operator's file, PARLEY_ variables, flags; or config/default.yaml and the
+ * settings given in code.
+ * | @throws AppError `config_invalid` whose message lists every problem.
  */
 export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   const { loaded, problems } = checkSettings(options);
@@ -79,10 +78,9 @@ export interface LoadedSections<K extends keyof CompiledSettings> extends Pick<L
 }
 
 /**
- * The settings of some sections. Problems of other sections do not count, so that a laptop without certificates and secrets can use the
- * configuration of a server.
- *
- * @throws AppError `config_invalid` whose message lists every problem of these sections.
+ * Loads the settings of some sections. Problems of other sections are ignored, so that a laptop without certificates and secrets can use
+ * the configuration of a server.
+ * | @throws AppError `config_invalid` whose message lists every problem of these sections.
  */
 export function loadSections<K extends keyof CompiledSettings>(options: LoadOptions, ...sections: readonly K[]): LoadedSections<K> {
   const { compiled, problems, origin, cwd } = checkSettings(options);
@@ -92,7 +90,7 @@ export function loadSections<K extends keyof CompiledSettings>(options: LoadOpti
   return { settings: compiled, origin, cwd };
 }
 
-/** As {@link loadSettings}, for callers that add their own problems before reporting. */
+/** As {@link loadSettings}, for callers that add their own problems before they report. */
 export function checkSettings(options: LoadOptions = {}): CheckedSettings {
   const { cwd = process.cwd() } = options;
   const { sources, ignored } = sourcesOf(options, cwd);
@@ -102,7 +100,7 @@ export function checkSettings(options: LoadOptions = {}): CheckedSettings {
   const byDefault = new Map(defaults.given.map((given) => [given.key, given] as const));
   const readings = new Map<string, unknown>();
   const faulty = validate(effective, readings, (given, fault) => problems.push(problemOf(given, fault, cwd)));
-  // So that bots can be checked although one of their settings is invalid.
+  // Defaults replace invalid values, so that bots can be checked despite an invalid setting.
   for (const key of faulty) readings.set(key, readDefault(key, byDefault.get(key)));
 
   const compiled = compile(SCHEMA, '', readings);
@@ -116,7 +114,7 @@ export function checkSettings(options: LoadOptions = {}): CheckedSettings {
   return { problems, loaded: { settings, origin, masked, changing, ignored, cwd }, compiled, bots, origin, cwd };
 }
 
-/** Every source that is read, the defaults first. */
+/** The sources to read, the defaults first. */
 function sourcesOf(
   { argv = [], env = process.env, given }: LoadOptions,
   cwd: string,
@@ -141,7 +139,7 @@ function operatorFile(named: ReturnType<typeof configFileOf>, cwd: string): read
     : [readConfigFile(named.file, { kind: 'file', baseFolder: join(named.file, '..'), cwd, namedBy: named.from })];
 }
 
-/** The profile names the variables of the platform's own tools. Only the administration uses them. */
+/** The variables of the platform's own tools, which the profile names. Only the administration uses them. */
 function platformEnvironment(
   sources: readonly Source[],
   env: Readonly<Record<string, string | undefined>>,
@@ -158,18 +156,16 @@ function platformEnvironment(
     if (last('admin.enabled')?.raw === true) return { used: [found], ignored: [] };
     return { used: [], ignored: found.given.flatMap(({ origin }) => (origin.kind === 'environment' ? [origin.variable] : [])) };
   } catch {
-    // The code that needs the profile reports its error.
+    // The profile's error is reported by the code that needs the profile.
     return nothing;
   }
 }
 
 /**
  * Lets convict merge and validate the values.
- *
- * convict joins its findings to one string and reads text leniently ("80abc" is 80). So its schema has our rules as formats and no
- * defaults, which switches off its reading of text, and each problem is recorded where it arises.
- *
- * @returns the keys with invalid values.
+ * | convict joins its findings to one string and parses text leniently ("80abc" becomes 80). So its schema has our rules as formats and no
+ * defaults, which disables the parsing of text, and each problem is recorded by the rule that finds it.
+ * | @returns the keys with invalid values.
  */
 function validate(
   effective: ReadonlyMap<string, Given>,
@@ -198,13 +194,13 @@ function validate(
   } catch (cause) {
     if (faulty.size === 0) throw new AppError('internal', 'the settings could not be validated', { cause });
   }
-  // convict treats a section that has a key named `default` as a value; no key may bypass validation like that.
+  // convict treats a section with a key named `default` as a value; no key may bypass validation that way.
   const unread = [...RULES.keys()].filter((key) => !readings.has(key) && !faulty.has(key));
   if (unread.length > 0) throw new AppError('internal', `the schema does not reach ${unread.join(', ')}`);
   return faulty;
 }
 
-/** Our schema as a convict schema. */
+/** Converts our schema to a convict schema. */
 function convictSchema(section: Section, prefix: string, check: (key: string, rule: Rule<unknown>) => void): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(section).map(([name, node]) => {
@@ -218,10 +214,10 @@ function convictSchema(section: Section, prefix: string, check: (key: string, ru
   );
 }
 
-/** Thrown when a rule between settings reads an invalid value. */
+/** Thrown when a rule between settings reads a setting whose value is invalid. */
 class RefusedValue extends Error {}
 
-/** The tree of final values, frozen. @param refused - keys that throw {@link RefusedValue} when they are read. */
+/** Builds the frozen tree of final values. @param refused - keys that throw {@link RefusedValue} when they are read. */
 function compile<S extends Section>(
   section: S,
   prefix: string,
@@ -237,11 +233,11 @@ function compile<S extends Section>(
     if (refused.has(key)) Object.defineProperty(members, toCamel(name), { get, enumerable: true });
     else members[toCamel(name)] = isRule(node) ? readings.get(key) : compile(node, `${key}.`, readings, refused);
   }
-  // Each member was read by its rule in S, or built from the section there.
+  // Each member was read by its rule in S, or is a section built the same way.
   return Object.freeze(members) as Compiled<S>;
 }
 
-/** The problems that the rules between settings find. A rule that needs an invalid value finds none. */
+/** The problems that rules between settings find. A rule that reads an invalid value is skipped. */
 function brokenRelations(settings: CompiledSettings, effective: ReadonlyMap<string, Given>, cwd: string): readonly Problem[] {
   return RELATIONS.flatMap(({ key, holds, rule, mend }) => {
     try {
@@ -284,7 +280,7 @@ function shownOf(effective: ReadonlyMap<string, Given>, key: string): string {
 
 function tlsOf(tls: CompiledSettings['tls']): TlsSettings {
   if (tls.mode === 'off') return Object.freeze({ mode: 'off' });
-  // A relation refuses this already. Plaintext must never result from a gap in the rules, so check again.
+  // A relation refuses this already. Checked again, because a gap in the rules must never lead to plaintext.
   if (tls.certificateFile === undefined || tls.keyFile === undefined) throw new AppError('internal', 'tls.mode files without files');
   const { certificateFile, keyFile, clientCaFile: caFile, clientSubjects: subjects, clientSubjectsFile: subjectsFile } = tls;
   const clients = tls.clientCertificates === 'required' ? Object.freeze({ caFile, subjects, subjectsFile }) : undefined;

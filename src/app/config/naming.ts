@@ -1,4 +1,4 @@
-// The names of a setting (`key_set` in files, `keySet` in code), and suggestions for mistyped names.
+// The names of a setting (`key_set` in files, `keySet` in code), and suggestions for misspelt names.
 
 /** `key_set` → `keySet`, as a type. */
 export type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
@@ -18,9 +18,9 @@ export function variableOf(key: string): string {
   return `PARLEY_${key.toUpperCase().replaceAll('.', '_')}`;
 }
 
-/** The known name closest to a mistyped one; undefined when more than a quarter of it differs. */
+/** The known name closest to a misspelt one; undefined when more than a quarter of the name differs. */
 export function closest(given: string, known: readonly string[]): string | undefined {
-  // Longer names are no typing mistakes; the bound keeps the comparison cheap.
+  // Nobody misspells such long names; the limit bounds the comparison.
   if (given.length > 100) return undefined;
   const byTail = known.filter((name) => name.endsWith(`.${given}`));
   if (byTail[0] !== undefined && byTail.length === 1) return byTail[0];
@@ -33,7 +33,7 @@ export function closest(given: string, known: readonly string[]): string | undef
   return best;
 }
 
-/** The Levenshtein distance: letters to insert, delete or replace. */
+/** The Levenshtein distance: the number of letters to insert, delete or replace. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 0; i < from.length; i++) {

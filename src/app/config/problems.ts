@@ -1,10 +1,10 @@
-// Problems of a configuration, and the one error that lists them all. Values are masked already.
+// The problems of a configuration, and the error that lists them all. Values are masked before they come here.
 import { AppError } from '../../base/errors.ts';
 
 export interface Problem {
-  /** Key, variable, flag or file, as the operator wrote it. */
+  /** The key, variable, flag or file that the operator wrote. */
   readonly subject: string;
-  /** The printable value; undefined when there is none. */
+  /** The value as printed; undefined when there is none. */
   readonly shown: string | undefined;
   /** The origin: `my.yaml:4`, a variable or a flag. */
   readonly from: string;
@@ -13,7 +13,7 @@ export interface Problem {
   readonly mend: string;
 }
 
-/** Most problems to print; the wrong file could otherwise fill the screen. */
+/** Most printed problems: a wrong file could otherwise fill the screen. */
 const MAX_PRINTED = 100;
 
 /** The error that lists all problems; its message has several lines. */

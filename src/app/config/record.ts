@@ -1,4 +1,4 @@
-// Rules for list members that are mappings, such as data sources. Knows no key of Parley.
+// Rules for list members that are mappings, such as data sources. Knows no setting of Parley.
 import { parseJson } from '../../base/json.ts';
 import type { Camel } from './naming.ts';
 import { closest, toCamel } from './naming.ts';
@@ -6,19 +6,19 @@ import { isMapping, REFUSED, type Place, type Rule } from './rules.ts';
 
 type Fields = Readonly<Record<string, Rule<unknown>>>;
 
-/** The result of a record: the same members under camelCase names. */
+/** The result of a record: the members with camelCase names and final values. */
 export type RecordOf<F extends Fields> = {
   readonly [K in keyof F as Camel<K & string>]: F[K] extends Rule<infer T, unknown> ? T : never;
 };
 
 type WrittenIn<R> = R extends Rule<unknown, infer W> ? W : never;
 
-/** A record as written. */
+/** A record as written in a file. */
 export type WrittenRecord<F extends Fields> = {
   readonly [K in keyof F as undefined extends WrittenIn<F[K]> ? never : K]: WrittenIn<F[K]>;
 } & { readonly [K in keyof F as undefined extends WrittenIn<F[K]> ? K : never]?: WrittenIn<F[K]> };
 
-/** An optional member; undefined when left out. */
+/** A rule for an optional member; undefined when omitted. */
 export function optional<T, W>(rule: Rule<T, W>): Rule<T | undefined, W | undefined> {
   return { ...rule, read: (value, place) => (value === undefined ? undefined : rule.read(value, place)) };
 }
@@ -46,7 +46,7 @@ export function record<F extends Fields>(fields: F): Rule<RecordOf<F>, WrittenRe
       let isWhole = true;
       for (const name of Object.keys(value).filter((given) => ruleOf(fields, given) === undefined)) {
         const meant = closest(name, names);
-        // Never show the value of an unknown member: it may be a secret under a mistyped name.
+        // Does not show the value of an unknown member, because it may be a secret with a misspelt name.
         const mend = meant === undefined ? 'take the key out' : `write ${meant}`;
         place.refuse({ path: [...place.path, name], shown, wants: `one of the keys ${names.join(', ')}`, mend });
         isWhole = false;
@@ -57,7 +57,7 @@ export function record<F extends Fields>(fields: F): Rule<RecordOf<F>, WrittenRe
         if (read === REFUSED) isWhole = false;
         else members[toCamel(name)] = read;
       }
-      // Every field of F was read by its own rule and stands under its camelCase name, as RecordOf<F> says.
+      // Each field of F was read by its own rule and stored under its camelCase name, as RecordOf<F> demands.
       return isWhole ? (Object.freeze(members) as RecordOf<F>) : REFUSED;
     },
   };
@@ -72,7 +72,7 @@ function readMember(fields: Fields, name: string, value: unknown, place: Place):
   if (rule === undefined) return REFUSED;
   const path = [...place.path, name];
   if (value !== undefined) return rule.read(value, { ...place, path });
-  // An optional member accepts undefined; for the others "missing" is the clearer word.
+  // Whether the member is optional; if not, "missing" is a clearer message than the rule's own.
   const read = rule.read(undefined, { ...place, path, refuse: () => undefined });
   if (read === REFUSED) place.refuse({ path, shown: 'missing', wants: rule.wants, mend: 'add the key' });
   return read;

@@ -191,7 +191,7 @@ export const RELATIONS: readonly Relation[] = [
   },
 ];
 
-/** Without the token check, `addressOf` must be a loopback address; undefined when nothing listens there. */
+/** Demands a loopback address while the token check is off. @param addressOf - undefined when nothing listens. */
 function onLoopback(host: SettingKey, addressOf: (settings: CompiledSettings) => string | undefined): Relation {
   return {
     key: 'auth.enabled',

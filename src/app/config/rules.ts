@@ -1,27 +1,27 @@
-// The vocabulary of the schema: what a value must be, how text of a variable or flag becomes a value, and how to print it. A rule
-// never guesses: `"8086"` is no number and `yes` is no boolean. Knows no key of Parley.
+// The rules that the schema consists of: which values are valid, how the text of a variable or flag becomes a value, and how a value is
+// printed. A rule never guesses: `"8086"` is no number and `yes` is no boolean. Knows no setting of Parley.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseJson } from '../../base/json.ts';
 
-/** Result of `read` for an invalid value; the reasons went to {@link Place.refuse}. */
+/** The result of `read` for an invalid value; the reason goes to {@link Place.refuse}. */
 export const REFUSED = Symbol('refused');
 type Refused = typeof REFUSED;
 
-/** Path into a list or record: `[0, 'url']`. Empty for the setting itself. */
+/** The path to a member of a list or record: `[0, 'url']`. Empty for the setting itself. */
 export type Path = readonly (string | number)[];
 
 export interface Fault {
   readonly path: Path;
-  /** The printable value: secrets are masked. */
+  /** The value as printed, with secrets masked. */
   readonly shown: string;
   readonly wants: string;
   readonly mend: string;
 }
 
 export interface Place {
-  /** Absolute folder of relative paths. */
+  /** Absolute folder for relative paths. */
   readonly baseFolder: string;
   readonly path: Path;
   refuse(fault: Fault): void;
@@ -30,23 +30,22 @@ export interface Place {
 }
 
 /**
- * What one setting must be.
- *
- * @typeParam T - the final value.
+ * The rule for the value of one setting.
+ * | @typeParam T - the final value.
  * @typeParam W - the value as written in a file or in code.
  */
 export interface Rule<T, W = T> {
-  /** Only for the compiler; never set. */
+  /** Never set; carries the type W. */
   readonly written?: W;
-  /** Completes "must be …"; names the bounds. */
+  /** Continues "must be …", with the bounds. */
   readonly wants: string;
   /** Whether the value or a part of it is secret. */
   readonly holdsSecrets: boolean;
-  /** The value that the text of a variable or flag means. Text without a meaning is returned unchanged. */
+  /** Converts the text of a variable or flag to a value. Returns text that it cannot convert unchanged. */
   fromText(text: string): unknown;
-  /** A printable copy of a valid or invalid value. */
+  /** A copy to print, with secrets masked; also for invalid values. */
   mask(value: unknown): unknown;
-  /** The final value. */
+  /** Converts a written value to the final value. */
   read(value: unknown, place: Place): T | Refused;
 }
 
@@ -54,12 +53,12 @@ const MASK = '****';
 const MAX_SHOWN_CHARACTERS = 200;
 const MAX_SECRET_BYTES = 4096;
 
-/** A masked value as one short line. */
+/** A value as one short line, with secrets masked. */
 export function showValue(rule: Pick<Rule<unknown>, 'mask'>, value: unknown): string {
   return shortText(rule.mask(value));
 }
 
-/** A printable value as one short line; empty text as ''. */
+/** A value without secrets as one short line; empty text as ''. */
 export function shortText(masked: unknown): string {
   if (masked === '') return "''";
   const text = typeof masked === 'string' ? masked : ((JSON.stringify(masked) as string | undefined) ?? String(masked));
@@ -71,7 +70,7 @@ function refuse(rule: Pick<Rule<unknown>, 'mask' | 'wants'>, value: unknown, pla
   return REFUSED;
 }
 
-/** A rule for a plain value: `accepts` alone decides. */
+/** A rule for a single value that `accepts` decides on. */
 function plain<T>(wants: string, mend: string, accepts: (value: unknown) => value is T, fromText: (text: string) => unknown): Rule<T> {
   return {
     wants,
@@ -150,14 +149,14 @@ export function address(): Rule<string> {
   return plain('HOST:PORT', 'write for example 10.0.0.1:26379, [::1]:26379 or cache.example.com:26379', accepts, asIs);
 }
 
-/** An absolute web address, kept character for character. `allowed` gets it parsed and as written. */
+/** An absolute web address, kept character for character. @param allowed - gets the parsed and the written address. */
 export function webUrl(wants: string, allowed: (url: URL, text: string) => boolean): Rule<string> {
   const accepts = (value: unknown): value is string =>
     typeof value === 'string' && value.length <= 2000 && !/\s/u.test(value) && URL.canParse(value) && allowed(new URL(value), value);
   return plain(wants, 'write the whole address with its scheme', accepts, asIs);
 }
 
-/** A setting that empty text disables. */
+/** A rule that also accepts empty text, which disables the setting. */
 export function orNone<T, W>(rule: Rule<T, W>): Rule<T | undefined, W | ''> {
   return {
     ...rule,
@@ -167,7 +166,7 @@ export function orNone<T, W>(rule: Rule<T, W>): Rule<T | undefined, W | ''> {
   };
 }
 
-/** A path; relative ones start from the folder of the file they are written in. Existence is not checked. */
+/** A path. A relative path starts from the folder of the file in which it is written. The path need not exist. */
 export function path(): Rule<string> {
   const written = text(4096, 'a path');
   return {
@@ -179,7 +178,7 @@ export function path(): Rule<string> {
   };
 }
 
-/** The name of a shipped item, or a path when it holds a slash or ends like a YAML file. */
+/** The name of a shipped file, or a path when it contains a slash or ends in `.yaml`. */
 export function nameOrPath(): Rule<string> {
   const written = text(4096, 'a name, or a path that holds a slash or ends in .yaml');
   return {
@@ -191,12 +190,12 @@ export function nameOrPath(): Rule<string> {
   };
 }
 
-/** A secret that lies in a file of its own. */
+/** A secret in a file of its own. */
 export interface SecretFile {
   readonly file: string;
 }
 
-/** Secret text, written in place or as `{ file: PATH }` and then read from that file. */
+/** Secret text, either in place or as `{ file: PATH }`, which is read from that file. */
 export function secret(max: number, pattern = /^[^\s\p{Cc}]+$/u, kind = 'characters without blanks'): Rule<string, string | SecretFile> {
   const wants = `a secret of 1 to ${String(max)} ${kind}, or { file: PATH }`;
   const inPlace = (value: unknown): value is string => typeof value === 'string' && value.length <= max && pattern.test(value);
@@ -222,7 +221,7 @@ export function secret(max: number, pattern = /^[^\s\p{Cc}]+$/u, kind = 'charact
   };
 }
 
-/** At most `max` values of one kind. A variable or flag takes a JSON list, or words separated by commas. */
+/** A list of at most `max` values of one kind. In a variable or flag: a JSON list, or words separated by commas. */
 export function list<T, W>(item: Rule<T, W>, max: number): Rule<readonly T[], readonly W[]> {
   const wants = `a list of at most ${String(max)}, each ${item.wants}`;
   return {
@@ -248,17 +247,17 @@ export function list<T, W>(item: Rule<T, W>, max: number): Rule<readonly T[], re
   };
 }
 
-/** Whether it is a mapping, neither a list nor null. */
+/** Whether a value is a mapping, neither a list nor null. */
 export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The system's error code (`ENOENT`), which holds no content of files. */
+/** The system's error code (`ENOENT`), which reveals no content of files. */
 export function errorCode(cause: unknown): string {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'unknown error';
 }
 
-/** Absolute paths of the files that secrets in a value name, each once. */
+/** The absolute paths of the files that secrets within a value name, without repetitions. */
 export function filesNamedIn(value: unknown, baseFolder: string): readonly string[] {
   if (isFileReference(value)) return [resolve(baseFolder, value.file)];
   const members: readonly unknown[] = Array.isArray(value) ? value : isMapping(value) ? Object.values(value) : [];

@@ -1,4 +1,4 @@
-// Which addresses are safe for secrets: those with TLS, and those on this machine.
+// Checks that an address is safe for secrets: TLS, or on this machine.
 import { isLoopback } from '../../base/loopback.ts';
 import { isSocketOrigin } from '../../base/socket-origin.ts';
 
@@ -6,12 +6,12 @@ export function isSafeHttp(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isOnLoopback(url));
 }
 
-/** The origin of a WebSocket server, without a path. */
+/** Whether it is a safe origin of a WebSocket server, without a path. */
 export function isSafeSocket(url: URL, text: string): boolean {
   return isSocketOrigin(text) && (url.protocol === 'wss:' || isOnLoopback(url));
 }
 
-/** An address to connect to over WebSocket. */
+/** Whether it is a safe address to open a WebSocket to. */
 export function isSafeStream(url: URL): boolean {
   return url.protocol === 'wss:' || (url.protocol === 'ws:' && isOnLoopback(url));
 }

@@ -1,5 +1,5 @@
-// Every setting and the rule of its value. Defaults and descriptions are in config/default.yaml; a test compares both in both
-// directions.
+// Every setting with the rule for its value. Defaults and descriptions are in config/default.yaml; a test checks that both files have the
+// same settings.
 import { isServiceAddress } from '../../base/http-service.ts';
 import { SUBJECT } from '../../base/client-trust.ts';
 import { LOG_LEVELS } from '../../base/log.ts';
@@ -17,11 +17,11 @@ export interface Section {
   readonly [name: string]: Rule<unknown> | Section;
 }
 
-/** The result of a section: the same tree with camelCase names and final values. */
+/** The final values of a section: the same tree with camelCase names. */
 export type Compiled<S> =
   S extends Rule<infer T, unknown> ? T : { readonly [K in keyof S as K extends string ? Camel<K> : never]: Compiled<S[K]> };
 
-/** A section as written, in which everything may be left out. */
+/** A section as written; everything may be omitted. */
 export type Written<S> = S extends Rule<unknown, infer W> ? W : { readonly [K in keyof S]?: Written<S[K]> };
 
 const HOUR_MS = 3_600_000;
@@ -110,13 +110,13 @@ export const SCHEMA = {
     path_prefix: orNone(
       text(200, 'a path of 2 to 200 characters that begins with a slash and does not end with one', /^\/[\w./~-]*[\w.~-]$/u),
     ),
-    // W-34: 65,536 bytes of audio are 87,384 of Base64, and the envelope adds some.
+    // W-34: 65,536 bytes of audio are 87,384 characters of Base64, and the envelope adds more.
     max_message_bytes: integer(98_304, 16 * MIB),
     max_connections: integer(1, 100_000),
     unverified_timeout_ms: integer(100, 120_000),
     max_unverified_per_address: integer(1, 100_000),
     handshake_timeout_ms: integer(100, 120_000),
-    // Anybody with a token could otherwise hold sockets without ever starting a call.
+    // Without this, anybody with a token could hold sockets without starting a call.
     first_message_timeout_ms: integer(100, 60_000),
     ping_interval_ms: integer(100, 2 * HOUR_MS),
     pong_timeout_ms: integer(100, 120_000),
@@ -325,7 +325,7 @@ type Keys<S, Prefix extends string = ''> = {
 /** A dotted key as operators write it: `auth.key_set.timeout_ms`. */
 export type SettingKey = Keys<typeof SCHEMA>;
 
-/** Whether it is a setting and not a section. */
+/** Distinguishes a setting from a section. */
 export function isRule(node: Rule<unknown> | Section): node is Rule<unknown> {
   return typeof node.read === 'function';
 }

@@ -1,9 +1,9 @@
-// The operator's settings as the program sees them: camelCase, deeply frozen, with all defaults. Meanings, defaults and bounds are
-// documented in config/default.yaml. A setting that '' disables is undefined here.
+// The operator's settings in code: camelCase, deeply frozen, with all defaults. Meanings, defaults and bounds are documented in
+// config/default.yaml. A setting that is disabled by '' is undefined here.
 import type { TlsFiles } from '../../base/tls-identity.ts';
 import type { Compiled, SCHEMA } from './schema.ts';
 
-/** The settings before the last step: every value is valid in itself. */
+/** The settings before the rules between them are checked: each value is valid by itself. */
 export type CompiledSettings = Compiled<typeof SCHEMA>;
 
 /** TLS of the servers. Files are absolute paths of PEM files. */
@@ -16,11 +16,11 @@ export type TlsSettings =
 
 /** The certificates that clients of the media server must show (O-11, O-12). */
 export interface ClientCertificateSettings {
-  /** Absolute path of a PEM file; undefined: the authority of the profile. */
+  /** Absolute path of a PEM file; undefined: the authority in the profile. */
   readonly caFile: string | undefined;
-  /** Empty when no file is given either: then the subjects of the profile apply. */
+  /** When empty, and without `subjectsFile`, the subjects in the profile apply. */
   readonly subjects: readonly string[];
-  /** Absolute path of a file with more of them. */
+  /** Absolute path of a file with further subjects. */
   readonly subjectsFile: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// The sources of settings in order of precedence: the default file, then the operator's file, variables and flags, or what an embedding
-// program gives. Each yields the same shape, with the origin of every value. The schema validates the values.
+// The sources of settings in order of precedence: the default file, then the operator's file, variables and flags, or the settings given in
+// code. Every source yields values with their origins; the schema validates them later.
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { closest } from './naming.ts';
@@ -7,19 +7,19 @@ import type { Problem } from './problems.ts';
 import { KEYS_BY_VARIABLE, RULES } from './schema.ts';
 import type { Path } from './rules.ts';
 
-/** The origin of a value. Files are absolute; lines count from 1. `code`: the program that embeds the server. */
+/** The origin of a value. Files are absolute; lines start at 1. `code`: the embedding program. */
 export type Origin =
   | { readonly kind: 'code' }
   | { readonly kind: 'default' | 'file'; readonly file: string; readonly line: number }
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'flag'; readonly flag: string };
 
-/** The file of `parley init` in the current folder, used when no other file is named. Undefined when there is none. */
+/** The file that `parley init` wrote in the current folder, if no other file is named; undefined without one. */
 export function projectFile(): string | undefined {
   return process.env['PARLEY_CONFIG'] === undefined && existsSync(resolve(process.cwd(), 'parley.yaml')) ? 'parley.yaml' : undefined;
 }
 
-/** A variable that is no setting: a secret whose variable a file names, or what a service manager sets. */
+/** The value of a variable that is no setting: a secret whose variable a file names, or one set by a service manager. */
 export function environmentValue(variable: string): string | undefined {
   return process.env[variable];
 }
@@ -28,9 +28,9 @@ export interface Given {
   readonly key: string;
   readonly raw: unknown;
   readonly origin: Origin;
-  /** Absolute folder of relative paths in the value. */
+  /** Absolute folder for relative paths in the value. */
   readonly baseFolder: string;
-  /** The line of a member inside the value, where the source has lines. */
+  /** The line of a member inside the value; undefined for sources without lines. */
   readonly lineAt?: (path: Path) => number;
 }
 
@@ -40,7 +40,7 @@ export interface Source {
 }
 
 export interface CommandLine extends Source {
-  /** The file of `--config`, as written; undefined without the flag. */
+  /** The file named by `--config`, as written; undefined without the flag. */
   readonly configFile: string | undefined;
 }
 
@@ -50,7 +50,7 @@ const OTHER_VARIABLES: readonly string[] = ['PARLEY_CONFIG', 'PARLEY_DEMAND_ALL'
 /** Names of variables with which Kubernetes injects the addresses of a service named `parley…`. */
 const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/u;
 
-/** An origin as one short text; files relative to `cwd` when they are below it. */
+/** An origin as short text; files below `cwd` are relative to it. */
 export function originText(origin: Origin, cwd: string, line?: number): string {
   if (origin.kind === 'code') return 'the settings given to createServer';
   if (origin.kind === 'environment') return origin.variable;
@@ -58,13 +58,13 @@ export function originText(origin: Origin, cwd: string, line?: number): string {
   return `${fileText(origin.file, cwd)}:${String(line ?? origin.line)}`;
 }
 
-/** A file's path as an operator in `cwd` would write it. */
+/** The path of a file as an operator in `cwd` would write it. */
 export function fileText(file: string, cwd: string): string {
   const near = relative(cwd, file);
   return near.startsWith('..') ? file : near;
 }
 
-/** The problem of an unknown name. Does not show its value, which may be a secret under a mistyped name. */
+/** The problem of an unknown name. Does not show the value, because it may be a secret with a misspelt name. */
 export function unknownName(subject: string, from: string, meant: string | undefined): Problem {
   const mend = meant === undefined ? 'take it out; config/default.yaml lists every key' : `did you mean ${meant}?`;
   return { subject, shown: undefined, from, rule: 'the key is not known', mend };
@@ -87,7 +87,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   return { given, problems };
 }
 
-/** The part after the prefix of the platform's own variables, and its setting. */
+/** Suffixes of the platform's own variables, with the settings that they set. */
 const PLATFORM_VARIABLES: Readonly<Record<string, string>> = {
   INTEGRATION_CLIENT_ID: 'admin.integration.client_id',
   INTEGRATION_CLIENT_SECRET: 'admin.integration.client_secret',
@@ -96,7 +96,7 @@ const PLATFORM_VARIABLES: Readonly<Record<string, string>> = {
   SA_CLIENT_SECRET: 'admin.service_app.client_secret',
 };
 
-/** Reads the credentials from the variables of the platform's own tools. @param prefix - of the profile. */
+/** Reads the credentials in the variables of the platform's own tools. @param prefix - their prefix, from the profile. */
 export function readPlatformEnvironment(prefix: string, env: Readonly<Record<string, string | undefined>>, cwd: string): Source {
   const given = Object.entries(PLATFORM_VARIABLES).flatMap(([ending, key]) => {
     const variable = prefix + ending;
@@ -107,7 +107,7 @@ export function readPlatformEnvironment(prefix: string, env: Readonly<Record<str
   return { given, problems: [] };
 }
 
-/** Reads `--key value`, `--key=value` and `--config FILE`. A switch without a value is true. Of several equal flags the last one wins. */
+/** Reads `--key value`, `--key=value` and `--config FILE`. A flag without a value is true. The last of several equal flags wins. */
 export function readFlags(argv: readonly string[], cwd: string): CommandLine {
   const given = new Map<string, Given>();
   const problems: Problem[] = [];
@@ -140,7 +140,7 @@ export function readFlags(argv: readonly string[], cwd: string): CommandLine {
   return { given: [...given.values()], problems, configFile };
 }
 
-/** The operator's file, absolute, or undefined when none is named. A flag takes precedence over the variable. */
+/** The absolute path of the operator's file; undefined when none is named. A flag takes precedence over the variable. */
 export function configFileOf(
   flags: CommandLine,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-// Answers questions of operators about this process.
+// Answers operators' questions about this process.
 import type { Clock } from '../../base/clock.ts';
 import type { ShownServer } from '../../ops/console-api.ts';
 import type { CallTimelines } from '../../telemetry/call-timeline.ts';
@@ -11,7 +11,7 @@ import type { Traffic } from '../../telemetry/traffic.ts';
 import type { OthersAnswers } from '../homes.ts';
 import { answerIn, questionIn, sentText, type Answer, type ConsoleQuestion, type Everywhere, type Question } from './questions.ts';
 
-/** Most calls that a search brings from one process. */
+/** Most calls that one process returns for a search. */
 const MAX_FOUND = 200;
 
 export interface AnsweringParts {
@@ -74,7 +74,7 @@ export class Answering {
     return { answers: [own, ...answers], silent };
   }
 
-  /** Answers a question of another server. @throws Error when it is not understood. */
+  /** Answers a question that another server sent. @throws Error for an unknown form. */
   async answerText(question: string): Promise<string> {
     const asked = questionIn(question);
     if (asked === undefined) throw new Error('another version asks');

@@ -1,4 +1,4 @@
-// What the console shows, made of the answers of all servers.
+// What the console shows, combined from the answers of all servers.
 import type { Clock } from '../../base/clock.ts';
 import type { CallView } from '../../dialog/call-view.ts';
 import type { FoundCalls, Overview, ShownDataSource } from '../../ops/console-api.ts';
@@ -11,27 +11,27 @@ import { joinedServices } from '../../telemetry/service-readings.ts';
 import { joinedTraffic, latencyIn, SLOT_MS } from '../../telemetry/traffic.ts';
 import type { ConsoleQuestion, Everywhere } from './questions.ts';
 
-/** As long as this an overview is shown to everybody who asks, ms: many open pages cost no more than one. */
+/** How long an overview is reused for all visitors, ms: many open pages cost no more than one. */
 const FRESH_MS = 1000;
-/** How long after its end a call's recording may be written, ms. */
+/** How long after the end of a call its recording may still be written, ms. */
 const WRITTEN_MS = 10_000;
-/** Most calls that a search shows. */
+/** Most calls in the result of a search. */
 const MAX_SHOWN = 500;
 
 interface ConsoleSourceParts {
-  /** The folder of recordings that this server sees; undefined: none. */
+  /** The recordings that this server can read; undefined: none. */
   readonly recorded?: Pick<RecordedCalls, 'find'> | undefined;
-  /** Asks all servers, this one included. Bounded in time. */
+  /** Asks all servers, including this one. Bounded in time. */
   readonly ask: (question: ConsoleQuestion) => Promise<Everywhere>;
   readonly clock: Clock;
 }
 
-/** One per operations server. */
+/** The source of one operations server. */
 export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): ConsoleSource {
   const known = async (conversationId: string): Promise<CallView | undefined> => {
     const { answers } = await ask({ view: conversationId });
     const views = answers.flatMap(({ view }) => view ?? []);
-    // A call that has moved ends at its last home.
+    // When a call has moved, the view of its last home has the end.
     return views.find(({ call }) => call.end !== 'moved') ?? views[0];
   };
   let last: { readonly atMs: number; readonly overview: Promise<Overview> } | undefined;
@@ -58,7 +58,7 @@ export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): Con
     call: async (conversationId, role) => {
       const view = await known(conversationId);
       const goesOn = view !== undefined && view.call.end === undefined;
-      // What is said while a call goes on is not written to its end.
+      // While a call goes on, its recording is incomplete.
       const recording = role === 'listen' && !goesOn ? await recorded?.find(conversationId, view?.call) : undefined;
       if (recording === undefined || recording === 'busy') return view ?? recording;
       return view === undefined ? recording.view : completed(recording.view, view.call, clock.nowMs());
@@ -71,7 +71,7 @@ export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): Con
   };
 }
 
-/** A recording that lacks its end, though the call is over: the end is being written, or it was cut. */
+/** A recording without an end of a call that is over: the end is still being written, or was cut off. */
 function completed(recorded: CallView, { startedAtMs, durationMs, end }: CallView['call'], nowMs: number): CallView {
   const isCut = recorded.call.end === undefined && end !== undefined && nowMs - startedAtMs - durationMs >= WRITTEN_MS;
   if (!isCut) return recorded;
@@ -95,7 +95,7 @@ function overviewOf({ answers, silent }: Everywhere, nowMs: number): Overview {
   };
 }
 
-/** Servers that share a store manage the same data sources; the one that checked last knows most. */
+/** Servers that share a store manage the same data sources; the server that checked last knows most. */
 function dataSourcesIn(seen: readonly WatchedDataSource[]): readonly ShownDataSource[] {
   const latest = new Map<string, WatchedDataSource>();
   for (const one of seen) {

@@ -1,4 +1,4 @@
-// The questions of operators to the processes of a server and to other servers, and their answers: plain JSON.
+// Operators' questions, which the processes of a server and other servers answer, and the answers: plain JSON.
 import { parseJson } from '../../base/json.ts';
 import type { CallSearch, CallView, OrganizationCalls } from '../../dialog/call-view.ts';
 import type { ShownCallRow, ShownServer, SilentServer } from '../../ops/console-api.ts';
@@ -9,13 +9,13 @@ import type { RefusedCalls } from '../../telemetry/refused-organizations.ts';
 import type { ServiceReading } from '../../telemetry/service-readings.ts';
 import type { TrafficSlot } from '../../telemetry/traffic.ts';
 
-/** Form of questions and answers between servers; another one is not understood. */
+/** Version of questions and answers between servers; other versions are not understood. */
 const FORM = 1;
 
-/** What the console asks. `view`: a conversation id. */
+/** A question of the console. `view`: a conversation id. */
 export type ConsoleQuestion = 'report' | 'organizations' | { readonly search: CallSearch } | { readonly view: string };
 
-/** `metrics`, `calls` and a conversation id: what a primary process asks for its own pages. `everywhere`: of all servers. */
+/** Also what a primary process asks for its own pages: `metrics`, `calls` and a conversation id. `everywhere`: for all servers. */
 export type Question =
   | 'metrics'
   | 'calls'
@@ -23,7 +23,7 @@ export type Question =
   | ConsoleQuestion
   | { readonly everywhere: ConsoleQuestion };
 
-/** Empty: none. */
+/** Has only the members that answer the question; none when there is no answer. */
 export interface Answer {
   readonly metrics?: MetricReading;
   readonly calls?: readonly CallSummary[];
@@ -48,28 +48,28 @@ export interface ProcessReport {
 /** The answers of all servers. */
 export interface Everywhere {
   readonly answers: readonly Answer[];
-  /** Did not answer in time. */
+  /** Servers that did not answer in time. */
   readonly silent: readonly SilentServer[];
 }
 
-/** A question or an answer as text for another server. */
+/** Writes a question or an answer as text for another server. */
 export function sentText(content: ConsoleQuestion | Answer): string {
   return JSON.stringify({ form: FORM, content });
 }
 
-/** @returns undefined when another form was sent. */
+/** @returns undefined for another version. */
 export function questionIn(text: string): ConsoleQuestion | undefined {
   const sent = parseJson(text);
   return isQuestion(sent) ? sent.content : undefined;
 }
 
-/** @returns undefined when another form was sent. */
+/** @returns undefined for another version. */
 export function answerIn(text: string): Answer | undefined {
   const sent = parseJson(text);
   return isAnswer(sent) ? sent.content : undefined;
 }
 
-// Whoever can send here runs this program, and the form says which version of the types it means.
+// Checks no more than the version: only this program sends here, and the version defines the types.
 function isQuestion(sent: unknown): sent is { readonly content: ConsoleQuestion } {
   return isOfThisForm(sent);
 }

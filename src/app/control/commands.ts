@@ -1,47 +1,46 @@
-// The commands of an operator to a running server, and what each of its processes answers: plain JSON, between processes of one
-// program.
+// Operators' commands to a running server, and the answer of each of its processes: plain JSON, between processes of one program.
 import { AppError } from '../../base/errors.ts';
 import { LOG_LEVELS, type LogLevel } from '../../base/log.ts';
 import type { ReadinessState } from '../../ops/readiness.ts';
 import type { Reloaded } from './reloading.ts';
 
-/** How long a log level or the trace of a call may last, ms. */
+/** Shortest and longest duration of a log level or of the trace of a call, ms. */
 const FOR_MS = { least: 1000, most: 24 * 3_600_000 } as const;
-/** Longest conversation id. */
+/** Most characters of a conversation id. */
 const MAX_ID_CHARACTERS = 512;
 const SIMPLE = ['status', 'drain', 'undrain', 'reload'] as const;
 
-/** `untilMs`: since the epoch. The processes of one server share a clock. */
+/** `untilMs`: ms since the epoch. All processes of a server have the same clock. */
 export type Command =
   | { readonly kind: (typeof SIMPLE)[number] }
   | { readonly kind: 'log_level'; readonly level: LogLevel; readonly untilMs: number }
   | { readonly kind: 'trace'; readonly conversationId: string; readonly untilMs: number };
 
-/** One process after a command. */
+/** The state of one process after a command. */
 export interface ProcessReport {
   /** `server`, `primary` or `worker N`. */
   readonly process: string;
-  /** As on the lines of its log. */
+  /** The short instance id that every log line of the process has. */
   readonly server: string;
   readonly version: string;
   readonly pid: number;
   readonly startedAtMs: number;
   readonly readiness: ReadinessState;
-  /** Calls that live here, and their open turns. */
+  /** Calls that live in this process, and their open turns. */
   readonly calls: number;
   readonly turns: number;
   readonly logLevel: LogLevel;
-  /** When the configured log level comes back, ms since the epoch; absent: it is the configured one. */
+  /** When the configured log level returns, ms since the epoch; absent: it is in force. */
   readonly logLevelUntilMs?: number;
   readonly traced: readonly TracedCall[];
-  /** Only after `reload`. */
+  /** Set after `reload`. */
   readonly reloaded?: Reloaded;
 }
 
-/** A call all of whose lines are in the log. */
+/** A traced call: all its lines are logged, whatever the log level. */
 export interface TracedCall {
   readonly conversationId: string;
-  /** ms since the epoch. */
+  /** End of the trace, ms since the epoch. */
   readonly untilMs: number;
   /** Whether the process knows the call. */
   readonly isHere: boolean;
@@ -49,18 +48,17 @@ export interface TracedCall {
 
 /** The answer to a command. */
 export interface Controlled {
-  /** Whether the server as a whole is ready. */
+  /** Whether the server as a whole may get new calls. */
   readonly readiness: ReadinessState;
   readonly processes: readonly ProcessReport[];
-  /** Workers that did not answer in time. */
+  /** Number of workers that did not answer in time. */
   readonly silent: number;
 }
 
 /**
- * The command that was sent.
- *
- * @param nowMs - since the epoch.
- * @throws AppError `bad_message`.
+ * Reads a command.
+ * | @param nowMs - ms since the epoch.
+ * @throws AppError `bad_message` for an invalid command.
  */
 export function commandIn(sent: unknown, nowMs: number): Command {
   const { kind, level, conversationId, forMs }: Partial<Record<string, unknown>> = typeof sent === 'object' ? { ...sent } : {};

@@ -5,7 +5,7 @@ import type { ProcessParts } from '../process-parts.ts';
 import { commandIn } from './commands.ts';
 import type { ProcessControl } from './process-control.ts';
 
-/** Opens it where the settings have one. @throws AppError `listen_failed`. */
+/** Opens the control socket if the settings name one. @throws AppError `listen_failed`. */
 export async function openControl(
   { control: { socket } }: Pick<Settings, 'control'>,
   control: ProcessControl | undefined,

@@ -1,4 +1,4 @@
-// A process that serves calls, or starts those that do, as its operator knows it: its id, its log, and how it is controlled.
+// This process as its operator knows it, whether it serves calls or starts workers: id, log and control.
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../base/clock.ts';
 import type { LogFields, Logger, ProcessLogger } from '../../base/log.ts';
@@ -8,28 +8,27 @@ import { processFields } from '../process-parts.ts';
 import { ProcessControl } from './process-control.ts';
 
 export interface OwnProcess {
-  /** New for each start. */
+  /** New for each start of the process. */
   readonly instanceId: string;
-  /** Every line says which process writes it. */
+  /** Every line contains the fields of this process. */
   readonly log: Logger;
   readonly control: ProcessControl;
-  /** It takes no new calls until it is undrained. */
+  /** Whether the process takes no new calls until it is undrained. */
   readonly startsDrained: boolean;
 }
 
 export interface OwnProcessOptions {
-  /** More fields for its log. */
+  /** Further fields of every log line. */
   readonly fields?: LogFields;
-  /** Default: the log of a server with these settings. */
+  /** Default: the logger of a server with these settings. */
   readonly root?: ProcessLogger;
   /** Default false. */
   readonly startsDrained?: boolean;
 }
 
 /**
- * This process. Call it once.
- *
- * @param name - `server`, `primary` or `worker N`.
+ * Creates the description of this process. Call it once.
+ * | @param name - `server`, `primary` or `worker N`.
  * @param load - reads the configuration again; throws AppError `config_invalid`.
  */
 export function ownProcess(

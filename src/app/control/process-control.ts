@@ -1,5 +1,5 @@
-// Carries out the commands of an operator in one process: its log level, the calls it traces, its reloads, and whether it takes new
-// calls. Knows no socket and no other process.
+// Runs operators' commands in one process: log level, traced calls, reloads, and whether it takes new calls. Knows neither sockets nor
+// other processes.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import type { Logger, LogLevel, ProcessLogger } from '../../base/log.ts';
 import { packageVersion } from '../../base/package-root.ts';
@@ -9,22 +9,22 @@ import { shownId } from '../process-parts.ts';
 import type { Command, Controlled, ProcessReport } from './commands.ts';
 import { Reloading, type FileVerdict } from './reloading.ts';
 
-/** Most calls traced at once; one more ends the trace of the oldest. */
+/** Most traced calls; a further one ends the oldest trace. */
 const MAX_TRACED = 20;
 
-/** The part of a process that takes calls, or starts those that do. */
+/** The part of a process that takes calls, or starts workers. */
 export interface ControlledServer {
   readonly readiness: Pick<Readiness, 'current'>;
-  /** Calls that live here, and their open turns. */
+  /** Number of calls that live here, and of their open turns. */
   readonly open: () => { readonly calls: number; readonly turns: number };
   readonly setDrained: (isDrained: boolean) => void;
-  /** Whether a call is, or was lately, here. */
+  /** Whether a call is here, or was here recently. */
   readonly knows: (conversationId: string) => boolean;
-  /** Also writes the spans of a call, from its next turn on. Returns what ends that. Default: there are none. */
+  /** Exports the spans of a call from its next turn on; the returned function ends that. Default: no spans. */
   readonly trace?: ((conversationId: string) => () => void) | undefined;
-  /** Reads again the files that may change. Never rejects. */
+  /** Reads the files that may change again. Never rejects. */
   readonly checkNow: () => Promise<readonly FileVerdict[]>;
-  /** Passes a command to the processes that this one has started. Default: there are none. Never rejects. */
+  /** Passes a command to the processes that this one has started. Default: none. Never rejects. */
   readonly others?: (command: Command) => Promise<Pick<Controlled, 'processes' | 'silent'>>;
 }
 
@@ -36,14 +36,14 @@ export interface ProcessControlOptions {
   readonly loaded: LoadedSettings;
   /** Reads the configuration again. @throws AppError `config_invalid`. */
   readonly load: () => LoadedSettings;
-  /** Whose level changes. */
+  /** The logger whose level changes. */
   readonly root: ProcessLogger;
-  /** Its child with the fields of this process. */
+  /** Child of `root` with the fields of this process. */
   readonly log: Logger;
   readonly clock: Clock;
 }
 
-/** Something that ends by itself. */
+/** A change that ends by itself. */
 interface Lasting {
   readonly untilMs: number;
   readonly cancel: CancelTimer;
@@ -77,19 +77,19 @@ export class ProcessControl {
     root.writeAll('conversationId', this.#traced);
   }
 
-  /** The server runs now; commands that came before are carried out. */
+  /** Sets the running server; commands that arrived before are run now. */
   serves(server: ControlledServer): void {
     this.#serves(server);
   }
 
-  /** Carries out a command here and in the processes that this one has started. Bounded in time once the server runs; never rejects. */
+  /** Runs a command here and in the processes that this one has started. Bounded in time once the server runs; never rejects. */
   async everywhere(command: Command): Promise<Controlled> {
     const { readiness, others } = await this.#started;
     const [own, rest] = await Promise.all([this.run(command), others?.(command)]);
     return { readiness: readiness.current, processes: [own, ...(rest?.processes ?? [])], silent: rest?.silent ?? 0 };
   }
 
-  /** Carries out a command here. Never rejects. */
+  /** Runs a command here. Never rejects. */
   async run(command: Command): Promise<ProcessReport> {
     const server = await this.#started;
     if (command.kind !== 'status') this.#options.log.info({ event: 'control', command }, 'an operator commands');
@@ -114,13 +114,13 @@ export class ProcessControl {
     return this.#report(server);
   }
 
-  /** Ends what would end by itself later. */
+  /** Ends the lasting changes early. */
   close(): void {
     this.#level?.cancel();
     for (const conversationId of this.#traced.keys()) this.#endTrace(conversationId);
   }
 
-  /** What a process that starts now must be told to be like this one. */
+  /** The commands that bring a new process into the same state as this one. */
   get standing(): readonly Command[] {
     const level = this.#level;
     return [

@@ -1,5 +1,5 @@
-// Reloads files that may change while the server runs, on SIGHUP or a command. Never ends a call: what is refused stays as it was. The
-// owners of the files interpret them.
+// Reloads files that may change while the server runs, on SIGHUP or a command. Never ends a call; a refused file leaves the previous state.
+// The owners of the files interpret them.
 import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { toAppError } from '../../base/errors.ts';
@@ -8,7 +8,7 @@ import type { Checked } from '../../base/watched-files.ts';
 import { changedSettings } from '../config/describe-settings.ts';
 import type { LoadedSettings } from '../config/load-settings.ts';
 
-/** Longest wait for files that do not respond, ms. */
+/** Longest wait for files to be read, ms. */
 export const RELOAD_LIMIT_MS = 10_000;
 
 export interface ReloadingOptions {
@@ -21,18 +21,18 @@ export interface ReloadingOptions {
   readonly setLevel: (level: LogLevel) => void;
 }
 
-/** The result of reading something again. */
+/** The result of reading one kind of file again. */
 export interface FileVerdict extends Checked {
   readonly what: string;
 }
 
-/** What came of a reload. */
+/** The result of a reload. */
 export interface Reloaded {
   readonly taken: readonly string[];
   readonly unchanged: readonly string[];
-  /** What stays as it was, with the reason. */
+  /** Unchanged because it was refused, with the reason. */
   readonly refused: readonly { readonly what: string; readonly why: string }[];
-  /** Other settings that have changed since the start. */
+  /** Other settings that have changed since the start, and need a restart. */
   readonly needRestart: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export class Reloading {
     this.#level = options.loaded.settings.log.level;
   }
 
-  /** Requests during a reload lead to one more. Never rejects. @param checkNow - reads the files again. Must not reject. */
+  /** Reloads. Requests meanwhile share one further reload. Never rejects. @param checkNow - reads the files again. Must not reject. */
   reload(checkNow: () => Promise<readonly FileVerdict[]>): Promise<Reloaded> {
     return (this.#waiting ??= this.#afterRunning(checkNow));
   }
@@ -79,7 +79,7 @@ export class Reloading {
     return { taken: fields.taken, unchanged: fields.unchanged, refused, needRestart };
   }
 
-  /** Applies only the log level; lists the names of other changed settings. */
+  /** Applies the log level, and lists other changed settings without applying them. */
   #readSettings(): { readonly verdict: FileVerdict; readonly needRestart: readonly string[] } {
     const { loaded, load, log, setLevel } = this.#options;
     const what = 'log.level';

@@ -1,5 +1,5 @@
-// The addresses of a server before it runs: its own certificate as clients would see it, and what stands at the addresses that the
-// platform dials, as far as one can tell from here.
+// Checks the addresses of a server before it runs: its own certificate, and what answers at the addresses that the platform dials, as seen
+// from this machine.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
@@ -14,10 +14,10 @@ import type { Settings } from '../config/settings.ts';
 import type { PreflightParts } from '../examination.ts';
 
 const LOOPBACK = '127.0.0.1';
-/** What is wrong with a certificate whoever the client is. */
+/** Problems of a certificate that affect every client. */
 const ALWAYS_WRONG: ReadonlySet<Found['code']> = new Set<Found['code']>(['certificate_over', 'certificate_near_end']);
 
-/** Makes a handshake with the server's own certificate for each host that the platform dials; none without TLS. */
+/** A handshake with the server's own certificate for each host that the platform dials; no task without TLS. */
 export function certificateTasks({ settings, authorities }: PreflightParts): readonly CheckTask[] {
   const { tls } = settings;
   if (tls.mode === 'off') return [];
@@ -38,7 +38,7 @@ async function ownCertificate(
 ): Promise<Verdict> {
   const [cert = '', key = ''] = await readFiles([files.certificateFile, files.keyFile], 'certificate_invalid');
   tlsIdentity(Buffer.from(cert), Buffer.from(key), files);
-  // Where TLS of the platform ends at a proxy, only that proxy sees this certificate.
+  // When a proxy ends the platform's TLS, only that proxy sees this certificate.
   const server = createServer({ cert, key }).listen(0, LOOPBACK);
   try {
     await once(server, 'listening', { signal });
@@ -60,7 +60,7 @@ function asWarning({ code, what, mend }: Found): Found {
   return warning(code, what, `${mend}; nothing is wrong where TLS of the platform ends at a proxy that trusts it`);
 }
 
-/** Dials each address that the platform dials: for calls, and for webhooks. */
+/** Dials each address that the platform dials, for calls and for webhooks. */
 export function addressTasks({ settings, authorities }: PreflightParts): readonly CheckTask[] {
   const { targetUrl } = settings.admin.webhooks;
   const webhooks = settings.admin.enabled && targetUrl !== undefined ? [requestTargetOf(targetUrl)] : [];

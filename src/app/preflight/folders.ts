@@ -1,4 +1,4 @@
-// The folders that a server writes: may it, and is there room? Nothing is created.
+// Checks the folders that a server writes: permissions and free space. Creates nothing.
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,15 +7,15 @@ import { fault, warning } from '../../admin/doctor/finding.ts';
 import type { Settings } from '../config/settings.ts';
 
 const MIB = 1_048_576;
-/** Free space below which recordings lead to a warning, bytes: they end at recordings.max_bytes, or where the disk does. */
+/** Free space below which there is a warning, bytes: recording stops at recordings.max_bytes, or when the disk is full. */
 const RECORDINGS_ROOM = 1024 * MIB;
-/** A store with thousands of organizations, written as a whole beside the old one, bytes. */
+/** A store with thousands of organizations, of which a write makes a second copy, bytes. */
 const STORE_ROOM = 64 * MIB;
 
 interface Folder {
   readonly key: string;
   readonly folder: string;
-  /** Bytes. */
+  /** Needed free space, bytes. */
   readonly room: number;
 }
 
@@ -48,7 +48,7 @@ async function examined({ folder, room }: Folder): Promise<Verdict> {
   return [warning('folder_full', what, 'make room, or name a folder on another disk', folder)];
 }
 
-/** The folder, or the nearest one above it that is there: the server creates the others. */
+/** The folder, or its nearest existing parent: the server creates missing folders. */
 async function nearest(folder: string): Promise<string> {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     const isThere = await stat(at).then(

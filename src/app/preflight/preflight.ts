@@ -1,5 +1,5 @@
-// What would go wrong at a start with these settings, as checks for the doctor's runner that need no running server. They change
-// nothing anywhere: services are asked, files are looked at, and what is opened is closed again.
+// Checks for the doctor's runner of what would fail at a start with these settings, without a running server. They change nothing: services
+// get requests, files are only read, and opened resources are closed again.
 import { clockCheck } from '../../admin/doctor/access-checks.ts';
 import type { Check, CheckTask, Verdict } from '../../admin/doctor/check.ts';
 import type { DoctorContext } from '../../admin/doctor/context.ts';
@@ -29,7 +29,7 @@ export interface Preflight {
   readonly context: PreflightContext;
 }
 
-/** Prepares it. Sends no request yet. */
+/** Prepares the checks. Sends no request yet. */
 export function preflightOf(parts: PreflightParts): Preflight {
   const { settings, profile } = parts;
   const { admin, auth, platform } = settings;
@@ -54,7 +54,7 @@ export function preflightOf(parts: PreflightParts): Preflight {
 }
 
 const ISSUERS = { text: 'the issuers of tokens', path: ['all', 'issuers'] };
-/** The login may lie in the shared store. */
+/** The login may be in the shared store. */
 const LOGIN = { text: 'the administration', path: ['all', 'store', 'login'] };
 const BOTS = { text: 'the bots', path: ['all', 'bots'] };
 
@@ -71,7 +71,7 @@ function descriptors({ settings }: PreflightParts): Verdict {
   return [warning('descriptors_few', what, 'raise LimitNOFILE or ulimit -n, or lower grpc.max_connections or websocket.max_connections')];
 }
 
-/** As the server does at its start: it is ready when the first issuer has given its keys. */
+/** Fetches the key sets like a starting server, which is ready when the first issuer has given keys. */
 async function keySets({ settings, profile, clock, log }: PreflightParts): Promise<Verdict> {
   const tokenCheck = openTokenCheck(settings, { profile, trust: openTrust(settings, profile, clock), clock, log });
   try {
@@ -89,7 +89,7 @@ async function keySets({ settings, profile, clock, log }: PreflightParts): Promi
   }
 }
 
-/** Whether the store of the administration opens, and holds a login. */
+/** Whether the administration's store opens and has a login. */
 async function login({ settings: { admin, store: sharing }, profile, clock, log }: PreflightParts): Promise<Verdict> {
   const access = await openAdminAccess(admin, { profile, clock, log, sharing, purpose: 'read' });
   try {
@@ -100,7 +100,7 @@ async function login({ settings: { admin, store: sharing }, profile, clock, log 
   }
 }
 
-/** Loads them as the server does, which runs the top-level code of their modules. */
+/** Loads the bots like the server, which runs the top-level code of their modules. */
 async function bots({ settings, originOf }: PreflightParts): Promise<Verdict> {
   const folder = botsFolder(settings.bots);
   try {

@@ -1,5 +1,5 @@
-// The services that a server asks over HTTP: are they there, is their certificate good, and do they take our key? One request without a
-// body each, which costs nothing. Models of bots stand in the bots: `parley bots check` asks them.
+// Checks the HTTP services that a server uses: reachable, with a good certificate, and accepting our key? One request without a body each,
+// which costs nothing. The models of bots are named in the bots: `parley bots check` asks those.
 import type { CheckTask, CheckTools, Verdict } from '../../admin/doctor/check.ts';
 import { probeMs, unreachable } from '../../admin/doctor/endpoint-checks.ts';
 import { fault, warning } from '../../admin/doctor/finding.ts';
@@ -12,14 +12,14 @@ interface Service {
   readonly name: string;
   readonly url: string;
   readonly key?: string | undefined;
-  /** The address is only the beginning of those that are asked for, so 401 and 404 say nothing. */
+  /** Set when the address is only a prefix of the requested ones, so that 401 and 404 prove nothing. */
   readonly isBase?: true;
 }
 
-/** Errors of a connection whose certificate is not good begin with these, or are among them. */
+/** The error code of a connection with a bad certificate contains one of these. */
 const OF_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO/u;
 
-/** Asks each service of the settings. */
+/** One task for each service in the settings. */
 export function serviceTasks({ settings, profile, authorities }: PreflightParts): readonly CheckTask[] {
   const { admin, synthesizer, recognizer } = settings;
   const speech = [
@@ -40,7 +40,7 @@ export function serviceTasks({ settings, profile, authorities }: PreflightParts)
   }));
 }
 
-/** The list of models is what every service of this protocol shows to whoever has a key. */
+/** Every service with this protocol lists its models for anybody with a key. */
 function modelsOf(url: string): string {
   return `${url.replace(/\/+$/u, '')}/models`;
 }

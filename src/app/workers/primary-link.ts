@@ -1,4 +1,4 @@
-// A worker's connection to the primary process: reports state once a second, answers questions, and notices when the primary dies.
+// A worker's connection to the primary process: reports state once a second, answers questions, and notices when the primary ends.
 import cluster, { type Worker } from 'node:cluster';
 import { every, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -16,7 +16,7 @@ export class PrimaryLink {
     this.#worker = worker;
   }
 
-  /** Undefined: this process is no worker. */
+  /** @returns undefined when this process is no worker. */
   static find(): PrimaryLink | undefined {
     return cluster.isWorker && cluster.worker !== undefined ? new PrimaryLink(cluster.worker) : undefined;
   }
@@ -31,7 +31,7 @@ export class PrimaryLink {
     return environmentValue(STARTS_DRAINED) === 'true';
   }
 
-  /** Resolves when the message is sent, also when the primary is gone. */
+  /** Resolves when the message was sent or the primary is gone. */
   send(parley: FromWorker): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
@@ -48,16 +48,16 @@ export class PrimaryLink {
     });
   }
 
-  /** Calls back when the primary is gone. The worker then decides itself when to end. */
+  /** Calls `listener` when the primary is gone. The worker then decides itself when to end. */
   onLost(listener: () => void): void {
     this.#worker.once('disconnect', () => {
-      // Without this, Node ends the process before it has finished its calls.
+      // Without this, Node would end the process before its calls have finished.
       this.#worker.exitedAfterDisconnect = true;
       listener();
     });
   }
 
-  /** Detaches from the primary: the channel no longer keeps this process alive. */
+  /** Disconnects from the primary, so that the channel no longer keeps this process alive. */
   leave(): void {
     if (this.#worker.isConnected()) this.#worker.disconnect();
   }
@@ -70,7 +70,7 @@ export interface AttendingParts {
   readonly log: Logger;
 }
 
-/** Serves the primary: reports state once a second, and answers. @returns a function that closes the server and stops serving. */
+/** Serves the primary: reports the state once a second, and answers. @returns a function that closes the app and stops serving. */
 export function attendPrimary(
   app: Pick<App, 'ready' | 'shown' | 'stopListening' | 'close'>,
   { link, control, clock, log }: AttendingParts,
@@ -84,7 +84,7 @@ export function attendPrimary(
     if (message.kind === 'all_stop') allStop();
     if (message.kind === 'command') {
       void control.run(message.command).then((controlled) => {
-        // First, so that the primary knows whether this worker is ready when it answers its operator.
+        // Sent before the answer, so that the primary knows whether this worker is ready when it answers its operator.
         sayState();
         return link.send({ kind: 'answer', id: message.id, answer: { controlled } });
       });
@@ -105,8 +105,8 @@ export function attendPrimary(
   sayState();
   const cancelState = every(clock, STATE_PERIOD_MS, sayState);
   return async () => {
-    // Otherwise this worker would still get new connections, and refuse what other workers accept. When all workers stop, it keeps
-    // listening, because the load balancer has not noticed yet.
+    // A draining worker would still get new connections, and refuse what other workers accept. When all workers stop, it keeps listening,
+    // because the load balancer has not noticed yet.
     const cancelAside = clock.after(STATE_PERIOD_MS, () => {
       if (doAllStop) return;
       log.info({}, 'new connections are left to the other workers');

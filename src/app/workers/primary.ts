@@ -1,5 +1,5 @@
-// The primary process: starts the workers that take calls, and shows operators their sum. Runs the one operations server, but no
-// bots and no administration.
+// The primary process: starts the workers that take calls, and shows operators their total. Runs the only operations server, but neither
+// bots nor the administration.
 import { consoleFile } from '../../base/console-files.ts';
 import { WatchedFiles } from '../../base/watched-files.ts';
 import type { ControlSocket } from '../../ops/control-socket.ts';
@@ -22,16 +22,16 @@ import { Workers, type WorkersOptions } from './workers.ts';
 /** A running server of several processes. */
 export interface Primary {
   readonly ready: ReadySummary & { readonly workers: number };
-  /** While one worker may be given new calls. */
+  /** Ready while at least one worker may get new calls. */
   readonly readiness: Pick<Readiness, 'current'>;
-  /** Lets every worker finish its calls within its limits, then closes everything. Idempotent; never throws. */
+  /** Waits until every worker has finished its calls within its limits, then closes everything. Idempotent; never throws. */
   close(): Promise<void>;
 }
 
 export interface PrimaryOptions extends Omit<WorkersOptions, 'metrics' | 'log' | 'standing'> {
   /** This process. */
   readonly own: OwnProcess;
-  /** As for `createApp`. */
+  /** See `createApp`. */
   readonly changing?: ChangingSettings | undefined;
 }
 
@@ -39,8 +39,7 @@ const NOBODY = { answers: [], silent: [] };
 
 /**
  * Starts the workers. Resolves when all of them take calls; `signal` aborts the start.
- *
- * @throws AppError `listen_failed` for the operations server or the control socket, and what {@link Workers.start} throws.
+ * | @throws AppError `listen_failed` for the operations server or the control socket, and what {@link Workers.start} throws.
  */
 export async function startPrimary(settings: Settings, given: PrimaryOptions, signal: AbortSignal): Promise<Primary> {
   const { instanceId, log, control } = given.own;
@@ -58,7 +57,7 @@ export async function startPrimary(settings: Settings, given: PrimaryOptions, si
     ...settings.ops,
     readiness: workers,
     shows: {
-      // A worker knows the other servers, and the other workers are servers to it.
+      // Ask one worker: it asks the other servers, and to it the other workers are such servers.
       source: consoleSource({
         ...options,
         recorded,
@@ -76,7 +75,7 @@ export async function startPrimary(settings: Settings, given: PrimaryOptions, si
       },
       find: async (conversationId) => {
         const calls = (await workers.ask({ conversationId })).flatMap(({ call }) => call ?? []);
-        // A restarted worker also knows the calls of its predecessor.
+        // When a call has moved between workers, both know it; the last home has the right end.
         return calls.find(({ end }) => end !== 'moved') ?? calls[0];
       },
     },
@@ -95,11 +94,11 @@ export async function startPrimary(settings: Settings, given: PrimaryOptions, si
   try {
     socket = await openControl(settings, control, options);
     const starting = workers.start(signal);
-    // Already now, because workers may take their time, and operators want to know why.
+    // Before the workers have started, because that may take long and operators want to know why.
     control.serves({
       readiness: workers,
       open: () => ({ calls: 0, turns: 0 }),
-      // The workers do, and those that start later are told.
+      // The workers do this themselves; those that start later get the command then.
       setDrained: () => undefined,
       knows: () => false,
       checkNow: () => files.checkNow(),

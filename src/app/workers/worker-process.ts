@@ -1,31 +1,31 @@
-// A worker as its primary sees it. Workers share listening sockets through node:cluster, which deals connections out in turn. Does
-// not know the messages.
+// A worker process as the primary sees it. Workers share listening sockets through node:cluster, which distributes connections in turn.
+// Does not know the messages.
 import cluster from 'node:cluster';
 import { isSent, type FromWorker, type Sent, type ToWorker } from './messages.ts';
 
 export interface WorkerProcess {
-  /** Increases with each start; appears in the log. */
+  /** Increases with each started worker; appears in the log. */
   readonly id: number;
-  /** Undefined: the process could not be started and has exited. */
+  /** Undefined when the process could not be started. */
   readonly pid: number | undefined;
-  /** Resolves when it has ended and its last message has arrived. */
+  /** Resolves when the process has ended and its last message has arrived. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Does nothing when the process is gone. */
+  /** Has no effect when the process has ended. */
   send(message: ToWorker): void;
-  /** SIGTERM: it finishes its calls and ends. SIGKILL: it ends at once. */
+  /** SIGTERM: the worker finishes its calls and ends. SIGKILL: it ends at once. */
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
 
-/** @param startsDrained - it takes no new calls until it is undrained. */
+/** @param startsDrained - whether the worker takes no new calls until it is undrained. */
 export type StartWorker = (onMessage: (message: FromWorker) => void, startsDrained: boolean) => WorkerProcess;
 
-/** The variable that says so: a message could come after the worker has joined the other servers. */
+/** The variable that starts a worker drained: a message could arrive after the worker has joined the other servers. */
 export const STARTS_DRAINED = 'WORKER_STARTS_DRAINED';
 
-/** Starts this program once more with the same arguments. No worker outlives this process, unless this process is killed. */
+/** Starts this program again with the same arguments. Workers end when this process exits, unless it is killed. */
 export function clusterWorkers(): StartWorker {
   cluster.schedulingPolicy = cluster.SCHED_RR;
-  // The default serialization would send NaN as null.
+  // The default serialization sends NaN as null.
   cluster.setupPrimary({ serialization: 'advanced' });
   process.once('exit', () => {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
@@ -37,12 +37,12 @@ export function clusterWorkers(): StartWorker {
       if (isSent<FromWorker>(sent)) onMessage(sent.parley);
     });
     const exited: WorkerProcess['exited'] = new Promise((resolve) => {
-      // Not 'exit': its last message may still be under way then.
+      // Not 'exit', after which the last message may still arrive.
       child.once('close', (code, signal) => {
         resolve({ code, signal });
       });
       worker.on('error', () => {
-        // A process that did not start may never close. The other errors concern messages to a process that is just ending.
+        // A process that did not start may never close. Other errors concern messages to a process that is just ending.
         if (child.pid === undefined) resolve({ code: null, signal: null });
       });
     });

@@ -1,5 +1,5 @@
-// The workers of one server: starts them, replaces those that end, kills those that hang, queries them, and stops them. Knows neither
-// what a worker does nor how a process is started.
+// The workers of one server: starts them, replaces ended ones, kills hung ones, queries all of them, and stops them. Knows neither the work
+// of a worker nor how a process is started.
 import { pause, waitAtMost } from '../../base/abort.ts';
 import { every, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -13,50 +13,50 @@ import { RELOAD_LIMIT_MS } from '../control/reloading.ts';
 import type { FromWorker, ToWorker, WorkerAnswer } from './messages.ts';
 import type { StartWorker, WorkerProcess } from './worker-process.ts';
 
-/** Interval of state reports, ms. */
+/** Interval of a worker's state reports, ms. */
 export const STATE_PERIOD_MS = 1000;
-/** After so many missed reports a worker counts as hung, and its calls with it. */
+/** Number of missed reports after which a worker, with all its calls, counts as hung. */
 const SILENT_PERIODS = 10;
-/** Limit for the answers to one question, ms. An HTTP client waits a few seconds. */
+/** Limit for the answers to one question, ms: shorter than HTTP clients usually wait. */
 const ANSWER_MS = 2000;
 /** Limit for the answers to a reload, ms. */
 const RELOAD_MS = RELOAD_LIMIT_MS + ANSWER_MS;
-/** The pause before a worker is replaced doubles with each end within the window, ms. */
+/** The pause before a worker is replaced doubles with each worker that ended within the window, ms. */
 const [WINDOW_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [60_000, 100, 5000];
 
 export interface WorkersOptions {
-  /** The number of workers that should run. */
+  /** The number of workers to run. */
   readonly size: number;
   readonly startWorker: StartWorker;
   readonly metrics: Pick<WorkersMetrics, 'read' | 'ended'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Commands that a worker gets when it begins to take calls. */
+  /** Commands to send to a worker when it begins to take calls. */
   readonly standing: () => readonly Command[];
-  /** Called when workers keep ending and none takes calls. The callee stops them. */
+  /** Called when workers keep ending and none takes calls. The callee stops the workers. */
   readonly onHopeless: () => void;
 }
 
 interface Worker {
   readonly process: WorkerProcess;
   readonly startsDrained: boolean;
-  /** Undefined: it is starting. */
+  /** Undefined while the worker is starting. */
   readiness?: ReadinessState;
-  /** Missed reports. Counted, not timed: when this process itself stands still, no worker is silent. A start has its own limits. */
+  /** Number of missed reports. No time, because this process itself may stand still. A starting worker has other limits. */
   silentPeriods: number;
-  /** Unanswered questions. The answer of a worker that has ended is undefined. */
+  /** Unanswered questions. When a worker ends, its questions are answered with undefined. */
   readonly asked: Map<number, (answer: WorkerAnswer | undefined) => void>;
 }
 
-/** Call `start` once, and `stop`. */
+/** The workers. Call `start` once, and `stop`. */
 export class Workers implements Pick<Readiness, 'current'> {
   readonly #options: WorkersOptions;
   readonly #running = new Set<Worker>();
   readonly #stop = new AbortController();
   #slots: readonly Promise<void>[] = [];
-  /** Undefined: they are not starting, or all take calls. */
+  /** Set while the workers are starting. */
   #starting: { readonly done: (ready: ReadySummary) => void; readonly fail: (error: AppError) => void } | undefined;
-  /** When workers ended, monotonic ms, the oldest first. */
+  /** When workers ended, monotonic ms, oldest first. */
   #endsMs: readonly number[] = [];
   #lastQuestion = 0;
 
@@ -66,9 +66,8 @@ export class Workers implements Pick<Readiness, 'current'> {
 
   /**
    * Starts the workers. Resolves with the report of one of them as soon as all take calls.
-   *
-   * @param signal - stops them as well.
-   * @throws AppError the error of a worker's start, `internal` when workers end without a message, `shutting_down` when they stop.
+   * | @param signal - aborting it stops the workers.
+   * @throws AppError the error of a worker's start, `internal` when workers end without a message, `shutting_down` when they are stopped.
    */
   start(signal: AbortSignal): Promise<ReadySummary> {
     const { size, clock } = this.#options;
@@ -81,7 +80,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     return started;
   }
 
-  /** Whether this server may be given new calls: while one worker may. */
+  /** Whether this server may get new calls: yes while at least one worker may. */
   get current(): ReadinessState {
     if (this.#stop.signal.aborted) return { ready: false, reasons: [DRAINING] };
     if (this.#starting === undefined && this.counts.ready > 0) return { ready: true, reasons: [] };
@@ -89,18 +88,18 @@ export class Workers implements Pick<Readiness, 'current'> {
     return { ready: false, reasons: reasons.length === 0 ? ['starting'] : [...new Set(reasons)] };
   }
 
-  /** The workers by state. */
+  /** The number of workers in each state. */
   get counts(): WorkerCounts {
     const among = (is?: boolean): number => [...this.#running].filter(({ readiness }) => readiness?.ready === is).length;
     return { ready: among(true), starting: among() };
   }
 
-  /** Asks all workers that are serving or draining. @returns the answers that came in time. Never rejects. */
+  /** Asks all workers that have started, including draining ones. @returns the answers that came in time. Never rejects. */
   async ask(question: Question): Promise<readonly WorkerAnswer[]> {
     return this.#askAll((id) => ({ kind: 'ask', id, question }), ANSWER_MS);
   }
 
-  /** Passes a command to the same workers. Never rejects. */
+  /** Passes a command to all workers that have started. Never rejects. */
   async command(command: Command): Promise<Pick<Controlled, 'processes' | 'silent'>> {
     const asked = [...this.#running].filter(({ readiness }) => readiness !== undefined).length;
     const answers = await this.#askAll((id) => ({ kind: 'command', id, command }), command.kind === 'reload' ? RELOAD_MS : ANSWER_MS);
@@ -112,7 +111,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     return (await Promise.all([...this.#running].map((worker) => this.#askOne(worker, message, limitMs)))).flat();
   }
 
-  /** Asks one worker, and another one when it does not answer in time. Undefined: neither answered. Never rejects. */
+  /** Asks one worker, and another one when the first does not answer in time. Undefined when neither answers. Never rejects. */
   async askAny(question: Question): Promise<WorkerAnswer | undefined> {
     const serving = [...this.#running].filter(({ readiness }) => readiness !== undefined);
     for (const worker of serving.slice(0, 2)) {
@@ -136,7 +135,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     return waited.kind === 'value' && waited.value !== undefined ? [waited.value] : [];
   }
 
-  /** Lets every worker finish its calls within its own limits, and waits for it. Idempotent; never throws. */
+  /** Stops every worker, and waits until it has finished its calls within its own limits. Idempotent; never throws. */
   async stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
       this.#stop.abort();
@@ -150,7 +149,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     await Promise.allSettled(this.#slots);
   }
 
-  /** Runs one worker after another, until they are stopped or restarting has become pointless. */
+  /** Keeps one worker running by replacing it, until the workers are stopped or restarting is pointless. */
   async #keepOne(): Promise<void> {
     const { startWorker, standing, clock, log } = this.#options;
     while (!this.#stop.signal.aborted) {
@@ -167,7 +166,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     }
   }
 
-  /** The pause before a replacement, ms, so that workers that cannot live do not take the machine from the others. */
+  /** The pause before a replacement, ms, so that workers that fail at once do not take all the CPU; undefined: no replacement. */
   #pauseAfter(worker: Worker, exit: Awaited<WorkerProcess['exited']>): number | undefined {
     const { size, metrics, clock, log, onHopeless } = this.#options;
     const { id, pid } = worker.process;
@@ -179,7 +178,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     const nowMs = clock.monotonicMs();
     this.#endsMs = [...this.#endsMs.filter((endMs) => nowMs - endMs < WINDOW_MS), nowMs].slice(-limit - 1);
     const recentEnds = this.#endsMs.length;
-    // While others take calls, ending them would help nobody. During the start nobody relies on them, and it would never finish.
+    // While other workers take calls, ending those would help nobody. A start that cannot succeed would otherwise never finish.
     if (recentEnds > limit && (this.#starting !== undefined || this.counts.ready === 0)) {
       log.error({ worker: id, pid, ...exit, recentEnds }, 'workers end again and again: the server gives up');
       this.#starting?.fail(new AppError('internal', 'workers end before they take calls; the log says how'));
@@ -212,7 +211,7 @@ export class Workers implements Pick<Readiness, 'current'> {
       worker.asked.get(message.id)?.(message.answer);
     } else {
       const error = new AppError(message.code, message.message, { details: message.details });
-      // The error that stops one worker stops all of them, until a person fixes it.
+      // An error at the start of one worker stops all workers: it would recur until a person fixes it.
       if (this.#starting === undefined) log.error({ worker: id, err: error }, 'a worker could not start');
       this.#starting?.fail(error);
     }
