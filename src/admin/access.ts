@@ -1,4 +1,4 @@
-// The two ways to obtain tokens of organizations: through a service app that organizations authorize, or with the tokens of a single
+// The two ways to obtain tokens of organizations: through a service app that organizations authorize, or with tokens of a single
 // organization (7.1).
 import { linkAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
@@ -17,7 +17,7 @@ import { RestClient, type RestClientOptions } from './rest/rest-client.ts';
 import { Webhooks } from './rest/webhooks.ts';
 import type { IntegrationCredentials, OAuthTokens, ServiceAppCredentials } from './tokens.ts';
 
-/** How to obtain tokens. Everything except client ids is secret. */
+/** Settings of the way to obtain tokens. Everything except client ids is secret. */
 export type AccessSettings =
   | { readonly type: 'service_app'; readonly integration: IntegrationCredentials; readonly serviceApp: ServiceAppCredentials }
   | {
@@ -31,19 +31,19 @@ export type AccessSettings =
 
 /** The part of a service app that webhooks need. */
 export interface ServiceAppSide {
-  /** Its plain client id. */
+  /** The plain client id of the app. */
   readonly applicationId: string;
-  /** Its client id in the spelling of webhook filters. */
+  /** The client id of the app, in the spelling of webhook filters. */
   readonly filterId: string;
   readonly names: NonNullable<PlatformProfile['webhook']>;
   readonly idScheme: string;
-  /** Requests with the tokens of the integration. */
+  /** Requests for webhooks with the tokens of the integration. */
   readonly api: Webhooks;
 }
 
-/** When tokens expire: all that leaves this room about them. */
+/** When tokens expire. Other rooms learn nothing else about tokens. */
 export interface Lifetimes extends Pick<OAuthTokens, 'expiresAtMs' | 'refreshExpiresAtMs'> {
-  /** False where the platform gave no refresh token. */
+  /** False when the platform gave no refresh token. */
   readonly isRefreshable: boolean;
 }
 
@@ -52,49 +52,49 @@ export function lifetimesOf({ expiresAtMs, refreshExpiresAtMs, refreshToken }: O
   return { expiresAtMs, refreshExpiresAtMs, isRefreshable: refreshToken !== undefined };
 }
 
-/** The integration, which a person logs in with, and which requests the tokens of organizations. */
+/** The integration: a person logs in with it, and it requests the tokens of organizations. */
 export interface IntegrationSide {
   /** The scopes that a login requests. */
   readonly scopes: readonly string[];
   /**
    * Logs in and stores the tokens.
    *
-   * @throws what {@link login} throws, and AppError of the store: then the tokens are lost.
+   * @throws what {@link login} throws, and AppError of the store; then the tokens are lost.
    */
   logIn(how: Pick<LoginOptions, 'show' | 'limitMs' | 'listen' | 'paste'>, signal: AbortSignal): Promise<Lifetimes>;
   /**
-   * Refreshes the tokens when one of them is about to expire: an unused refresh token expires (5.1). Call it daily or more
-   * often.
+   * Refreshes the tokens when the access token or the refresh token is about to expire: an unused refresh token expires (5.1). Call it at
+   * least daily.
    *
    * @throws AppError `login_needed` when nobody has logged in or the platform refuses the refresh token, and as requests do.
    */
   keepAlive(signal: AbortSignal): Promise<void>;
 }
 
-/** Open access. Call `close`. */
+/** The open access. Call `close`. */
 export interface Access {
   readonly organizations: OrganizationTokens;
-  /** The store's key for the tokens of an organization, a plain UUID; undefined when they are not stored. */
+  /** The key in the store for the tokens of an organization (a plain UUID); undefined when its tokens are not stored. */
   readonly tokensKey: (organizationId: string) => string | undefined;
-  /** Undefined without a login, as for {@link Access.serviceApp}. */
+  /** Undefined for the tokens of a single organization, which need no login. */
   readonly integration: IntegrationSide | undefined;
-  /** Undefined for a single organization. */
+  /** Undefined for the tokens of a single organization. */
   readonly serviceApp: ServiceAppSide | undefined;
   /**
-   * Starts no renewal from now on and retries none: a refresh token that the platform has replaced would be lost with a killed
-   * process, or with a store that belongs to another process.
+   * Starts and retries no renewal from now on. When the process is about to end or its store belongs to another process, a new refresh
+   * token could not be stored and would be lost.
    *
    * @param why - the error for callers that need a renewal; default: we are stopping.
    */
   rest(why?: AppError): void;
-  /** Resolves when a running renewal has ended and its result is stored. */
+  /** Resolves when a running renewal has ended and its tokens are stored. */
   close(): Promise<void>;
 }
 
 interface AccessParts extends KeepingParts {
   readonly address: PlatformAddress;
   readonly profile: PlatformProfile;
-  /** Called before every change at the platform except token requests. Default: all changes are allowed. */
+  /** Called before every change on the platform, except token requests. Default: all changes are allowed. */
   readonly confirm?: RestClientOptions['confirm'];
   /** Whether to request the first token of an organization. Default true. */
   readonly asksForFirst?: boolean | undefined;
@@ -103,7 +103,7 @@ interface AccessParts extends KeepingParts {
 const NO_SERVICE_APP = { integration: undefined, serviceApp: undefined };
 
 /**
- * Creates what a way to tokens needs. Sends no request yet.
+ * Opens the access for these settings. Sends no request yet.
  *
  * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for an invalid client id.
  */
@@ -119,7 +119,7 @@ export function openAccess(settings: AccessSettings, parts: AccessParts): Access
   return { ...openWay(settings, { ...parts, renewing, resting: resting.signal }), rest };
 }
 
-/** Aborts when no more tokens are requested. */
+/** Aborts when no more tokens may be requested. */
 interface WayParts extends AccessParts {
   readonly resting: AbortSignal;
 }
@@ -186,7 +186,7 @@ function serviceAppAccess(
 }
 
 /**
- * The service app.
+ * The ids of the service app.
  *
  * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for an invalid client id.
  */

@@ -1,5 +1,4 @@
-// The whole administration: connects tokens, webhooks, events and data sources, starts and closes them. The parts do the
-// work.
+// The administration as a whole: connects, starts and closes the parts for tokens, webhooks, events and data sources.
 import { linkAbort, pause, waitAtMost, type LinkedAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
@@ -28,46 +27,46 @@ import { readKeptEvent } from './webhooks/kept-events.ts';
 
 /** Limit for the first check of webhooks and data sources, ms. */
 const FIRST_CHECK_MS = 180_000;
-/** The limit when calls can come in without that check: enough for a platform that answers, ms. */
+/** Limit for the first check when calls can come in without it, ms: enough for a responsive platform. */
 const SERVING_CHECK_MS = 15_000;
 /** How long the first check of data sources waits for the webhooks, ms. */
 const WEBHOOKS_FIRST_MS = 5000;
 
-/** Receives everything that operators want to know. Its methods must not throw. */
+/** Receives all events for operators. The methods must not throw. */
 export interface AdministrationObserver extends LifecycleObserver, WebhookObserver {
-  /** A change of the nonces could not be saved. */
+  /** A change of nonces could not be saved. */
   readonly unsaved: (error: AppError) => void;
-  /** The login of the integration was checked; an error means that it is unusable now. */
+  /** The login of the integration was checked; with an error the login is unusable now. */
   readonly loginChecked: (error: AppError | undefined) => void;
   /** An event of the service app was processed. */
   readonly authorizationChanged: (result: AuthorizationResult) => void;
-  /** An operator's hook that was to be notified of it failed. */
+  /** An operator's hook failed for such an event. */
   readonly hookFailed: AuthorizationHooksOptions['onFailed'];
 }
 
 export interface AdministrationOptions {
   readonly profile: PlatformProfile;
-  /** Overrides the address in the profile. */
+  /** Overrides the address in the platform profile. */
   readonly baseUrl?: string | undefined;
   readonly access: AccessSettings;
-  /** How long before its expiry one of our tokens is renewed, seconds. */
+  /** How long before its expiry an access token is renewed, seconds. */
   readonly bufferSeconds: number;
-  /** Undefined: no webhooks; only the organizations given here are served. */
+  /** Undefined without webhooks; then only the `organizations` below are served. */
   readonly webhooks?: WebhookSettings | undefined;
-  /** Notified of processed events of the service app. */
+  /** The hooks to notify of processed events. */
   readonly hooks: Pick<AuthorizationHooksOptions, 'hooks' | 'limitMs'>;
-  /** Organizations that have authorized us, in any spelling, beside those known from events. */
+  /** Organizations that have authorized us, in any spelling, in addition to those known from events. */
   readonly organizations: readonly string[];
   /** The data sources that each organization must have. */
   readonly wanted: WantedEverywhere['wanted'];
   /** The only data sources that may be used. */
   readonly pinned: WantedEverywhere['pinned'];
   readonly times: LifecycleTimes;
-  /** Whether the first check may fail the start. Otherwise nobody waits for it, and it is repeated. */
+  /** Whether the first check can fail the start. When false, it runs in the background. Failed checks are always repeated. */
   readonly failsStart: boolean;
   readonly store: SecretStore;
   readonly trust: Trust;
-  /** Set where several processes share the store, and this one renews (L-10). */
+  /** Set when several processes share the store, and this one renews (L-10). */
   readonly leader?: Leader | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -103,7 +102,7 @@ export class Administration {
     });
   }
 
-  /** All managed data sources. */
+  /** The states of all managed data sources. */
   get states(): readonly DataSourceState[] {
     return this.#organizations.states;
   }
@@ -114,13 +113,13 @@ export class Administration {
   }
 
   /**
-   * Starts: accepts deliveries, trusts what was valid before a restart without a request (L-15), and then checks webhooks
-   * and data sources for the first time. Without `failsStart` that check runs in the background; with it, this method waits for it,
-   * but only briefly when calls can come in already. In any case, whatever fails is retried for ever.
+   * Accepts deliveries, trusts without a request the tokens that were valid before a restart (L-15), and then checks webhooks and data
+   * sources for the first time. Without `failsStart` this check runs in the background. With `failsStart`, `start` waits for the check, but
+   * only briefly when calls can come in already. Failed checks are retried without end.
    *
    * @param signal - aborts the start; running work ends with {@link Administration.close}.
-   * @throws AppError `listen_failed`, of the store, `shutting_down` when `signal` aborts, and with `failsStart` the error
-   * that {@link failureOfStart} selects.
+   * @throws AppError `listen_failed`, of the store, `shutting_down` when `signal` aborts, and with `failsStart` the error that {@link
+   * failureOfStart} selects.
    */
   async start(signal: AbortSignal): Promise<void> {
     const { webhooks, observer, store, clock, failsStart, leader } = this.#options;
@@ -148,9 +147,8 @@ export class Administration {
   }
 
   /**
-   * Starts no renewal of our tokens from now on, for a process that stops, or whose store another one has taken (L-10). A running
-   * renewal has time until {@link Administration.close}; open calls need none. Data sources are managed as long as the tokens
-   * last.
+   * Renews no tokens of ours from now on, because the process stops or another one has taken the store (L-10). A running renewal may go on
+   * until {@link Administration.close}. Data sources are managed until the tokens expire.
    *
    * @param why - see {@link Access.rest}.
    */
@@ -158,13 +156,13 @@ export class Administration {
     this.#access.rest(why);
   }
 
-  /** Whether events that other servers accepted can be processed now. */
+  /** Whether this process can now process events that other servers have accepted. */
   get takesEvents(): boolean {
     return this.#webhooks !== undefined && !this.#over.isAborted;
   }
 
   /**
-   * Processes one.
+   * Processes an event.
    *
    * @throws AppError as {@link WebhookSide.receive} does; `shutting_down` before the start and without webhooks.
    */
@@ -172,7 +170,7 @@ export class Administration {
     return this.#webhooks?.receive(event) ?? Promise.reject(new AppError('shutting_down', 'no deliveries are taken now'));
   }
 
-  /** Closes everything in order; deletes nothing at the platform (L-13). Waits for a running renewal. Idempotent. */
+  /** Closes everything in order; deletes nothing on the platform (L-13). Waits for a running renewal. Idempotent. */
   async close(): Promise<void> {
     this.rest();
     this.#over.abort('shutdown');
@@ -193,13 +191,13 @@ export class Administration {
     this.#hooks.notify(result);
   }
 
-  /** @returns the failures, each of them reported. Never throws. */
+  /** @returns the failures, which have been reported. Never throws. */
   async #firstCheck(): Promise<readonly FirstFailure[]> {
     const { signal } = this.#over;
     const { clock, log } = this.#options;
     const ensured = this.#checkApp(signal);
     this.#checking = ensured.then((failed) => (this.#access.integration === undefined ? undefined : this.#checkAgain(failed)));
-    // Webhooks first: authorizations during the check of organizations are then delivered. But the organizations must not wait for ever.
+    // Webhooks come first, so that authorizations during the check of organizations are delivered; but only for a limited time.
     await waitAtMost(ensured, WEBHOOKS_FIRST_MS, clock, signal);
     const failed = await this.#organizations.start(signal);
     for (const { organizationId, error } of failed) {
@@ -227,7 +225,7 @@ export class Administration {
     return wantedIn(organizationId, { wanted, pinned, applicationId: this.#access.serviceApp?.applicationId });
   }
 
-  /** Checks login and webhooks, which belong to no organization. @returns the failures, which the observer knows. */
+  /** Checks the login and the webhooks, which belong to no organization. @returns the failures, which have been reported. */
   async #checkApp(signal: AbortSignal): Promise<readonly AppError[]> {
     const { observer } = this.#options;
     const failures: AppError[] = [];
@@ -244,13 +242,13 @@ export class Administration {
     const { integration } = this.#access;
     const refused = await attempt(integration?.keepAlive(signal), 'the login could not be checked');
     const failed = await attempt(this.#webhooks?.registrations.ensure(signal), 'the webhooks could not be registered');
-    // Somebody may have ended tokens that are good by their times.
+    // The platform may have revoked tokens that have not expired.
     const isEnded = failed?.code === 'login_needed';
     if (integration !== undefined && !signal.aborted) observer.loginChecked(refused ?? (isEnded ? failed : undefined));
     return failures;
   }
 
-  /** Checks login and registrations periodically (H-25). Never throws. */
+  /** Checks the login and the webhooks periodically (H-25). Never throws. */
   async #checkAgain(first: readonly AppError[]): Promise<void> {
     const { clock, times } = this.#options;
     const { signal } = this.#over;

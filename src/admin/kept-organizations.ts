@@ -1,5 +1,5 @@
-// What the store holds of organizations, for people: who has authorized the app, when tokens expire, which data sources are managed;
-// and how to erase one. Sends no request, and returns no secret.
+// Shows what the store holds about organizations: authorizations, when tokens expire, and managed data sources; also erases an
+// organization. Sends no request, and returns no secret.
 import { parseJson } from '../base/json.ts';
 import { lifetimesOf, type Access, type Lifetimes } from './access.ts';
 import { journalKey, journalsOf, organizationsWithJournals, type JournalView } from './lifecycle/nonce-journal.ts';
@@ -8,22 +8,22 @@ import type { SecretStore } from './secret-store.ts';
 import { oauthTokens } from './tokens.ts';
 import { isOpen, keptEventKey, organizationsWithEvents, readKeptEvent } from './webhooks/kept-events.ts';
 
-/** What the newest event of an organization says. */
+/** The content of an organization's newest event. */
 export interface AuthorizationView {
-  /** False when it has withdrawn the authorization. */
+  /** False when the organization has withdrawn the authorization. */
   readonly isAuthorized: boolean;
-  /** Ms since the epoch; the time of the authorization, also when it was withdrawn. */
+  /** Time of the authorization, ms since the epoch; also after it was withdrawn. */
   readonly authorizedAtMs: number;
-  /** Whether the server must still process it. */
+  /** Whether the server has not processed the event yet. */
   readonly isOpen: boolean;
 }
 
 export interface KeptOrganization {
   /** A plain UUID. */
   readonly organizationId: string;
-  /** Undefined without any webhook delivery from it. */
+  /** Undefined when no event of the organization is stored. */
   readonly event: AuthorizationView | undefined;
-  /** Undefined without stored tokens. */
+  /** Undefined when no tokens are stored. */
   readonly tokens: Lifetimes | undefined;
   readonly dataSources: readonly JournalView[];
 }
@@ -48,7 +48,7 @@ export class KeptOrganizations {
     return [...new Set([...events, ...tokens, ...journals])].sort();
   }
 
-  /** The stored state of one; empty members without any. @param organizationId - a plain UUID. */
+  /** The stored data about one organization; members without data are empty. @param organizationId - a plain UUID. */
   async get(organizationId: string): Promise<KeptOrganization> {
     const event = await readKeptEvent(this.#store, organizationId);
     return {
@@ -63,10 +63,10 @@ export class KeptOrganizations {
   }
 
   /**
-   * Erases all of it; changes nothing at the platform. The store must be locked by this process.
+   * Erases everything about an organization from the store; changes nothing on the platform. This process must hold the store.
    *
-   * @returns what was there.
-   * @throws AppError of the store; another attempt erases the rest.
+   * @returns what was erased.
+   * @throws AppError of the store; another call then erases the rest.
    */
   async forget(organizationId: string): Promise<KeptOrganization> {
     const kept = await this.get(organizationId);
@@ -74,9 +74,9 @@ export class KeptOrganizations {
     const keys = [
       ...kept.dataSources.map(({ transport }) => journalKey({ organizationId, transport })),
       ...(ownTokens === undefined ? [] : [ownTokens]),
-      // Tokens of a previous access method, from before the settings were changed.
+      // Tokens that were stored before the access method in the settings changed.
       tokensKey(organizationId),
-      // Last: without the event nobody would know of the rest.
+      // Erased last: without the event nobody would know that there is more to erase.
       keptEventKey(organizationId),
     ];
     for (const key of keys) await this.#store.delete(key);

@@ -1,5 +1,5 @@
-// One pair of tokens over time: stored, renewed before it expires by one request for all who need it, and never lost between two
-// requests. Subclasses and owners know how to obtain a new pair.
+// One pair of tokens over time: stored, renewed before it expires, with one request for all callers, and kept between requests. Subclasses
+// and owners know how to obtain a new pair.
 import type { z } from 'zod';
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,10 +10,10 @@ import type { SecretStore } from './secret-store.ts';
 import type { TokenSource } from './token-source.ts';
 import { isExpired, isRefreshDue, type OAuthTokens } from './tokens.ts';
 
-/** Limit for a renewal, ms: more than its requests may take together. */
+/** Limit for a renewal, ms: longer than its requests can take together. */
 const MAX_WAIT_MS = 300_000;
 
-/** Errors that do not invalidate a good token: they pass, or another process renews it. */
+/** Errors after which a valid token can still be used: they pass, or another process renews it. */
 const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'platform_unavailable',
   'platform_answer_invalid',
@@ -21,7 +21,7 @@ const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ]);
 
-/** Runs a renewal, or rejects with an AppError that says why none is allowed now. */
+/** Runs a renewal, or rejects with an AppError that says why no renewal is allowed now. */
 export type Renewing = <T>(renewal: () => Promise<T>) => Promise<T>;
 
 export interface KeepingParts {
@@ -30,22 +30,22 @@ export interface KeepingParts {
   readonly log: Logger;
   /** How long before its expiry an access token is renewed, seconds. */
   readonly bufferSeconds: number;
-  /** Called before every renewal. Default: all are allowed. */
+  /** Runs every renewal. Default: all renewals are allowed. */
   readonly renewing?: Renewing | undefined;
 }
 
 export interface KeptTokensOptions<T extends OAuthTokens> extends KeepingParts {
-  /** The pair's key in the store. */
+  /** The key of the pair in the store. */
   readonly key: string;
   /** The schema of the stored pair. */
   readonly shape: z.ZodType<T>;
-  /** Obtains a new pair from the platform; `before` is the expired one, undefined without one. */
+  /** Obtains a new pair from the platform. `before` is the previous pair; undefined without one. */
   readonly obtain: (before: T | undefined, signal: AbortSignal) => Promise<T>;
   /** The error for callers after {@link KeptTokens.forget}. */
   readonly gone: () => AppError;
-  /** The error for callers without a stored pair; undefined: a first one is requested then. */
+  /** The error for callers when no pair is stored. Undefined: a first pair is requested then. */
   readonly missing?: (() => AppError) | undefined;
-  /** Nothing is read from or written to the store before this resolves. */
+  /** The store is neither read nor written before this resolves. */
   readonly ready?: Promise<void> | undefined;
 }
 
@@ -54,7 +54,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   readonly #options: KeptTokensOptions<T>;
   readonly #ended = linkAbort();
   #held: T | undefined;
-  /** The current pair is not in the store yet. */
+  /** Set while the current pair could not be stored. */
   #isUnsaved = false;
   #renewal: Promise<T> | undefined;
   #writing: Promise<AppError | undefined> = Promise.resolve(undefined);
@@ -63,15 +63,14 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     this.#options = options;
   }
 
-  /** A token that is valid for a while yet. One that is about to expire is returned when no other can be obtained. */
+  /** A token that is valid for a while. When no other can be obtained, returns one that is about to expire. */
   current(signal: AbortSignal): Promise<string> {
     return this.#whenGood((held) => this.#isFresh(held), signal);
   }
 
   /**
-   * Renews the pair when its access token or its refresh token is due; {@link KeptTokens.current} checks only the access token. For pairs
-   * that only the refresh token can renew: it must not expire unused. Rejects as `current` does, even when the access token is valid for a
-   * while yet.
+   * Renews the pair when its access token or its refresh token is due, for pairs whose refresh token must not expire unused; {@link
+   * KeptTokens.current} checks only the access token. Rejects as `current` does, even while the access token is valid.
    */
   async keepAlive(signal: AbortSignal): Promise<void> {
     await this.#whenGood((held) => this.#isFresh(held) && !isRefreshDue(held, this.#options.clock.nowMs()), signal);
@@ -83,17 +82,17 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     return (await this.#renewed(stale, signal)).accessToken;
   }
 
-  /** The pair from memory or store; sends no request. Undefined without one. */
+  /** The pair in memory or in the store; undefined without one. Sends no request. */
   async peek(): Promise<T | undefined> {
     this.#demandHere();
     const stored = this.#held ?? (await this.#read());
-    // There may be a newer pair meanwhile.
+    // A newer pair may have been obtained during the read.
     this.#held ??= stored;
     this.#demandHere();
     return this.#held;
   }
 
-  /** Replaces the pair. @throws AppError of the store; the pair is then used, but lost when the process ends. */
+  /** Replaces the pair. @throws AppError of the store; the pair is then used, but is lost when the process ends. */
   async save(tokens: T): Promise<void> {
     this.#demandHere();
     this.#held = tokens;
@@ -102,7 +101,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     if (failure !== undefined) throw failure;
   }
 
-  /** Erases the pair for good: aborts a running renewal, and drops its result. */
+  /** Erases the pair for good: aborts a running renewal and drops its result. */
   async forget(): Promise<void> {
     this.#ended.abort('superseded');
     await this.#renewal?.catch(() => undefined);
@@ -112,17 +111,17 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     await this.#options.store.delete(this.#options.key);
   }
 
-  /** Resolves when a running renewal has ended and is stored: a refresh token that was not written would be lost. */
+  /** Resolves when a running renewal has ended and its result is stored: an unsaved refresh token would be lost. */
   async close(): Promise<void> {
     await this.#renewal?.catch(() => undefined);
     await this.#writing;
   }
 
-  /** The access token of a pair that is `good`, else of a new one. */
+  /** The access token of the current pair if that is `good`, otherwise of a new pair. */
   async #whenGood(good: (held: T) => boolean, signal: AbortSignal): Promise<string> {
     const held = await this.peek();
     if (held !== undefined && good(held)) {
-      // The store may have recovered since.
+      // Tried again, because the store may have recovered.
       if (this.#isUnsaved) await this.#write();
       return held.accessToken;
     }
@@ -133,7 +132,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
       const canWait = thrown instanceof AppError && CAN_WAIT.has(thrown.code) && !signal.aborted;
       if (!canWait || held === undefined || isExpired(held, clock.nowMs(), 0)) throw thrown;
       const line = { err: thrown, key };
-      // A process that stops, or may not renew, can do nothing about it.
+      // Warn only of failures of the platform: nobody can act when the process is stopping or must not renew.
       const isOurs = thrown.code === 'platform_unavailable' || thrown.code === 'platform_answer_invalid';
       log[isOurs ? 'warn' : 'debug'](line, 'a token cannot be renewed yet and is used as long as it lasts');
       return held.accessToken;
@@ -144,7 +143,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     return !isExpired(tokens, this.#options.clock.nowMs(), this.#options.bufferSeconds);
   }
 
-  /** One renewal for all. A caller that gives up does not stop it, because its result must be stored. */
+  /** One renewal for all callers. It continues when a caller gives up, because its result must be stored. */
   async #renewed(stale: string | undefined, signal: AbortSignal): Promise<T> {
     this.#renewal ??= this.#renew(stale).finally(() => {
       this.#renewal = undefined;
@@ -158,10 +157,10 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     const { obtain, missing, renewing = alwaysRenewing } = this.#options;
     const found = await this.#storedInstead(stale);
     if (found !== undefined) return found;
-    // Checked first: without a pair, a refusal of `renewing` would be about an expired token that does not exist.
+    // Checked first: without a pair, `renewing` might refuse with an error about a token that does not exist.
     if (this.#held === undefined && missing !== undefined) throw missing();
     return renewing(async () => {
-      // The previous holder may have renewed it.
+      // The previous holder of the lease or lock may have renewed the pair.
       const renewed = await this.#storedInstead(stale);
       if (renewed !== undefined) return renewed;
       const fresh = await obtain(this.#held, this.#ended.signal);
@@ -173,7 +172,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     });
   }
 
-  /** A pair that another process has renewed and stored; undefined when it must be renewed here. */
+  /** A pair that another process has renewed and stored; undefined when this process must renew. */
   async #storedInstead(stale: string | undefined): Promise<T | undefined> {
     const stored = this.#isUnsaved ? undefined : await this.#read();
     this.#demandHere();
@@ -195,9 +194,9 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 
   /**
-   * Stores the newest pair, one write after another. After an error it stays in memory and is stored at its next use.
+   * Stores the newest pair, one write after another. After an error the pair stays in memory, and is stored when it is used next.
    *
-   * @returns the error, which is logged here.
+   * @returns the error, which has been logged.
    */
   async #write(): Promise<AppError | undefined> {
     this.#writing = this.#writing.then(async () => {
@@ -222,7 +221,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 }
 
-/** Renewals that each need a confirmation: a refresh token that a deposed process uses up would be lost to the new leader (L-10). */
+/** Allows each renewal only after `confirm`: a deposed process must not use up a refresh token that the new leader needs (L-10). */
 export function renewingAfter(confirm: () => Promise<void>): Renewing {
   return async (renewal) => {
     await confirm();
@@ -230,7 +229,7 @@ export function renewingAfter(confirm: () => Promise<void>): Renewing {
   };
 }
 
-/** For tokens that no other process stores: every renewal is allowed. */
+/** Allows every renewal, for tokens that no other process stores. */
 export function alwaysRenewing<T>(renewal: () => Promise<T>): Promise<T> {
   return renewal();
 }

@@ -1,22 +1,22 @@
-// Lenient fields of records: the platform's documented form, and the variations that were seen. An invalid field counts as
-// absent, because a record must not be lost over a field nobody needs.
+// Lenient fields of records: the platform's documented form, and variations that were seen. An invalid field counts as absent,
+// because a record must not be refused for a field that nobody needs.
 import { z } from 'zod';
 
-/** Longest text of a field, characters; tokens are longer than anything else. */
+/** Longest text of a field, characters: tokens are the longest texts. */
 const MAX_CHARS = 16_384;
 
 const text = z.string().min(1).max(MAX_CHARS);
 
-/** A text; empty or of another type: absent. */
+/** A text; absent when empty or of another type. */
 export const looseText = text.optional().catch(undefined);
 
-/** A text, or a list with exactly one. */
+/** A text, or a list of exactly one text. */
 export const looseSingle = z
   .union([text, z.tuple([text]).transform(([only]) => only)])
   .optional()
   .catch(undefined);
 
-/** A whole number above zero, also as text. */
+/** A whole number above zero, also written as text. */
 export const looseCount = z
   .union([
     z.number(),
@@ -29,7 +29,7 @@ export const looseCount = z
   .optional()
   .catch(undefined);
 
-/** A word in lower case: the case of statuses does not count. */
+/** A word in lower case, because the case of statuses varies. */
 export const looseWord = text
   .transform((word) => word.toLowerCase())
   .optional()

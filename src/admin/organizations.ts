@@ -1,5 +1,5 @@
-// The app's tokens in each organization: requested through the integration, refreshed in time, stored by organization. Does not
-// decide who is served.
+// The app's tokens in each organization: requested through the integration, refreshed in time, and stored. Does not decide which
+// organizations are served.
 import { AppError, type ErrorDetails } from '../base/errors.ts';
 import { KeptTokens, type KeepingParts } from './kept-tokens.ts';
 import type { TokenRequests } from './oauth/token-request.ts';
@@ -14,7 +14,7 @@ const PREFIX = 'organizations/';
 const SUFFIX = '/tokens';
 const FIRST_TOKEN = 'a running server asks for the first one when the organization authorizes the app or is in admin.organizations';
 
-/** The key in the store for the tokens of an organization, a plain UUID. */
+/** The store key of an organization's tokens. @param organizationId - a plain UUID. */
 export function tokensKey(organizationId: string): string {
   return PREFIX + organizationId + SUFFIX;
 }
@@ -25,9 +25,9 @@ export async function organizationsWithTokens(store: Pick<SecretStore, 'keys'>):
   return keys.flatMap((key) => (key.endsWith(SUFFIX) ? [key.slice(PREFIX.length, -SUFFIX.length)] : []));
 }
 
-/** An organization without a token of the app: none is stored, or the platform refuses one (not, no longer or not yet authorized: H-26). */
+/** The app has no token in an organization: none is stored, or the platform refuses one, because the app is not authorized (H-26). */
 export class OrgNotRegisteredError extends AppError {
-  /** @param organizationId - UUID. */
+  /** @param organizationId - a UUID. */
   constructor(organizationId: string, message: string, details: ErrorDetails = {}) {
     super('org_not_registered', `organization ${organizationId}: ${message}`, { details: { ...details, organization: organizationId } });
   }
@@ -35,7 +35,7 @@ export class OrgNotRegisteredError extends AppError {
 
 export interface OrganizationsOptions extends KeepingParts {
   readonly applications: Pick<ApplicationTokens, 'obtain'>;
-  /** Requests for the service app, not for the integration. */
+  /** Requests with the client of the service app, not of the integration. */
   readonly requests: Pick<TokenRequests, 'refresh'>;
   readonly idScheme: string;
   /** Whether to request the first token of an organization. Default true. */
@@ -53,10 +53,10 @@ export class Organizations {
   }
 
   /**
-   * The token source of an organization. Sends no request before a token is needed. Its methods throw
-   * {@link OrgNotRegisteredError}, `login_needed` of the integration, and what requests throw.
+   * The token source of an organization. Sends no request until a token is needed. Its methods throw {@link OrgNotRegisteredError},
+   * `login_needed` of the integration, and what requests throw.
    *
-   * @param organization - its id in any spelling, as the platform gave it (U-14).
+   * @param organization - the id in any spelling, as the platform gave it (U-14).
    * @throws AppError `bad_message` for an invalid id.
    */
   tokensOf(organization: string): TokenSource {
@@ -67,15 +67,15 @@ export class Organizations {
   }
 
   /**
-   * Erases the tokens of an organization. Aborts a running request for them and stores nothing of it (H-23). Existing sources then
-   * throw {@link OrgNotRegisteredError}. Another `tokensOf` starts afresh.
+   * Erases the tokens of an organization. Aborts a running request for them, whose result is not stored (H-23). Existing sources then throw
+   * {@link OrgNotRegisteredError}; `tokensOf` returns a new source.
    */
   async forget(organization: string): Promise<void> {
     const id = decodeId(organization, 'ORGANIZATION', this.#options.idScheme);
     const kept = this.#kept.get(id) ?? this.#keep(id, organization);
     this.#kept.delete(id);
     const leaving = kept.forget();
-    // A fresh start waits until this has ended, successfully or not.
+    // A new source waits until the erasure has ended, successfully or not.
     const left = leaving.catch(() => undefined);
     this.#leaving.set(id, left);
     void left.then(() => {
@@ -84,7 +84,7 @@ export class Organizations {
     await leaving;
   }
 
-  /** Resolves when running requests have ended and are stored. */
+  /** Resolves when running requests have ended and their tokens are stored. */
   async close(): Promise<void> {
     await Promise.all([...this.#kept.values()].map((kept) => kept.close()));
   }
@@ -103,7 +103,7 @@ export class Organizations {
     });
   }
 
-  /** Refreshes the pair. Without one, or with a dead one, requests another through the integration. */
+  /** Refreshes the pair. Without one, or when it is refused, requests a new pair through the integration. */
   async #obtain(id: string, organization: string, before: ServiceAppTokens | undefined, signal: AbortSignal): Promise<ServiceAppTokens> {
     const { requests, applications } = this.#options;
     if (before !== undefined) {
@@ -111,7 +111,7 @@ export class Organizations {
         const { orgId, targetOrgId } = before;
         return { ...(await requests.refresh(before, signal)), orgId, targetOrgId };
       } catch (thrown) {
-        // The app may have been authorized again, which gives another pair (6.5).
+        // The app may have been authorized again, so request a new pair (6.5).
         if (!(thrown instanceof AppError && thrown.code === 'login_needed')) throw thrown;
       }
     }

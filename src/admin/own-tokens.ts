@@ -1,5 +1,5 @@
-// The tokens of a single organization without a service app: a pair of its own that is refreshed, or a token that
-// somebody else keeps valid.
+// The tokens of a single organization without a service app: either a pair that we refresh, or an access token that somebody else keeps
+// valid.
 import { createHash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import { KeptTokens, type KeepingParts } from './kept-tokens.ts';
@@ -9,12 +9,12 @@ import { oauthTokens, type OAuthTokens } from './tokens.ts';
 
 export interface OwnTokensOptions extends KeepingParts {
   readonly requests: Pick<TokenRequests, 'refresh'>;
-  /** The first one, from the operator. Its successors are in the store. */
+  /** The first refresh token, from the operator. Later ones are in the store. */
   readonly refreshToken: string;
 }
 
 /**
- * The key in the store for the successors of an operator's refresh token. Another token starts afresh: the stored ones may belong to
+ * The store key of the tokens that follow from an operator's refresh token. Another refresh token has another key, because it may belong to
  * another organization.
  */
 export function ownTokensKey(refreshToken: string): string {
@@ -22,7 +22,7 @@ export function ownTokensKey(refreshToken: string): string {
   return `own-organization/${mark}/tokens`;
 }
 
-/** Tokens that begin with an operator's refresh token. Call `close`. */
+/** Tokens that start with an operator's refresh token. Call `close`. */
 export function ownTokens({ requests, refreshToken, ...keeping }: OwnTokensOptions): KeptTokens<OAuthTokens> {
   const first: OAuthTokens = { accessToken: 'none yet', expiresAtMs: 0, refreshToken };
   return new KeptTokens({
@@ -33,7 +33,7 @@ export function ownTokens({ requests, refreshToken, ...keeping }: OwnTokensOptio
   });
 }
 
-/** A token from the operator, which cannot be renewed. */
+/** The source of an operator's access token, which cannot be renewed. */
 export function fixedToken(token: string): TokenSource {
   return {
     current: () => Promise.resolve(token),

@@ -1,28 +1,28 @@
-// The addresses of the administration interface: from the profile, or from an operator who overrides them. The only place that can
-// allow plain http, if the profile does.
+// The addresses of the administration interface, from the profile or from the operator's settings. Only this file can allow plain http, if
+// the profile does.
 import { isServiceAddress } from '../base/http-service.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 
-/** Addresses of the administration interface. */
+/** The addresses of the administration interface. */
 export interface PlatformAddress {
-  /** Prefix of every request; without a slash at the end. */
+  /** Prefix of every request, without a slash at the end. */
   readonly baseUrl: string;
-  /** Where a login sends the browser. */
+  /** The address that a login opens in the browser. */
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
-  /** Name of the header for correlation ids, both ways. */
+  /** Name of the header for correlation ids, of requests and responses. */
   readonly trackingHeader: string;
-  /** Whether this platform runs on the same machine, so that http on loopback is allowed. */
+  /** Whether the platform may be on this machine, so that http on loopback is allowed. */
   readonly allowLoopbackHttp: boolean;
 }
 
 /**
  * Reads the addresses from the profile.
  *
- * @param baseUrl - overrides the profile's.
- * @throws AppError `profile_invalid` for a profile without administration, `config_invalid` for a base that is not https
- *   (or http on loopback where the profile allows it).
+ * @param baseUrl - replaces the profile's base address.
+ * @throws AppError `profile_invalid` for a profile without administration, `config_invalid` for a base address that is not https (or http
+ * on loopback if the profile allows that).
  */
 export function platformAddress({ name, rest }: PlatformProfile, baseUrl?: string): PlatformAddress {
   if (rest === undefined) {

@@ -1,5 +1,5 @@
-// Ids of the platform in their three spellings: an encoded address, an encoded bare value, the bare value. Only the value counts;
-// encoded texts are never compared (H-04). The scheme of the addresses is a parameter.
+// Ids of the platform in their three spellings: an encoded address, an encoded bare value, or the bare value. Only values are compared,
+// never encoded texts (H-04). The scheme of the addresses is a parameter.
 import { AppError } from '../base/errors.ts';
 
 /** The type of an id. */
@@ -9,19 +9,17 @@ export type PlatformIdType = 'ORGANIZATION' | 'APPLICATION' | 'WEBHOOK' | 'PEOPL
 const MAX_CHARS = 512;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 const CLIENT_ID = /^C[0-9a-fA-F]{8,128}$/u;
-/** Values of all other types: one segment of a path that needs no escaping. */
+/** Values of the other types: one path segment that needs no escaping. */
 const SEGMENT = /^[\w.~:-]{1,200}$/u;
-/** Both alphabets; padding is tolerated although the platform sends none (H-01). */
+/** Both base64 alphabets; padding is accepted although the platform sends none (H-01). */
 const BASE64 = /^[\w+/-]+={0,2}$/u;
 
 /**
- * The value of an id: the UUID of an organization in lower case, the client id of an application, or whatever else
- * its last segment holds.
+ * The value of an id: the UUID of an organization in lower case, the client id of an application, or the last segment of another id.
  *
- * @param text - base64 or base64url of `<scheme><cluster>/<TYPE>/<value>` or of the bare value, or the bare value itself
- *   (H-01, H-02).
+ * @param text - base64 or base64url of `<scheme><cluster>/<TYPE>/<value>` or of the bare value, or the bare value itself (H-01, H-02).
  * @param scheme - the beginning of addresses, from the profile, ending in `://`.
- * @throws AppError `bad_message` for anything else, also for an id of another type (H-03).
+ * @throws AppError `bad_message` for any other text, also for an id of another type (H-03).
  */
 export function decodeId(text: string, type: PlatformIdType, scheme: string): string {
   const value = text.length > MAX_CHARS ? undefined : valueOf(text, type, scheme);
@@ -29,7 +27,7 @@ export function decodeId(text: string, type: PlatformIdType, scheme: string): st
   return value;
 }
 
-/** Like {@link decodeId}, but undefined instead of an error. */
+/** As {@link decodeId}, but returns undefined instead of throwing. */
 export function tryDecodeId(text: string, type: PlatformIdType, scheme: string): string | undefined {
   return text.length > MAX_CHARS ? undefined : valueOf(text, type, scheme);
 }
@@ -37,8 +35,8 @@ export function tryDecodeId(text: string, type: PlatformIdType, scheme: string):
 /**
  * The encoded address of a value: base64url without padding.
  *
- * @param cluster - the platform's word for where the id lives.
- * @throws AppError `bad_message` for a value that no id of this type can have.
+ * @param cluster - the name of the platform's cluster that has the id.
+ * @throws AppError `bad_message` for a value that is invalid for this type.
  */
 export function encodeId(value: string, type: PlatformIdType, scheme: string, cluster = 'us'): string {
   const normal = normalValue(value, type);
@@ -53,7 +51,7 @@ export function isSameId(one: string, other: string, type: PlatformIdType, schem
 }
 
 /**
- * The other spelling of an organization: its address for a bare value, the bare value for anything encoded (U-14).
+ * The other spelling of an organization's id: the encoded address of a bare value, or the bare value of an encoded id (U-14).
  *
  * @throws AppError `bad_message` as {@link decodeId}.
  */
@@ -63,13 +61,13 @@ export function otherOrganizationForm(text: string, scheme: string): string {
 }
 
 function valueOf(text: string, type: PlatformIdType, scheme: string): string | undefined {
-  // A bare value may look like base64 as well; only for these two types can both be told apart.
+  // A bare value may also be valid base64; only for these two types can both be distinguished.
   if (type === 'ORGANIZATION' || type === 'APPLICATION') {
     const bare = normalValue(text, type);
     if (bare !== undefined) return bare;
   } else if (UUID.test(text)) return text.toLowerCase();
   if (!BASE64.test(text)) return undefined;
-  // The decoder takes both alphabets.
+  // The decoder accepts both alphabets.
   const decoded = Buffer.from(text, 'base64').toString('utf8');
   if (!decoded.startsWith(scheme)) return type === 'ORGANIZATION' && UUID.test(decoded) ? decoded.toLowerCase() : undefined;
   const segments = decoded.slice(scheme.length).split('/');

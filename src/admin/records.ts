@@ -1,19 +1,19 @@
-// The records of the administration interface: read leniently, because the platform's older and newer forms differ (R-05),
-// and written strictly. Sends no request, and no error quotes a value.
+// The records of the administration interface: read leniently, because the platform's older and newer forms differ (R-05), and written
+// strictly. Sends no request, and its errors quote no values.
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { looseCount, looseSingle, looseText, looseTime, looseWord } from './loose-fields.ts';
 
-/** Longest lifetime of a data source's token, minutes (J-01); assumed when it is unknown. */
+/** Longest lifetime of a data source's token, minutes (J-01); assumed when the lifetime is unknown. */
 export const MAX_TOKEN_LIFETIME_MINUTES = 1440;
 
 const id = z.string().min(1).max(512);
 const written = z.string().min(1).max(2048);
 const lifetimeMinutes = z.int().min(1).max(MAX_TOKEN_LIFETIME_MINUTES);
 
-/** The names of the claims in data-source tokens beside the registered ones. */
+/** The names of the claims that only data-source tokens have. */
 export type ClaimNames = PlatformProfile['jws']['claims'];
 
 const dataSourceFields = z.object({
@@ -26,10 +26,10 @@ const dataSourceFields = z.object({
   nonce: looseText,
   tokenLifetimeMinutes: looseCount,
   tokenLifeMinutes: looseCount,
-  /** In lower case: `active`, `disabled`, or a future value. */
+  /** In lower case: `active`, `disabled`, or a value that we do not know. */
   status: looseWord,
   errorMessage: looseText,
-  /** Client id of the app that registered it. */
+  /** Client id of the app that registered the data source. */
   applicationId: looseText,
   orgId: looseText,
   /** The current token of the data source; a secret. */
@@ -43,9 +43,9 @@ const dataSourceFields = z.object({
 
 type DataSourceFields = Readonly<z.infer<typeof dataSourceFields>>;
 
-/** A data source as the platform sends it. Everything but its id may be missing, and a list may hold less than the single record. */
+/** A data source as the platform sends it. Every member except the id may be missing, most often in lists. */
 export interface DataSource extends Omit<DataSourceFields, 'tokenLifeMinutes' | 'jwtToken' | 'tokenExpiryTime'> {
-  /** When the current token expires, ms since the epoch: from the record, else the token's `exp` (L-06). */
+  /** Expiry of the current token, ms since the epoch: from the record, otherwise the token's `exp` (L-06). */
   readonly tokenExpiresAtMs?: number | undefined;
 }
 
@@ -53,8 +53,8 @@ const claimText = z.string().min(1).optional().catch(undefined);
 const claimSeconds = z.number().positive().max(1e11).optional().catch(undefined);
 
 /**
- * Reads a data source. Takes missing members from the claims of its token, which are decoded and not verified:
- * they describe the record and authorize nobody (R-05, L-03).
+ * Reads a data source. Missing members come from the claims of its token, which are decoded without verification: they describe the record,
+ * but authorize nothing (R-05, L-03).
  *
  * @throws AppError `platform_answer_invalid` for anything that is no object with an `id` (L-06).
  */
@@ -77,7 +77,7 @@ export function readDataSource(value: unknown, claims: ClaimNames): DataSource {
   };
 }
 
-/** Whether the platform delivers calls to it. The case of the status does not count. */
+/** Whether the platform delivers calls to the data source. */
 export function isActive({ status }: Pick<DataSource, 'status'>): boolean {
   return status === 'active';
 }
@@ -103,7 +103,7 @@ function decoded(token: string | undefined): Readonly<Record<string, unknown>> {
   try {
     return decodeJwt(token);
   } catch {
-    // An unreadable token adds no members to the record; code that needs one reports it as missing.
+    // The claims of an unreadable token are not needed here; code that needs the token reports it as missing.
     return {};
   }
 }
@@ -118,25 +118,25 @@ const createFields = z.strictObject({
 });
 const updateFields = createFields
   .partial()
-  // The message is shown to the administrator of the organization.
+  // The administrator of the organization sees the message.
   .extend({ status: z.enum(['active', 'disabled']).optional(), errorMessage: written.optional() })
   .refine((update) => Object.keys(update).length > 0, { error: 'changes nothing' })
   .refine(({ status, errorMessage }) => status !== 'disabled' || errorMessage !== undefined, {
     error: 'may be disabled only with an errorMessage (R-03)',
   });
 
-/** The body that registers a data source; all of it is required in practice (R-01). `nonce` is a secret. */
+/** The body that registers a data source; in practice every member is required (R-01). `nonce` is a secret. */
 export type DataSourceCreate = Readonly<z.infer<typeof createFields>>;
 
 /** The body that changes a data source; only given members are sent (R-02). A new token needs a new nonce (R-04). */
 export type DataSourceUpdate = Readonly<z.infer<typeof updateFields>>;
 
-/** Validates the body of a registration. @throws AppError `config_invalid` with the problem, and none of the values. */
+/** Validates the body of a registration. @throws AppError `config_invalid` that names the problem without values. */
 export function writeDataSource(create: DataSourceCreate): DataSourceCreate {
   return demandWritten(createFields, create, 'the data source');
 }
 
-/** Validates the body of a change. @throws AppError `config_invalid` with the problem, and none of the values. */
+/** Validates the body of a change. @throws AppError `config_invalid` that names the problem without values. */
 export function writeDataSourceUpdate(update: DataSourceUpdate): DataSourceUpdate {
   demandWritten(updateFields, update, 'the change of a data source');
   return update;
@@ -173,7 +173,7 @@ export function readList<T>(value: unknown, read: (entry: unknown) => T): readon
 /**
  * Parses what the platform sent.
  *
- * @throws AppError `platform_answer_invalid` that names the invalid fields and quotes nothing.
+ * @throws AppError `platform_answer_invalid` that names the invalid fields without values.
  */
 export function demand<T>(shape: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = shape.safeParse(value);
@@ -181,11 +181,11 @@ export function demand<T>(shape: z.ZodType<T>, value: unknown, what: string): T 
   throw new AppError('platform_answer_invalid', `the platform sent something that is not ${what}: ${placesOf(parsed.error)}`);
 }
 
-/** Validates what we send. @throws AppError `config_invalid` that names the invalid fields and quotes nothing. */
+/** Validates what we send. @throws AppError `config_invalid` that names the invalid fields without values. */
 export function demandWritten<T>(shape: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
-  // Zod's own messages name types and bounds, never the given value.
+  // Zod's own messages name types and bounds, but never the given value.
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || what} ${lowerFirst(issue.message)}`);
   throw new AppError('config_invalid', `${what} cannot be sent so: ${problems.slice(0, 10).join('; ')}`);
 }

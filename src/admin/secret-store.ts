@@ -1,10 +1,10 @@
-// The port to the store of tokens. Implementations seal the texts; here they are plain JSON.
+// The port to the store of tokens. Implementations seal the texts, which are plain JSON here.
 
-/** Durable texts by key. A `set` that has resolved survives the end of the process. */
+/** Durable texts by key. After `set` has resolved, the text survives the end of the process. */
 export interface SecretStore {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string): Promise<void>;
-  /** Does nothing without one. */
+  /** Deletes a text, if there is one. */
   delete(key: string): Promise<void>;
   /** All keys with this prefix. */
   keys(prefix: string): Promise<readonly string[]>;

@@ -1,9 +1,9 @@
-// Where requests get their bearer token.
+// The source of the bearer tokens of requests.
 
 /** Provides bearer tokens. Both methods observe `signal` and reject with an AppError. */
 export interface TokenSource {
-  /** A token that is not about to expire; requests one when necessary. */
+  /** A token that is not about to expire; requested when necessary. */
   current(signal: AbortSignal): Promise<string>;
-  /** Another token than `stale`, which the platform has refused; requests one unless somebody already has. */
+  /** A token other than `stale`, which the platform has refused; requested unless another caller has already obtained one. */
   refreshed(stale: string, signal: AbortSignal): Promise<string>;
 }

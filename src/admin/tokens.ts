@@ -1,4 +1,4 @@
-// Tokens and credentials of the administration: their stored form, how to read a token reply, and when a token counts as expired.
+// Tokens and credentials of the administration: their stored form, how a token reply is read, and when a token counts as expired.
 // Everything here is secret except times and ids.
 import { z } from 'zod';
 import { parseJson } from '../base/json.ts';
@@ -7,18 +7,18 @@ import type { SecretStore } from './secret-store.ts';
 
 const tokenText = z.string().min(1).max(16_384);
 
-/** The stored form of the integration's tokens, JSON. */
+/** The stored form of a pair of tokens, as JSON. */
 export const oauthTokens = z.object({
   accessToken: tokenText,
   /** Expiry of the access token, ms since the epoch. */
   expiresAtMs: z.number(),
-  /** Undefined where the platform gave none: then only a new request of another kind yields another access token. */
+  /** Undefined when the platform gave none: then the access token cannot be refreshed. */
   refreshToken: tokenText.optional(),
   /** Expiry of the refresh token, ms since the epoch; undefined when the platform did not say. */
   refreshExpiresAtMs: z.number().optional(),
-  /** When the refresh token must be used, so that it does not expire unused, ms since the epoch. */
+  /** When to use the refresh token so that it does not expire unused, ms since the epoch. */
   refreshDueMs: z.number().optional(),
-  // As the platform sent them. Absent in what an older version has stored.
+  // As the platform sent it, like `expiresInSeconds`. Absent when an older version stored the tokens.
   tokenType: z.string().optional(),
   expiresInSeconds: z.number().optional(),
   /** When the pair was requested, ms since the epoch. */
@@ -29,9 +29,9 @@ export const oauthTokens = z.object({
 
 export type OAuthTokens = Readonly<z.infer<typeof oauthTokens>>;
 
-/** The stored form of one organization's tokens, JSON. */
+/** The stored form of the app's tokens in one organization, as JSON. */
 export const serviceAppTokens = oauthTokens.extend({
-  /** UUID of the organization. */
+  /** A plain UUID. */
   orgId: z.uuid(),
   /** The organization in the spelling that the platform accepted (U-14). */
   targetOrgId: z.string().min(1).max(512),
@@ -45,26 +45,26 @@ export async function grantedScopes(store: Pick<SecretStore, 'get'>, key: string
   return oauthTokens.safeParse(parseJson((await store.get(key)) ?? '')).data?.scopes;
 }
 
-/** The client of a login. */
+/** The OAuth client of a login. */
 export interface IntegrationCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The redirect address: https, or http on loopback; exactly as registered with the platform. */
+  /** The redirect address, exactly as registered with the platform: https, or http on loopback. */
   readonly redirectUri: string;
 }
 
-/** The client of the app that organizations authorize. */
+/** The OAuth client of the app that organizations authorize. */
 export interface ServiceAppCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** Whether the access token has expired, or will within `bufferSeconds`. */
+/** Whether the access token has expired or will expire within `bufferSeconds`. */
 export function isExpired({ expiresAtMs }: Pick<OAuthTokens, 'expiresAtMs'>, nowMs: number, bufferSeconds: number): boolean {
   return expiresAtMs - bufferSeconds * 1000 <= nowMs;
 }
 
-/** Whether the refresh token must be used, also while the access token is valid: it would expire unused (5.1). */
+/** Whether the refresh token must be used now, even while the access token is valid, because it would expire unused (5.1). */
 export function isRefreshDue({ refreshDueMs }: Pick<OAuthTokens, 'refreshDueMs'>, nowMs: number): boolean {
   return refreshDueMs !== undefined && refreshDueMs <= nowMs;
 }
@@ -86,21 +86,21 @@ const reply = z.object({
   refresh_token: tokenText.optional(),
   refresh_token_expires_in: seconds.optional(),
   token_type: z.string().min(1).max(100).optional(),
-  // Not needed for tokens, so an invalid value is no reason to refuse them.
+  // Tokens do not depend on the scope, so an invalid one is ignored.
   scope: z.string().max(10_000).optional().catch(undefined),
 });
 
 /**
- * Reads a token reply (5.1). Without a refresh token in it, the previous one stays valid; a first reply may have none.
+ * Reads a token reply (5.1). When it has no refresh token, the previous one stays valid; the first reply may have none.
  *
- * @param nowMs - when the request was sent: a slow answer must not extend a token's lifetime.
- * @throws AppError `platform_answer_invalid` for anything else.
+ * @param nowMs - when the request was sent: a slow reply must not extend a token's lifetime.
+ * @throws AppError `platform_answer_invalid` for any other reply.
  */
 export function readTokenReply(value: unknown, nowMs: number, before?: OAuthTokens): OAuthTokens {
   const read = demand(reply, value, 'a token reply');
   const scopes = read.scope?.split(' ').filter((scope) => scope !== '') ?? before?.scopes;
   const refreshToken = read.refresh_token ?? before?.refreshToken;
-  // Without a refresh token its expiry means nothing.
+  // The expiry of a refresh token that does not exist is ignored.
   const refreshSeconds = refreshToken === undefined ? undefined : read.refresh_token_expires_in;
   const refreshExpiresAtMs =
     refreshSeconds !== undefined
@@ -120,7 +120,7 @@ export function readTokenReply(value: unknown, nowMs: number, before?: OAuthToke
   };
 }
 
-/** The middle of its remaining lifetime. A past expiry must be wrong: the platform has just accepted the token. */
+/** The middle of the token's remaining lifetime. A past expiry must be wrong: the platform has just accepted the token. */
 function refreshDue(refreshExpiresAtMs: number, nowMs: number): Pick<OAuthTokens, 'refreshDueMs'> {
   return refreshExpiresAtMs <= nowMs ? {} : { refreshDueMs: (nowMs + refreshExpiresAtMs) / 2 };
 }

@@ -12,7 +12,7 @@ const registrationFields = z.object({
   resource: looseText,
   event: looseText,
   filter: looseText,
-  /** Signs deliveries; a secret. */
+  /** The platform signs deliveries with it; a secret. */
   secret: looseText,
   /** `active`, or `inactive` after too many failed deliveries. */
   status: looseWord,
@@ -50,18 +50,18 @@ const updateFields = z.strictObject({
   ownedBy: name.optional(),
 });
 
-/** The body that registers a webhook (R-23). Not idempotent: list and match first (R-24). `secret` is one. */
+/** The body that registers a webhook (R-23). Registering is not idempotent: first list and match (R-24). `secret` is a secret. */
 export type WebhookCreate = Readonly<z.infer<typeof createFields>>;
 
-/** The body that changes a webhook: nothing else can be changed, and `active` is the only status that can be set (R-20). */
+/** The body that changes a webhook: other members cannot be changed, and `active` is the only status that can be set (R-20). */
 export type WebhookUpdate = Readonly<z.infer<typeof updateFields>>;
 
-/** Validates the body of a registration. @throws AppError `config_invalid` with the problem, and none of the values. */
+/** Validates the body of a registration. @throws AppError `config_invalid` that names the problem without values. */
 export function writeWebhook(create: WebhookCreate): WebhookCreate {
   return demandWritten(createFields, create, 'the webhook');
 }
 
-/** Validates the body of a change. @throws AppError `config_invalid` with the problem, and none of the values. */
+/** Validates the body of a change. @throws AppError `config_invalid` that names the problem without values. */
 export function writeWebhookUpdate(update: WebhookUpdate): WebhookUpdate {
   return demandWritten(updateFields, update, 'the change of a webhook');
 }

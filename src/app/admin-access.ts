@@ -94,7 +94,8 @@ export function platformOf({ platform }: Pick<Settings, 'platform'>): PlatformPr
 
 /**
  * The plain UUID of an organization, as settings, store and records spell it.
- * | @throws AppError `config_invalid` for any other text. The message does not repeat the text, which may be a pasted secret.
+ *
+ * @throws AppError `config_invalid` for any other text. The message does not repeat the text, which may be a pasted secret.
  */
 export function organizationIdOf(written: string, { ids }: PlatformProfile): string {
   const id = tryDecodeId(written, 'ORGANIZATION', ids?.urnScheme ?? '');

@@ -10,7 +10,8 @@ import { dataSourceTimes, pinnedDataSources, wantedDataSources, type AdminSettin
 
 /**
  * The organizations that a command works on: the given one, or all in the configuration and the store.
- * | @param written - the organization's id in any spelling; undefined: all organizations.
+ *
+ * @param written - the organization's id in any spelling; undefined: all organizations.
  * @throws AppError `config_invalid` for an invalid id, and for another organization than the one that the tokens belong to.
  */
 export async function organizationsMeant(

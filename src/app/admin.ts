@@ -54,7 +54,8 @@ export interface AdminClientOptions {
 /**
  * Opens the administration interface with the settings of a server: `platform.profile`, the section `admin`, and `store` when servers share
  * the administration. Starts nothing in the background, and sends no request by itself.
- * | @param settings - the path of a configuration file, or the settings themselves; see `createServer`.
+ *
+ * @param settings - the path of a configuration file, or the settings themselves; see `createServer`.
  * @throws AppError `config_invalid`, `profile_invalid`, `bad_message`; `store_failed`, also when another process holds the store and the
  * purpose is `change`.
  */

@@ -107,7 +107,8 @@ export class AdministrationMember {
 
   /**
    * Becomes the leader if there is none. Resolves when another server leads, or as {@link Administration.start} does.
-   * | @throws AppError `store_unavailable`, `store_failed`, and what {@link Administration.start} throws.
+   *
+   * @throws AppError `store_unavailable`, `store_failed`, and what {@link Administration.start} throws.
    */
   start(): Promise<void> {
     return this.#lead(true);

@@ -35,7 +35,8 @@ const CLOSE_MS = 20_000;
 /**
  * Starts the administration. Resolves when tokens that were trusted before are trusted again (L-15), and with admin.fail_startup after the
  * first check of all known organizations (L-01). When several servers share a store, only one of them checks.
- * | @throws AppError `store_failed`, `store_unavailable`, `listen_failed`, `config_invalid`, `profile_invalid`, `shutting_down` when
+ *
+ * @throws AppError `store_failed`, `store_unavailable`, `listen_failed`, `config_invalid`, `profile_invalid`, `shutting_down` when
  * `signal` aborts, and with admin.fail_startup the error of the first check.
  */
 export async function startAdministration(

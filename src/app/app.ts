@@ -102,7 +102,8 @@ const CLOSE_STEP_MS = 5000;
 
 /**
  * Starts the server.
- * | @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid`, `listen_failed`, `shutting_down` when
+ *
+ * @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid`, `listen_failed`, `shutting_down` when
  * `signal` aborts, or the error of the administration. Closes everything that was opened before the error.
  */
 export async function createApp(options: AppOptions): Promise<App> {

@@ -12,7 +12,8 @@ const MAX_ANSWER_BYTES = 65_536;
 
 /**
  * Creates the configured hooks. The caller closes them.
- * | @param callback - of an embedding program; undefined without one.
+ *
+ * @param callback - of an embedding program; undefined without one.
  */
 export function authorizationHooks(
   { command, url, key, timeoutMs }: AdminSettings['authorizationHook'],

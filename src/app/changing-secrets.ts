@@ -17,7 +17,8 @@ export function sealKeys(keys: readonly string[]): readonly Buffer[] {
 
 /**
  * Gives a seal the keys from changed files; from then on the first key seals.
- * | @param onChange - called after each change.
+ *
+ * @param onChange - called after each change.
  */
 export function followSealKeys(
   files: WatchedFiles<Watched>,

@@ -59,7 +59,8 @@ export interface Server {
 
 /**
  * Starts the server of `parley serve` inside this program. Installs no signal handlers: call `close` yourself.
- * | @param settings - the path of a configuration file, which is read together with the `PARLEY_` variables, as by `serve`; or the settings
+ *
+ * @param settings - the path of a configuration file, which is read together with the `PARLEY_` variables, as by `serve`; or the settings
  * themselves with the names of that file, without any other source. Their relative paths start from the current folder. Port 0 is any free
  * port.
  * @throws AppError `config_invalid`, whose message lists every problem; `bot_invalid`, `certificate_invalid`, `listen_failed`, or the error

@@ -28,7 +28,8 @@ export interface Inspection extends TokenInspection {
 
 /**
  * Inspects a token.
- * | @throws AppError `config_invalid` when the platform is needed but the administration is disabled; `store_failed`, `profile_invalid`;
+ *
+ * @throws AppError `config_invalid` when the platform is needed but the administration is disabled; `store_failed`, `profile_invalid`;
  * and errors of the platform.
  */
 export async function inspectAsServer(token: string, parts: InspectionParts, signal: AbortSignal): Promise<Inspection> {
@@ -50,7 +51,8 @@ export async function inspectAsServer(token: string, parts: InspectionParts, sig
 
 /**
  * Trusts the stored data sources, as the server does.
- * | @param asked - the organization whose data sources are requested from the platform; undefined: none.
+ *
+ * @param asked - the organization whose data sources are requested from the platform; undefined: none.
  */
 async function fillFromStore(
   trust: Trust,

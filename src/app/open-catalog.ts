@@ -17,7 +17,8 @@ export type OriginText = (key: SettingKey) => string;
 
 /**
  * Creates the catalogue.
- * | @throws AppError `config_invalid` that lists every setting with a missing bot; `bot_invalid` when two bots share an id.
+ *
+ * @throws AppError `config_invalid` that lists every setting with a missing bot; `bot_invalid` when two bots share an id.
  */
 export function openCatalog(bots: readonly Bot[], settings: Settings['bots'], originOf: OriginText): Catalog {
   const problems = botProblems(bots, settings, originOf);

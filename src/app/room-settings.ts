@@ -92,7 +92,8 @@ export function mediaServerSettings({ grpc, turns, media }: Settings, security: 
 
 /**
  * The paths of both WebSocket channels (W-01).
- * | @throws AppError `config_invalid` when the profile has none, because its platform does not call over WebSocket.
+ *
+ * @throws AppError `config_invalid` when the profile has none, because its platform does not call over WebSocket.
  */
 export function socketPaths({ websocket, name }: PlatformProfile): NonNullable<PlatformProfile['websocket']> {
   if (websocket !== undefined) return websocket;

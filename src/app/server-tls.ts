@@ -33,7 +33,8 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Reads the files for the first time.
- * | @throws AppError `certificate_invalid` for unusable PEM files, `config_invalid` when neither settings nor profile say which clients to
+ *
+ * @throws AppError `certificate_invalid` for unusable PEM files, `config_invalid` when neither settings nor profile say which clients to
  * accept.
  */
 export async function openServerTls({ tls }: Pick<Settings, 'tls'>, parts: ServerTlsParts): Promise<ServerTls> {

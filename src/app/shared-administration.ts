@@ -39,7 +39,8 @@ export interface SharedAdministrationParts extends MemberParts {
 
 /**
  * Starts the administration. Resolves when valid tokens are trusted and, on the leader, as {@link Administration.start} does.
- * | @throws AppError `store_unavailable`, `store_failed`, `config_invalid`, `listen_failed`, `profile_invalid`, `shutting_down` when
+ *
+ * @throws AppError `store_unavailable`, `store_failed`, `config_invalid`, `listen_failed`, `profile_invalid`, `shutting_down` when
  * `signal` aborts, and on the leader what {@link Administration.start} throws.
  */
 export async function startSharedAdministration(

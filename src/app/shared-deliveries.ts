@@ -30,7 +30,8 @@ export class SharedDeliveries {
 
   /**
    * Accepts a genuine event. Resolves when the event is stored.
-   * | @throws AppError `store_unavailable`, `store_failed`, `overloaded`: storing is retried here, and the platform may deliver the event
+   *
+   * @throws AppError `store_unavailable`, `store_failed`, `overloaded`: storing is retried here, and the platform may deliver the event
    * again (H-24).
    */
   async receive(event: ServiceAppEvent): Promise<Received> {

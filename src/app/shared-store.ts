@@ -20,7 +20,8 @@ export interface SharedStore {
 
 /**
  * Opens the shared store; undefined when no calls are shared. An unreachable Redis does not prevent the start.
- * | @throws AppError `config_invalid` without the client package, or for an unreadable CA file.
+ *
+ * @throws AppError `config_invalid` without the client package, or for an unreadable CA file.
  */
 export async function openSharedStore(
   settings: Pick<Settings, 'store' | 'admin'>,

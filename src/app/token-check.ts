@@ -23,7 +23,8 @@ export interface TokenCheck {
   readonly keys: KeySource;
   /**
    * Fetches keys before the first token needs them, and again while there are none. Call it once.
-   * | @param hold - called when no token can be verified; the returned function is called when tokens can be verified again.
+   *
+   * @param hold - called when no token can be verified; the returned function is called when tokens can be verified again.
    * @returns a promise that resolves after the first attempt; never rejects.
    */
   watchKeys(hold: () => () => void): Promise<void>;

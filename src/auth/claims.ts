@@ -87,7 +87,8 @@ export function checkTimes(times: TokenTimes, nowMs: number, limits: { skewMs: n
 
 /**
  * Reads the values that the token is bound to.
- * | @param options.audienceLists - whether a list of audiences is accepted (J-28).
+ *
+ * @param options.audienceLists - whether a list of audiences is accepted (J-28).
  * @throws AppError of `refuse` with the mismatch reason of the first claim that is absent or of the wrong type.
  */
 export function readBinding(claims: RawClaims, names: ClaimNames, options: { audienceLists: boolean }): TokenBinding {

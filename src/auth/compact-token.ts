@@ -29,7 +29,8 @@ const CLAIMS = z.record(z.string(), z.unknown());
 /**
  * Takes the token out of the header value. On gRPC the scheme may be absent (G-03, U-02); on WebSocket it is required (W-06). The scheme is
  * compared without regard to case.
- * | @throws AppError of `refuse`: `token_missing`, `token_too_large` or `scheme_refused`.
+ *
+ * @throws AppError of `refuse`: `token_missing`, `token_too_large` or `scheme_refused`.
  */
 export function readHeaderValue(value: string | undefined, transport: TokenTransport, maxBytes: number): string {
   if (value === undefined || value === '') throw refuse('token_missing');

@@ -35,7 +35,8 @@ export class TrustedDataSources {
 
   /**
    * Adds a data source, or replaces the one with the same id: tokens with the replaced values are refused from now on.
-   * | @throws AppError `config_invalid` when a value is empty, `overloaded` beyond the bound.
+   *
+   * @throws AppError `config_invalid` when a value is empty, `overloaded` beyond the bound.
    */
   put(source: TrustedDataSource): void {
     const kept = Object.freeze({ ...source });
@@ -77,7 +78,8 @@ export class TrustedDataSources {
    * Finds the data source whose registered values a token carries. The candidates are narrowed step by step, in this order: url, schema
    * (with the transport, J-2E), audience, subject, organization, nonce. The step that leaves no candidate gives the reason, so each kind of
    * mistake has its own reason. The nonce, the only secret, comes last.
-   * | @throws AppError `unauthenticated` with that reason.
+   *
+   * @throws AppError `unauthenticated` with that reason.
    */
   match(binding: TokenBinding, transport: TokenTransport, nonces: NonceBook): TrustedDataSource {
     const sameUrl = this.#byUrl.get(binding.url);

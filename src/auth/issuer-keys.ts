@@ -70,7 +70,8 @@ export class IssuerKeys {
   /**
    * Finds the key with this id. Requests the keys when the held ones are no longer fresh or lack the id, at most once for each call and
    * never within the pause after a request (J-14, J-25). Waits for the response only when the held keys cannot be used.
-   * | @throws AppError of `refuse`: `key_not_found`, or `keys_unavailable` when the last request failed.
+   *
+   * @throws AppError of `refuse`: `key_not_found`, or `keys_unavailable` when the last request failed.
    */
   async find(keyId: string): Promise<IssuerKey> {
     if (this.#heldFor(keyId) === undefined) await this.#refresh();

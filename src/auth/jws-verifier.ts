@@ -93,7 +93,8 @@ export class TokenVerifier {
   /**
    * Verifies the value of an authorization header or metadata entry. Returns no promise when the token is remembered; a refusal that needs
    * no key is thrown synchronously, too.
-   * | @throws AppError `unauthenticated` (also through the promise), for every failure; see `refusalReason`.
+   *
+   * @throws AppError `unauthenticated` (also through the promise), for every failure; see `refusalReason`.
    */
   verify(headerValue: string | undefined, transport: TokenTransport): Principal | Promise<Principal> {
     try {

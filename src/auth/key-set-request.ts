@@ -18,7 +18,8 @@ export interface KeySetAnswer {
 
 /**
  * Requests a key set (J-13).
- * | @param options.maxBytes - largest body after decompression; a longer one is refused.
+ *
+ * @param options.maxBytes - largest body after decompression; a longer one is refused.
  * @throws AppError `keys_unavailable`; `details.status` is the HTTP status if there was a response.
  */
 export async function requestKeySet(url: string, options: { fetch: Fetch; maxBytes: number; signal: AbortSignal }): Promise<KeySetAnswer> {

@@ -82,7 +82,8 @@ export class KeySource {
 
   /**
    * Finds the key of an issuer with exactly this id. May request the key set; waits at most `timeoutMs`.
-   * | @throws AppError of `refuse`: `issuer_mismatch`, `key_not_found` or `keys_unavailable`.
+   *
+   * @throws AppError of `refuse`: `issuer_mismatch`, `key_not_found` or `keys_unavailable`.
    */
   async find(issuer: string, keyId: string): Promise<IssuerKey> {
     const keys = this.#issuers.get(issuer);

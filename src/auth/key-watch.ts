@@ -16,7 +16,8 @@ export interface KeyWatchOptions {
 /**
  * Holds until the first of the needed issuers has given keys, and again when the last usable keys have expired and all of these issuers
  * fail. Keys of one issuer are enough: an unreachable issuer must not keep away the callers of the others.
- * | Runs on notifications and one timer, and respects the issuers' pauses (J-14, J-25).
+ *
+ * Runs on notifications and one timer, and respects the issuers' pauses (J-14, J-25).
  */
 export class KeyWatch {
   readonly #options: KeyWatchOptions;

@@ -46,7 +46,8 @@ export function digestNonce(nonce: string): NonceDigest {
 
 /**
  * Which nonces are accepted now (J-05, J-18, J-2D).
- * | A renewal has two phases, because the platform may present a token with the new nonce before the response to the update has reached us:
+ *
+ * A renewal has two phases, because the platform may present a token with the new nonce before the response to the update has reached us:
  * `expect` the new nonce, send the update, then `rotate` to it. When the outcome of an update is unknown, both nonces stay accepted until
  * the next renewal.
  */
@@ -61,7 +62,8 @@ export class NonceBook {
   /**
    * Makes `nonce` the current one at once. The nonces that were current or announced before stay accepted until `previousValidUntilMs`;
    * without `rotation`, not at all.
-   * | @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
+   *
+   * @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
    */
   rotate(dataSourceId: string, nonce: string, rotation?: Rotation): void {
     const entry = this.#entry(dataSourceId, nonce);
@@ -92,7 +94,8 @@ export class NonceBook {
 
   /**
    * Also accepts an earlier nonce until `validUntilMs`, in addition to all known ones.
-   * | @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
+   *
+   * @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
    */
   keep(dataSourceId: string, nonce: string, validUntilMs: number): void {
     const entry = this.#entry(dataSourceId, nonce);

@@ -29,7 +29,8 @@ export class SignatureCheck {
 
   /**
    * Checks a token: its form synchronously, its signature asynchronously.
-   * | @param digest - identifies the token, so that callers with the same one share the work.
+   *
+   * @param digest - identifies the token, so that callers with the same one share the work.
    * @throws AppError of `refuse`, synchronously or through the promise; other errors are defects.
    */
   check(digest: string, compact: string): Promise<SignedToken> {

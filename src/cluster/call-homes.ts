@@ -96,7 +96,8 @@ export class CallHomes implements Snapshots {
 
   /**
    * Finds where a call lives. Synchronous for a call that lives here.
-   * | @throws AppError `store_unavailable` when the home cannot be determined, `state_unreadable` for a snapshot that cannot be restored
+   *
+   * @throws AppError `store_unavailable` when the home cannot be determined, `state_unreadable` for a snapshot that cannot be restored
    * here; synchronously or through the promise.
    */
   locate(call: CallKey, asked: Asked): Located | Promise<Located> {

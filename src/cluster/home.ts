@@ -31,7 +31,8 @@ export function newHome(of: Pick<Home, 'call' | 'id' | 'epoch' | 'text' | 'heard
 
 /**
  * The location of a call here, with the snapshot to restore.
- * | @throws AppError `state_unreadable` for an unreadable snapshot.
+ *
+ * @throws AppError `state_unreadable` for an unreadable snapshot.
  */
 export function restoredOf(text: string | undefined, epoch: number | undefined): LocatedHere {
   if (text === undefined) return HERE;

@@ -40,7 +40,8 @@ export interface Reading {
 export interface InstanceTable {
   /**
    * Writes this process's entry; reads all entries and the inbox of this process.
-   * | @param heard - notifications that the last beat returned; the table removes them.
+   *
+   * @param heard - notifications that the last beat returned; the table removes them.
    */
   beat(entry: ReadInstance, heard: readonly TakenCall[]): Promise<Reading>;
   /** Puts a notification into the inbox of an instance. */

@@ -52,7 +52,8 @@ export class ConsoleSessions {
 
 /**
  * The Set-Cookie header of a session. No other site can send the cookie, and no script can read it.
- * | @param id - undefined: the browser deletes the cookie.
+ *
+ * @param id - undefined: the browser deletes the cookie.
  * @param isSecure - whether the browser uses TLS to a proxy in front of this server.
  */
 export function cookieOf(id: string | undefined, isSecure: boolean): string {

@@ -34,7 +34,8 @@ export interface ControlSocket {
 
 /**
  * Opens the socket for this user and root only. Replaces the socket of a process that has ended, and creates a missing folder.
- * | @throws AppError `listen_failed` when others may write into the folder, or another process answers at the path.
+ *
+ * @throws AppError `listen_failed` when others may write into the folder, or another process answers at the path.
  */
 export async function openControlSocket({ path: file, run, log }: ControlSocketOptions): Promise<ControlSocket> {
   const limits = { maxHeaderSize: 4096, headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 1000 };
@@ -153,7 +154,8 @@ function hasCode(error: unknown, code: string): boolean {
 
 /**
  * Sends a command to a running server. @returns the server's answer.
- * | @throws AppError `control_failed` when no server answers in time, or it refuses the command.
+ *
+ * @throws AppError `control_failed` when no server answers in time, or it refuses the command.
  */
 export function sendCommand(file: string, command: object): Promise<unknown> {
   const failed = (why: string, cause?: unknown): AppError => new AppError('control_failed', `${file}: ${why}`, { cause });

@@ -60,7 +60,8 @@ export function isHeldElsewhere(error: unknown): boolean {
 
 /**
  * An open store, held by this process alone. Call `close`.
- * | All texts are in memory and in the file. A write resolves when it is on disk; concurrent writes share one file write. A failed write
+ *
+ * All texts are in memory and in the file. A write resolves when it is on disk; concurrent writes share one file write. A failed write
  * rejects, but its texts stay in memory and are written with the next one, because losing a token is worse than keeping it only in memory.
  */
 export class DurableStore {
@@ -80,7 +81,8 @@ export class DurableStore {
   /**
    * Opens the store for this process alone; without a file it is empty. Removes the temporary files that killed processes left beside it:
    * their names are that of the file with a number appended.
-   * | @throws AppError `store_failed` when the file cannot be read or does not open with the keys, or another process holds the store.
+   *
+   * @throws AppError `store_failed` when the file cannot be read or does not open with the keys, or another process holds the store.
    */
   static async open(options: DurableStoreOptions): Promise<DurableStore> {
     const folder = path.dirname(options.file);
@@ -126,7 +128,8 @@ export class DurableStore {
 
   /**
    * Applies all changes; when the process ends before they are on disk, none of them. Resolves when they are on disk.
-   * | @throws AppError `store_failed` when the changes are in memory but not on disk.
+   *
+   * @throws AppError `store_failed` when the changes are in memory but not on disk.
    * @throws RangeError for a name or text that is too long; then nothing is changed.
    */
   async apply(changes: readonly StoreChange[]): Promise<void> {
@@ -190,7 +193,8 @@ export class DurableStore {
 
 /**
  * Reads a store that another process may hold. Returns an empty map without a file.
- * | @throws AppError `store_failed`.
+ *
+ * @throws AppError `store_failed`.
  */
 export async function readStore({ file, seal }: DurableStoreOptions): Promise<ReadonlyMap<string, string>> {
   let sealed: string;
@@ -227,7 +231,8 @@ function mayBeReplacedByOthers(mode: number): boolean {
 
 /**
  * Whether a process holds the store now. Neither locks nor creates anything.
- * | @throws AppError `store_failed` when that cannot be determined.
+ *
+ * @throws AppError `store_failed` when that cannot be determined.
  */
 export async function isHeld({ file }: Pick<DurableStoreOptions, 'file'>): Promise<boolean> {
   try {

@@ -31,7 +31,8 @@ export class Seal {
   /**
    * Seals with the first of these keys from now on. Replaced keys still open texts, up to five keys in all, the latest first: their texts
    * are still in use, and other servers may not know of the change yet.
-   * | @returns whether the keys have changed.
+   *
+   * @returns whether the keys have changed.
    * @throws TypeError for invalid keys, and without any key; then nothing is changed.
    */
   renew(...keys: readonly Buffer[]): boolean {

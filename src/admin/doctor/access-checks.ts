@@ -1,19 +1,19 @@
-// Can we send requests to the platform: is there a token of the organization, does it have the necessary scopes, and do our
-// clocks agree (5.1, 5.4)?
+// Checks the access to the platform: whether each organization has a token, whether the scopes suffice, and whether the clocks agree (5.1,
+// 5.4).
 import { AppError, ERROR_MENDS } from '../../base/errors.ts';
 import type { Check, CheckTask, CheckTools, Verdict } from './check.ts';
 import type { DoctorContext, ExaminedOrganization } from './context.ts';
 import { fault, type Found } from './finding.ts';
 import { EVERYTHING, organizationSubject } from './subject.ts';
 
-/** Largest allowed difference, ms: that of the token check (J-16). */
+/** Largest allowed difference of the clocks, ms: the same as in the token check (J-16). */
 const MAX_SKEW_MS = 30_000;
-/** The Date header has no fractions of a second. */
+/** Resolution of the Date header, ms. */
 const DATE_STEP_MS = 1000;
-/** Changed scopes apply only after another authorization (5.1). */
+/** New scopes apply only after another authorization (5.1). */
 const AUTHORIZE_AGAIN = 'then let the administrator withdraw the authorization and give it again';
 
-/** For each organization a token of the app is stored, and is valid or can be renewed. */
+/** For each organization, a token of the app is stored and is valid or can be renewed. */
 export const organizationTokenCheck: Check = {
   id: 'organization_token',
   title: 'a token of the app is kept and good',
@@ -31,13 +31,13 @@ export const organizationTokenCheck: Check = {
         const mend = `let its administrator authorize the app in ${consoleName}, and start the server, which asks for the token`;
         return [fault('token_not_stored', 'no token of the app is kept for it', mend)];
       }
-      // Throws the platform's reason, with its own remedy.
+      // Throws the platform's reason, which has its own advice.
       return unlessUnauthorized(() => organization.tokens.current(signal));
     });
   },
 };
 
-/** The data sources of the organization may be read. */
+/** The data sources of each organization can be read. */
 export const platformAccessCheck: Check = {
   id: 'platform_access',
   title: 'its data sources may be read',
@@ -61,7 +61,7 @@ function inEach(
   return organizations.map((one) => ({ subject: organizationSubject(one.id), run: (tools) => run(one, tools) }));
 }
 
-/** Uses the tokens of an organization; a withdrawn authorization is a finding (6.5, H-26). */
+/** Runs `work` with the tokens of an organization; a withdrawn authorization becomes a finding (6.5, H-26). */
 async function unlessUnauthorized(work: () => Promise<unknown>, where?: string): Promise<readonly Found[]> {
   try {
     await work();
@@ -72,14 +72,14 @@ async function unlessUnauthorized(work: () => Promise<unknown>, where?: string):
   }
 }
 
-/** A refusal for missing rights as a finding. @throws every other error unchanged. */
+/** Converts a refusal for missing rights to a finding. @throws every other error unchanged. */
 export function scopeFinding(thrown: unknown, where: string, mend: string): Found {
   const isRefusal = thrown instanceof AppError && thrown.code === 'platform_refused' && thrown.details['status'] === 403;
   if (!isRefusal) throw thrown;
   return fault('scope_missing', `the platform refuses for missing rights (${thrown.message})`, mend, where);
 }
 
-/** The tokens of the integration and of each organization have the necessary scopes (5.1), where the platform says which they have. */
+/** The tokens of the integration and of each organization have the necessary scopes (5.1), if the platform names the scopes. */
 export const scopesCheck: Check = {
   id: 'scopes',
   title: 'its kept token has the scopes that are needed',
@@ -100,7 +100,7 @@ export const scopesCheck: Check = {
     })),
 };
 
-/** Our clock and the platform's agree. */
+/** The platform's clock agrees with ours. */
 export const clockCheck: Check<Pick<DoctorContext, 'platformDate'>> = {
   id: 'clock',
   title: 'our clock agrees with the platform',
@@ -122,10 +122,10 @@ export const clockCheck: Check<Pick<DoctorContext, 'platformDate'>> = {
 };
 
 /**
- * Whether a clock that was read elsewhere, to the second, differs from ours.
+ * Compares a clock that was read elsewhere, with a resolution of seconds, with our clock.
  *
- * @param dateMs - what it showed, ms since the epoch; NaN: nothing.
- * @param asked - our time before and after the question, ms since the epoch.
+ * @param dateMs - the time it showed, ms since the epoch; NaN: none.
+ * @param asked - our time before and after the request, ms since the epoch.
  */
 export function skewFindings(
   dateMs: number,
@@ -133,7 +133,7 @@ export function skewFindings(
   whose: string,
   where?: string,
 ): readonly Found[] {
-  // Positive: our clock is late. The answer was written at some moment between question and answer.
+  // Positive: our clock is behind. The other clock was read at an unknown moment between request and response.
   const skewMs = Math.max(0, dateMs - afterMs) - Math.max(0, beforeMs - DATE_STEP_MS - dateMs);
   if (Number.isNaN(skewMs) || Math.abs(skewMs) <= MAX_SKEW_MS) return [];
   const what = `this machine is ${String(Math.round(Math.abs(skewMs) / 1000))} s ${skewMs > 0 ? 'behind' : 'ahead of'} ${whose}`;

@@ -1,5 +1,5 @@
-// Does each organization's administrator find an agent to choose (G-05, W-50)? Asks as the platform does, with the token of each data
-// source at its registered address; where that is impossible, examines the configuration.
+// Checks that each organization's administrator can choose an agent (G-05, W-50): asks for the agents as the platform does, with the token
+// of each data source at its registered address, or else examines the configuration.
 import { shownText } from '../../base/shown-text.ts';
 import type { Check, CheckTools, Verdict } from './check.ts';
 import type { DoctorContext, ExaminedDataSource } from './context.ts';
@@ -10,13 +10,13 @@ import { dataSourceSubject, endpointsOf, endpointSubject, hostAndPort, type Subj
 export const agentsCheck: Check = {
   id: 'agents',
   title: 'it has agents to choose from',
-  // Problems that those checks find would be repeated here in other words.
+  // Without these, the same problem would be reported twice.
   needs: ['test_token', 'certificate', 'alpn', 'health', 'upgrade'],
   tasks: (context) =>
     context.wanted.map((wanted) => ({ subject: subjectOf(wanted), run: (tools) => agentsFindings(wanted, context, tools) })),
 };
 
-/** A data source with its address. Problems of the address come first. */
+/** A data source with its address, so that problems of the address come first. */
 function subjectOf(wanted: ExaminedDataSource): Subject {
   const { text, path } = dataSourceSubject(wanted);
   const grounds = endpointsOf([wanted]).flatMap((endpoint) => endpointSubject(endpoint).path.slice(-1));

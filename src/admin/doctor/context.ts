@@ -1,4 +1,4 @@
-// What the doctor examines, as ports: the caller provides organizations, data sources, keys and agents.
+// What the doctor examines, as ports: the caller supplies organizations, data sources, keys and agents.
 import type { KeySource } from '../../auth/key-source.ts';
 import type { NonceBook } from '../../auth/nonces.ts';
 import type { TokenVerifier } from '../../auth/jws-verifier.ts';
@@ -14,45 +14,45 @@ import type { Endpoint, RegisteredAddress } from './subject.ts';
 
 /** An organization whose data sources are managed through the administration interface. */
 export interface ExaminedOrganization {
-  /** UUID. */
+  /** A plain UUID. */
   readonly id: string;
-  /** Whether a token of the app for it is stored. */
+  /** Whether the app's token for the organization is stored. */
   isStored(): Promise<boolean>;
   readonly tokens: Pick<TokenSource, 'current'>;
   readonly dataSources: Pick<DataSourcesApi, 'list' | 'get'>;
 }
 
-/** A data source that the configuration wants, and what is stored of it. */
+/** A data source that the configuration wants, with the stored data about it. */
 export interface ExaminedDataSource extends WantedDataSource {
-  /** Id of the record at the server's last check. If that record is gone, another one takes its place, unlike a pinned record. */
+  /** Id of the record that the server found last. Unlike a pinned record, another record may replace it. */
   readonly knownId?: string | undefined;
 }
 
 export interface ExaminedScopes {
-  /** UUID; undefined for the token of the integration. */
+  /** A plain UUID; undefined for the token of the integration. */
   readonly organizationId: string | undefined;
   readonly needed: readonly string[];
   readonly granted: readonly string[];
 }
 
-/** The webhooks there should be, and how to list the existing ones. */
+/** The wanted webhooks, and how to list the existing ones. */
 export interface ExaminedWebhooks {
   list(signal: AbortSignal): Promise<readonly WebhookRegistration[]>;
-  /** Sends an unsigned delivery to the target. @returns the status of the answer. */
+  /** Sends an unsigned delivery to the target. @returns the status of the response. */
   knock(wait: Pick<ProbeTarget, 'limitMs' | 'clock' | 'signal'>): Promise<Probed<number>>;
   /** The target of deliveries, character for character. */
   readonly targetUrl: string;
-  /** The app whose authorizations we want to know of, in any spelling. */
+  /** The app whose authorizations the webhooks report, in any spelling. */
   readonly applicationId: string;
 }
 
 /** A server's answer to a request for its agents. */
 export type AgentsAnswer = { readonly kind: 'listed'; readonly count: number } | { readonly kind: 'refused'; readonly why: string };
 
-/** The request that the platform sends when an administrator chooses an agent (G-05, W-50). */
+/** The request that the platform sends when an administrator is to choose an agent (G-05, W-50). */
 export interface AgentsQuestion {
   readonly endpoint: Endpoint;
-  /** The transport of the data source: an address may serve both. */
+  /** The transport of the data source, because an address may serve both transports. */
   readonly transport: TokenTransport;
   readonly organizationId: string;
   /** The token of the data source, as the platform sends it. */
@@ -60,16 +60,16 @@ export interface AgentsQuestion {
 }
 
 /**
- * The answer of a health service. `unknown`: there is none, or it says nothing useful; `unanswered`: no gRPC server answered, and
- * why.
+ * The answer of a health service. `unknown`: there is no health service, or its answer says nothing; `unanswered`: no gRPC server answered,
+ * and why.
  */
 export type HealthAnswer = 'serving' | 'not_serving' | 'unknown' | { readonly unanswered: string };
 
 export interface ExaminedStore {
-  /** Its address, for people. */
+  /** The address of the store, for messages. */
   readonly place: string;
   /**
-   * Problems of a reachable store.
+   * Finds problems of a reachable store.
    *
    * @throws AppError `store_unavailable`, `config_invalid`.
    */
@@ -78,32 +78,32 @@ export interface ExaminedStore {
 
 export interface DoctorContext {
   readonly profile: PlatformProfile;
-  /** Undefined: no server shares its calls with others. */
+  /** Undefined when calls are not shared with other servers. */
   readonly store?: ExaminedStore | undefined;
-  /** Undefined: nothing is managed, and the platform's records are not examined. */
+  /** Undefined without administration; the platform's records are then not examined. */
   readonly organizations: readonly ExaminedOrganization[] | undefined;
-  /** The scopes of stored tokens; only of tokens whose scopes the platform has named. */
+  /** The granted scopes of stored tokens, if the platform has named them. */
   readonly scopes?: readonly ExaminedScopes[] | undefined;
   readonly wanted: readonly ExaminedDataSource[];
-  /** Addresses for future registrations, beside those of the wanted data sources. */
+  /** Addresses of future registrations, in addition to those of the wanted data sources. */
   readonly addresses?: readonly RegisteredAddress[] | undefined;
   readonly times: LifecycleTimes;
-  /** The server's own verifier. */
+  /** A verifier like the server's. */
   readonly verifier: TokenVerifier;
   readonly nonces: Pick<NonceBook, 'accepts'>;
   readonly keys: Pick<KeySource, 'knows' | 'find'>;
-  /** The Date header of any answer of the platform; null when there was none. Undefined: not examined. */
+  /** The Date header of any answer of the platform; null without an answer. Undefined: not examined. */
   readonly platformDate?: ((signal: AbortSignal) => Promise<string | null>) | undefined;
-  /** Undefined: no webhooks are wanted. */
+  /** Undefined when no webhooks are wanted. */
   readonly webhooks?: ExaminedWebhooks | undefined;
-  /** The WebSocket path, including the prefix (W-01, W-02). Undefined: not examined. */
+  /** The path of WebSocket calls, including the prefix (W-01, W-02). Undefined: not examined. */
   readonly socketPath?: string | undefined;
-  /** Sends a request to the health service at an address. Undefined: not examined. */
+  /** Asks the health service at an address. Undefined: not examined. */
   readonly health?: ((endpoint: Endpoint, signal: AbortSignal) => Promise<HealthAnswer>) | undefined;
-  /** Requests the agents of the server at an address. Undefined, or without a token: the configuration is examined instead. */
+  /** Asks the server at an address for its agents. When undefined, or without a token, the configuration is examined instead. */
   readonly listAgents?: ((question: AgentsQuestion, signal: AbortSignal) => Promise<AgentsAnswer>) | undefined;
-  /** The number of agents that the configuration offers an organization. */
+  /** The number of agents that an organization can choose from according to the configuration. */
   agents(organizationId: string): Promise<number>;
-  /** PEM certificates of authorities to trust beside those of Node. */
+  /** PEM certificates of authorities to trust in addition to Node's. */
   readonly authorities?: readonly string[] | undefined;
 }

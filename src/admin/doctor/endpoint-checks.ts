@@ -1,5 +1,5 @@
-// Can the platform reach the server at the registered address, and does it find there what it requires (1.9, O-13, P-12)?
-// As seen from this machine: a proxy may show the platform something else.
+// Checks that the platform can reach the server at the registered addresses, and that the server meets its requirements (1.9, O-13, P-12).
+// As seen from this machine: behind a proxy the platform may see something else.
 import type { Check, CheckId, CheckTools, Verdict } from './check.ts';
 import { shownText } from '../../base/shown-text.ts';
 import type { DoctorContext } from './context.ts';
@@ -7,21 +7,21 @@ import { fault, warning, type Found } from './finding.ts';
 import { endpointsOf, endpointSubject, hostAndPort, type Endpoint } from './subject.ts';
 import { probeTcp, probeTls, probeUpgrade, type Handshake, type ProbeTarget } from './probes.ts';
 
-/** How long before its expiry a certificate leads to a warning, ms. */
+/** Remaining lifetime of a certificate that leads to a warning, ms. */
 const NEAR_END_MS = 14 * 86_400_000;
-/** Share of a check's limit for the connection, so that the check itself can say what was slow. */
+/** Share of a check's limit that a probe may take, so that the check can still report what was slow. */
 const PROBE_PART = 0.8;
 
 const NOT_TLS = { skipped: 'the registered address is one without TLS' };
 const NO_HANDSHAKE = { skipped: 'there was no handshake' };
-/** OpenSSL's words for a certificate outside its dates, of the whole chain. */
+/** OpenSSL's code for a certificate in the chain that has expired. */
 const OVER = 'CERT_HAS_EXPIRED';
-/** OpenSSL's words for an incomplete chain. */
+/** OpenSSL's codes for an incomplete chain. */
 const INCOMPLETE = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY']);
 
 type Examine = (endpoint: Endpoint, tools: CheckTools, context: DoctorContext) => Promise<Verdict> | Verdict;
 
-/** @param isMeant - selects addresses; default all. */
+/** @param isMeant - whether to check an address; default: all addresses. */
 function endpointCheck(
   id: CheckId,
   title: string,
@@ -45,7 +45,7 @@ export const listensCheck = endpointCheck('listens', 'connections are taken ther
   return [unreachable(probed.code, probeMs(tools))];
 });
 
-/** Why nothing can be reached at an address. @param code - of the failed connection. @param withinMs - how long it was waited for. */
+/** The finding for an unreachable address. @param code - error code of the connection. @param withinMs - the limit that was waited. */
 export function unreachable(code: string, withinMs: number): Found {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return fault('host_unknown', `the host cannot be found (${code})`, 'give the registered host an address in the DNS');
@@ -58,7 +58,7 @@ export function unreachable(code: string, withinMs: number): Found {
   return fault('not_listening', `the connection is not taken (${code})`, mend);
 }
 
-/** A TLS handshake succeeds, with any certificate. */
+/** A TLS handshake succeeds, whatever the certificate. */
 export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS', ['listens'], async (endpoint, tools, context) => {
   if (!endpoint.isTls) return NOT_TLS;
   const probed = await probeTls(targetOf(endpoint, tools), context.authorities ?? []);
@@ -70,14 +70,14 @@ export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS',
   return [];
 });
 
-/** The certificate is trusted, for this host, and valid for a while. */
+/** The certificate is trusted, valid for this host, and not about to expire. */
 export const certificateCheck = endpointCheck('certificate', 'its certificate is good', ['tls_handshake'], (endpoint, { notes, clock }) => {
   const handshake = notes.handshakes.get(hostAndPort(endpoint));
   if (handshake === undefined) return NO_HANDSHAKE;
   return certificateFindings(endpoint.host, handshake, clock.nowMs());
 });
 
-/** What is wrong with the certificate of a handshake with `host`. */
+/** The problems of the certificate in a handshake with `host`. */
 export function certificateFindings(host: string, handshake: Handshake, nowMs: number): readonly Found[] {
   return [...trustFindings(host, handshake), ...timeFindings(handshake, nowMs)];
 }
@@ -112,7 +112,7 @@ function timeFindings({ chainProblem, validFromMs, validUntilMs }: Handshake, no
   return [warning('certificate_near_end', `its certificate ends at ${end}, in ${days} days`, mend)];
 }
 
-/** The endpoint offers HTTP/2, which gRPC needs (1.9), and HTTP/1.1, which WebSocket needs. */
+/** The endpoint negotiates HTTP/2, which gRPC needs (1.9), and HTTP/1.1, which WebSocket needs. */
 export const alpnCheck = endpointCheck(
   'alpn',
   'it offers the HTTP that its calls need',
@@ -132,7 +132,7 @@ function http2Findings({ protocol }: Handshake): readonly Found[] {
   return [fault('alpn_missing', `it ${spoken} and not HTTP/2 (ALPN h2), without which there is no gRPC`, mend)];
 }
 
-/** A server that agrees to no protocol speaks HTTP/1.1. */
+/** A server that selects no protocol may still speak HTTP/1.1: asks it. */
 async function http1Findings(endpoint: Endpoint, tools: CheckTools, authorities: readonly string[]): Promise<readonly Found[]> {
   const probed = await probeTls(targetOf(endpoint, tools), authorities, ['http/1.1']);
   if (probed.kind === 'connected') return [];
@@ -140,11 +140,11 @@ async function http1Findings(endpoint: Endpoint, tools: CheckTools, authorities:
   return [fault('http1_missing', what, 'let what ends TLS offer HTTP/1.1 there, beside HTTP/2 if both are needed')];
 }
 
-/** The health service, if asked, says that calls are accepted (1.8). */
+/** The health service, if there is one, reports that calls are accepted (1.8). */
 export const healthCheck = endpointCheck(
   'health',
   'it says that it takes calls',
-  // Without these there is nothing to ask.
+  // Without these, no request is possible.
   ['certificate', 'alpn'],
   async (endpoint, tools, { health }) => {
     if (health === undefined) return { skipped: 'nobody asks the health service' };
@@ -162,11 +162,11 @@ export const healthCheck = endpointCheck(
   ({ isGrpc }) => isGrpc,
 );
 
-/** The endpoint opens a WebSocket with a token, and refuses only because the token is missing (W-06). */
+/** The endpoint opens a WebSocket, or refuses it only because the token is missing (W-06). */
 export const upgradeCheck = endpointCheck(
   'upgrade',
   'it opens WebSockets for calls',
-  // Without these there is nothing to ask.
+  // Without these, no request is possible.
   ['certificate', 'alpn'],
   async (endpoint, tools, { socketPath: path, authorities = [] }) => {
     if (path === undefined) return { skipped: 'the platform has no path for calls over WebSocket' };
@@ -177,7 +177,7 @@ export const upgradeCheck = endpointCheck(
       return [fault('upgrade_failed', `${asked} is not answered (${probed.code})`, mend)];
     }
     const { value: status } = probed;
-    // W-06. A server without token check opens the socket.
+    // W-06. Without the token check, a server opens the socket.
     if (status === 401 || status === 101) return [];
     return [fault('upgrade_failed', `${asked} is answered with status ${String(status)}`, mendOfUpgrade(status))];
   },
@@ -195,7 +195,7 @@ function targetOf({ host, port }: Endpoint, tools: CheckTools): ProbeTarget {
   return { host, port, limitMs: probeMs(tools), clock: tools.clock, signal: tools.signal };
 }
 
-/** How long to wait for a connection, ms. */
+/** Longest wait for a connection, ms. */
 export function probeMs({ limitMs }: Pick<CheckTools, 'limitMs'>): number {
   return Math.round(limitMs * PROBE_PART);
 }

@@ -1,9 +1,9 @@
-// What the doctor may find, in words that commands print and scripts read. Knows no check.
+// The possible findings of the doctor, with texts that commands print and codes that scripts read. Knows no check.
 
-/** `fault`: calls cannot come in. `warning`: they can, but not for long, or not in every case. */
+/** `fault`: calls cannot come in. `warning`: calls can come in, but not for long or not in every case. */
 export type Severity = 'fault' | 'warning';
 
-/** All possible findings. A closed set, public like the ids of checks; docs/doctor.md explains each, and a test compares both. */
+/** The closed list of findings. Public, like the ids of checks; docs/doctor.md explains each, and a test compares both lists. */
 export const FINDING_CODES = [
   'check_failed',
   'check_timeout',
@@ -62,15 +62,15 @@ export const FINDING_CODES = [
 
 export type FindingCode = (typeof FINDING_CODES)[number];
 
-/** One problem. Its texts are for people, in one line, and hold no token, nonce or secret. */
+/** One problem. Its texts are single lines for people, without token, nonce or secret. */
 export interface Finding {
   readonly code: FindingCode;
   readonly severity: Severity;
   /** The problem. */
   readonly what: string;
-  /** Where it was found. */
+  /** The place of the problem. */
   readonly where: string;
-  /** How to fix it. */
+  /** How to fix the problem. */
   readonly mend: string;
 }
 

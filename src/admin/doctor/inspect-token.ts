@@ -1,5 +1,4 @@
-// Describes a token for people: its claims, unverified, and whether the server would accept it. The result holds neither the token
-// nor its nonce.
+// Describes a token: its unverified claims, and whether the server would accept it. The result contains neither the token nor its nonce.
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { TokenVerifier } from '../../auth/jws-verifier.ts';
@@ -8,18 +7,18 @@ import { REFUSAL_HINTS, refusalReason, type RefusalReason } from '../../auth/ref
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { shownText } from '../../base/shown-text.ts';
 
-/** Hex digits of the nonce's digest to show: enough to compare two nonces, too few to know one. */
+/** Number of hex digits of the nonce's digest to show: enough to compare nonces, too few to guess one. */
 const DIGEST_CHARS = 8;
 
 export interface InspectTokenOptions {
-  /** The verifier that the server uses. */
+  /** A verifier like the server's. */
   readonly verifier: TokenVerifier;
   readonly profile: Pick<PlatformProfile, 'jws' | 'schemas'>;
-  /** The transport that would carry the token. Default: the one whose schema it names, else gRPC. */
+  /** The transport that would carry the token. Default: the transport of the token's schema, else gRPC. */
   readonly transport?: TokenTransport | undefined;
 }
 
-/** The claims of a token; undefined where absent. Texts are safe for a terminal. */
+/** The claims of a token; undefined members are absent. Texts are safe to print on a terminal. */
 export type ShownClaims = ReturnType<typeof shownClaims>;
 
 export interface TokenInspection {
@@ -31,7 +30,7 @@ export interface TokenInspection {
     | {
         readonly isAccepted: false;
         readonly reason: RefusalReason;
-        /** The remedy, as in docs/errors.md. */
+        /** The advice, as in docs/errors.md. */
         readonly mend: string;
       };
 }
@@ -39,7 +38,7 @@ export interface TokenInspection {
 /**
  * Inspects a token.
  *
- * @param token - compact, with or without `Bearer ` before it; surrounding spaces are ignored.
+ * @param token - in compact form, with or without `Bearer ` in front; surrounding spaces are ignored.
  * @throws unexpected errors of the token check.
  */
 export async function inspectToken(token: string, options: InspectTokenOptions): Promise<TokenInspection> {
@@ -86,16 +85,16 @@ function shownClaims({ header, claims }: DecodedToken, compact: string, { jws }:
     url: text(claims[jws.claims.url]),
     schemaId: text(claims[jws.claims.schema]),
     organizationId: text(claims[jws.claims.org]),
-    // ISO times.
+    // Times in ISO form.
     issuedAt: isoTime(claims['iat']),
     notBefore: isoTime(claims['nbf']),
     expiresAt: isoTime(claims['exp']),
-    // The beginning of the nonce's SHA-256 in hex.
+    // The first hex digits of the nonce's SHA-256.
     nonceDigest: nonce === undefined ? undefined : createHash('sha256').update(nonce).digest('hex').slice(0, DIGEST_CHARS),
   };
 }
 
-/** A NumericDate as an ISO time; undefined for an invalid or too large one. */
+/** A NumericDate as ISO time; undefined when it is invalid or too large. */
 function isoTime(value: unknown): string | undefined {
   return typeof value === 'number' && Math.abs(value) <= 8.64e12 ? new Date(value * 1000).toISOString() : undefined;
 }

@@ -1,5 +1,5 @@
-// Connects to an address once as the platform would, with or without a TLS handshake or a WebSocket request. Reports what happened; the
-// caller evaluates it. Sends no token, and closes the connection before it resolves.
+// Connects to an address once, as the platform would: TCP, TLS, or an HTTP request. Reports the result, and the caller evaluates it. Sends
+// no token, and closes the connection before it resolves.
 import { randomBytes } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
@@ -15,29 +15,29 @@ import {
 } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 
-/** The address and the limit. */
+/** The address to probe, and the limit. */
 export interface ProbeTarget {
   readonly host: string;
   readonly port: number;
-  /** The host that the certificate must be for; default: {@link host}. */
+  /** The host that the certificate must be valid for; default: {@link host}. */
   readonly name?: string;
   readonly limitMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** The connection, or the system's error code; `no_answer` when the limit has passed. */
+/** The connection's result, or the system's error code; `no_answer` after the limit. */
 export type Probed<T> = { readonly kind: 'connected'; readonly value: T } | { readonly kind: 'failed'; readonly code: string };
 
 export interface Handshake {
-  /** Why the chain is not trusted, in OpenSSL's word; undefined when it is. */
+  /** OpenSSL's code for why the chain is not trusted; undefined when it is trusted. */
   readonly chainProblem: string | undefined;
-  /** Whether the certificate is for the host that was dialled. */
+  /** Whether the certificate is valid for the dialled host. */
   readonly isForHost: boolean;
   /** Ms since the epoch. */
   readonly validFromMs: number;
   readonly validUntilMs: number;
-  /** The negotiated protocol; undefined without one. */
+  /** The negotiated protocol; undefined when none was negotiated. */
   readonly protocol: string | undefined;
 }
 
@@ -52,9 +52,9 @@ export function probeTcp(target: ProbeTarget): Promise<Probed<undefined>> {
 }
 
 /**
- * Makes a handshake that succeeds with any certificate.
+ * Makes a handshake that succeeds whatever the certificate.
  *
- * @param authorities - PEM certificates to trust beside those of Node.
+ * @param authorities - PEM certificates to trust in addition to Node's.
  * @param protocols - the protocols to offer (ALPN).
  */
 export function probeTls(
@@ -66,7 +66,7 @@ export function probeTls(
   const socket = connectTls({
     ...{ host, port, ...trusting(name, authorities) },
     ALPNProtocols: [...protocols],
-    // Both are evaluated below.
+    // The result contains the problems, so neither check ends the handshake.
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,
   });
@@ -79,7 +79,7 @@ export function probeTls(
 
 function handshakeOf(socket: TLSSocket, host: string): Handshake {
   const certificate = socket.getPeerCertificate();
-  // The types promise an error; the value is its code.
+  // According to the types this is an Error, but it is a code.
   const problem: unknown = socket.authorized ? undefined : socket.authorizationError;
   return {
     chainProblem: problem === undefined || problem === null ? undefined : wordOf(problem),
@@ -94,7 +94,7 @@ function isFor(host: string, certificate: PeerCertificate): boolean {
   return checkServerIdentity(host, certificate) === undefined;
 }
 
-/** The address of an HTTP request. */
+/** The address for an HTTP request. */
 export interface RequestTarget extends ProbeTarget {
   readonly isTls: boolean;
   readonly path: string;
@@ -103,14 +103,14 @@ export interface RequestTarget extends ProbeTarget {
 /**
  * Requests a WebSocket without a token.
  *
- * @param authorities - PEM certificates to trust beside those of Node.
- * @returns the status of the answer; 101 when a socket was opened.
+ * @param authorities - PEM certificates to trust in addition to Node's.
+ * @returns the status of the response; 101 when a socket was opened.
  */
 export function probeUpgrade(target: RequestTarget, authorities: readonly string[]): Promise<Probed<number>> {
   return probeRequest(target, 'GET', upgradeHeaders(), authorities);
 }
 
-/** The headers that ask for a WebSocket. */
+/** The headers that request a WebSocket. */
 export function upgradeHeaders() {
   return {
     connection: 'Upgrade',
@@ -123,14 +123,14 @@ export function upgradeHeaders() {
 /**
  * Sends an empty unsigned delivery.
  *
- * @param authorities - PEM certificates to trust beside those of Node.
- * @returns the status of the answer.
+ * @param authorities - PEM certificates to trust in addition to Node's.
+ * @returns the status of the response.
  */
 export function probeDelivery(target: RequestTarget, authorities: readonly string[]): Promise<Probed<number>> {
   return probeRequest(target, 'POST', { 'content-length': '0' }, authorities);
 }
 
-/** Sends a request without a body. @returns the status of the answer. */
+/** Sends a request without a body. @returns the status of the response. */
 export function probeRequest(
   target: RequestTarget,
   method: 'GET' | 'POST',
@@ -151,32 +151,32 @@ export function probeRequest(
   });
 }
 
-/** Reading the certificates of Node once more takes longer than the rest of a probe. */
+/** Cached, because parsing Node's certificates takes longer than the rest of a probe. */
 const contexts = new WeakMap<readonly string[], SecureContext>();
 
-/** Trusts these authorities beside those of Node. */
+/** The context that trusts these authorities in addition to Node's. */
 function contextOf(authorities: readonly string[]): SecureContext {
   const secureContext = contexts.get(authorities) ?? createSecureContext({ ca: [...rootCertificates, ...authorities] });
   contexts.set(authorities, secureContext);
   return secureContext;
 }
 
-/** The trusted certificates for a host. */
+/** TLS options: the expected host and the trusted authorities. */
 function trusting(host: string, authorities: readonly string[]) {
   return {
-    // Names only: SNI must not hold an IP address.
+    // Only names, because SNI must not contain an IP address.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(authorities.length > 0 && { secureContext: contextOf(authorities) }),
   };
 }
 
-/** An attempt that succeeds or fails. */
+/** A connection or request that succeeds or fails. */
 type Attempt = Pick<EventEmitter, 'on' | 'once'> & { destroy(): unknown };
 
 /**
  * Waits for the result, an error, the limit or an abort, whichever comes first.
  *
- * @param watch - registers callbacks on the connection, with a function that reads the result.
+ * @param watch - registers the callbacks; they get a function that reads the result.
  */
 function settled<T>(
   { clock, limitMs, signal }: ProbeTarget,
@@ -187,7 +187,7 @@ function settled<T>(
     const end = (probe: () => Probed<T>): void => {
       cancel();
       signal.removeEventListener('abort', onAbort);
-      // Errors while the connection closes do not matter any more.
+      // Errors while the connection closes are ignored.
       attempt.on('error', () => undefined);
       try {
         resolve(probe());
@@ -207,7 +207,7 @@ function settled<T>(
     attempt.once('error', (error: unknown) => {
       end(() => ({ kind: 'failed', code: wordOf(error) }));
     });
-    // The other side closed too early.
+    // The peer closed the connection before there was a result.
     attempt.once('close', () => {
       end(() => ({ kind: 'failed', code: 'ECONNRESET' }));
     });
@@ -216,7 +216,7 @@ function settled<T>(
   });
 }
 
-/** The code of an error: its message could hold anything. */
+/** Only the code of an error, because its message could contain anything. */
 function wordOf(problem: unknown): string {
   if (typeof problem === 'string') return problem;
   return problem instanceof Error && 'code' in problem && typeof problem.code === 'string' ? problem.code : 'unknown';

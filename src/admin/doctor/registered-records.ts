@@ -1,13 +1,13 @@
-// Finds the platform's records of the wanted data sources, also when they differ from the configuration: only then can the doctor
-// say what is wrong with them. Pure comparison.
+// Finds the platform's records of the wanted data sources, even if they differ from the configuration, so that the doctor can report the
+// differences. Pure comparison.
 import { chosenRecord, isOurs, type Match } from '../lifecycle/match.ts';
 import type { DataSource } from '../records.ts';
 import type { ExaminedDataSource } from './context.ts';
 import { compareUrls } from './url-spelling.ts';
 
 /**
- * Finds the record of each wanted data source of one organization: the one that a server uses, else one that fits no other
- * wanted data source and whose address looks like ours.
+ * Finds the record of each wanted data source of one organization: the record that a server uses; otherwise one that fits no other wanted
+ * data source and whose address looks like ours.
  */
 export function pairRecords(items: readonly DataSource[], wanted: readonly ExaminedDataSource[]): ReadonlyMap<ExaminedDataSource, Match> {
   const pairs = new Map<ExaminedDataSource, Match>(wanted.map((each) => [each, chosenRecord(items, each, each.knownId)]));

@@ -1,5 +1,5 @@
-// Is each wanted data source registered as configured (L-02 to L-05, J-19, J-1A)? Compares records with the configuration; changes
-// nothing.
+// Checks that each wanted data source is registered as configured (L-02 to L-05, J-19, J-1A). Compares records with the configuration;
+// changes nothing.
 import { isLoopback } from '../../base/loopback.ts';
 import { isSocketOrigin } from '../../base/socket-origin.ts';
 import { isActive, type DataSource } from '../records.ts';
@@ -40,7 +40,7 @@ export function recordCheck(
   };
 }
 
-/** There is a record for each wanted data source. */
+/** Each wanted data source has a record. */
 export const dataSourceCheck: Check = {
   id: 'data_source',
   title: 'it is registered',
@@ -49,7 +49,7 @@ export const dataSourceCheck: Check = {
     context.wanted.map((wanted) => ({ subject: dataSourceSubject(wanted), run: (tools) => foundRecord(wanted, context, tools) })),
 };
 
-/** Remembers the record. @returns why it was not found. */
+/** Finds the record and stores it for later checks. @returns why there is none; no findings when there is one. */
 async function foundRecord(wanted: ExaminedDataSource, context: DoctorContext, { signal, notes }: CheckTools): Promise<Verdict> {
   const { organizationId } = wanted;
   const items = notes.lists.get(organizationId);
@@ -62,7 +62,7 @@ async function foundRecord(wanted: ExaminedDataSource, context: DoctorContext, {
     const what = `${String(pair.ids.length)} data sources fit equally well (${pair.ids.map((id) => shownText(id)).join(', ')})`;
     return [fault('data_source_ambiguous', what, 'delete those that are too many, or pin the right one')];
   }
-  // A list may hold less than the record (5.3).
+  // The record in a list may lack members (5.3).
   notes.records.set(wanted, await api.get(pair.id, signal));
   return [];
 }
@@ -95,7 +95,7 @@ export const schemaCheck = recordCheck({ id: 'schema', title: 'its schema is the
 
 /** The registered address is the configured one, character for character (J-19). */
 export const urlCheck = recordCheck(
-  // The addresses of the two transports have different forms (W-03): with another schema the address differs, too.
+  // With the schema of another transport the address differs as well (W-03).
   { id: 'url', title: 'its address is the configured one, character for character', needs: ['schema'] },
   ({ wanted, record }) => {
     if (record.url === undefined) return { skipped: 'the record has no address' };
@@ -108,7 +108,7 @@ export const urlCheck = recordCheck(
     }
     const pair = `registered ${shownText(record.url, secrets)}, configured ${shownText(wanted.url)}`;
     if (compared.kind === 'other' && wanted.transport === 'websocket' && !isSocketOrigin(record.url)) {
-      // W-03: the platform appends a path of its own to the registered address.
+      // W-03: the platform appends a path to the registered address.
       const what = `its address is none for WebSocket, which has neither path nor other scheme than wss (${pair})`;
       return [fault('url_form', what, 'register scheme, host and port alone: wss://HOST or wss://HOST:PORT')];
     }
@@ -120,14 +120,14 @@ export const urlCheck = recordCheck(
   },
 );
 
-/** Whether calls to an address are encrypted, or stay on this machine. */
+/** Whether calls to an address are encrypted or stay on this machine. */
 function isSafe(url: string): boolean {
   if (!URL.canParse(url)) return true;
   const { protocol, hostname } = new URL(url);
   return !['http:', 'ws:'].includes(protocol) || isLoopback(hostname.replace(/^\[|\]$/gu, ''));
 }
 
-/** The platform delivers calls to it (R-03). */
+/** The platform delivers calls to the data source (R-03). */
 export const statusCheck = recordCheck({ id: 'status', title: 'it is active' }, ({ record }) => {
   if (record.status === undefined) return { skipped: 'the record has no status' };
   if (isActive(record)) return [];

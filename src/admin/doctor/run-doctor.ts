@@ -1,5 +1,5 @@
-// Runs checks: independent ones in parallel, each with a limit, and none whose prerequisites failed. Knows no single check, and never
-// fails because a check does.
+// Runs checks: in parallel when they are independent, each with a limit, and none whose prerequisites failed. Knows no single check, and
+// does not fail when a check does.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, ERROR_MENDS } from '../../base/errors.ts';
@@ -7,14 +7,14 @@ import { CaseNotes, type Check, type CheckId, type CheckTask, type Verdict } fro
 import { fault, type Finding, type Found } from './finding.ts';
 
 export interface DoctorOptions {
-  /** Aborts everything; unfinished checks count as skipped. */
+  /** Aborts all checks; unfinished ones count as skipped. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Limit for one check, ms. */
   readonly perCheckMs: number;
-  /** Most checks at once; default 6. */
+  /** Most concurrent checks; default 6. */
   readonly maxParallel?: number;
-  /** Called with each finished check, in any order, and the total; must not throw. */
+  /** Called with each finished check, in any order, and the total number of checks; must not throw. */
   readonly onResult?: ((result: CheckResult, checks: number) => void) | undefined;
 }
 
@@ -22,12 +22,12 @@ export interface CheckResult {
   readonly id: CheckId;
   /** The fact that holds when the state is `ok`, as half a sentence. */
   readonly title: string;
-  /** Its subject, for people. */
+  /** The subject of the check, for people. */
   readonly subject: string;
   readonly state: 'ok' | 'found' | 'skipped';
-  /** Not empty when the state is `found`. */
+  /** Not empty when the state is `found`, otherwise empty. */
   readonly findings: readonly Finding[];
-  /** Why it was skipped; otherwise undefined. */
+  /** Why the check was skipped; undefined in other states. */
   readonly reason: string | undefined;
 }
 
@@ -37,8 +37,8 @@ const INTERRUPTED = 'the examination was interrupted';
 /**
  * Runs all checks.
  *
- * @param checks - each after the checks that it needs; another order is a bug of the caller.
- * @returns the results in the order of `checks`, and within one in the order of its subjects.
+ * @param checks - each check after those that it needs; any other order is a bug of the caller.
+ * @returns the results in the order of `checks`, and for each check in the order of its subjects.
  * @throws AppError `internal` for checks in a wrong order; never for a check that fails.
  */
 export async function runDoctor<C>(checks: readonly Check<C>[], context: C, options: DoctorOptions): Promise<readonly CheckResult[]> {
@@ -55,7 +55,7 @@ function demandOrder(checks: readonly Listed[]): void {
   }
 }
 
-/** A check without what it examines. */
+/** A check without its tasks. */
 type Listed = Omit<Check, 'tasks'>;
 
 /** A running check of one subject. */
@@ -67,17 +67,17 @@ interface Running {
 
 interface Ending {
   readonly result: CheckResult;
-  /** Whether checks that need this one can run. */
+  /** Whether checks that need this one may run. */
   readonly isGround: boolean;
 }
 
 class Examination {
   readonly #options: DoctorOptions;
-  /** One listener on the caller's signal for all checks. */
+  /** The only listener on the caller's signal. */
   readonly #whole: LinkedAbort;
   readonly #notes = new CaseNotes();
   readonly #running: Running[] = [];
-  /** Free slots. */
+  /** How many more checks may start. */
   #free: number;
   readonly #queue: (() => void)[] = [];
 
@@ -118,7 +118,7 @@ class Examination {
     await this.#takeSlot();
     try {
       const result = resultOf(check, task, await this.#verdict(task));
-      // A warning does not stop later checks: what it warns of has not happened yet. Nor does a check that had nothing to examine.
+      // After a warning later checks may run, because calls still come in. They may also run after a check that had nothing to examine.
       return { result, isGround: result.findings.every(({ severity }) => severity === 'warning') };
     } finally {
       this.#free += 1;
@@ -126,7 +126,7 @@ class Examination {
     }
   }
 
-  /** Resolves when a slot is free. */
+  /** Waits until another check may start. */
   async #takeSlot(): Promise<void> {
     while (this.#free <= 0) {
       await new Promise<void>((resolve) => {
@@ -142,7 +142,7 @@ class Examination {
     if (signal.aborted) return { skipped: INTERRUPTED };
     const work = linkAbort(signal);
     try {
-      // In a promise, so that a synchronous error ends the check like any other.
+      // Inside a promise, so that a synchronous error is handled like any other.
       const running = Promise.resolve().then(() => task.run({ signal: work.signal, clock, limitMs: perCheckMs, notes: this.#notes }));
       const waited = await waitAtMost(running, perCheckMs, clock, signal);
       if (waited.kind === 'value') return waited.value;
@@ -163,7 +163,7 @@ function isNeeded(earlier: Running, check: Listed, task: CheckTask): boolean {
   return check.needs.includes(earlier.check.id) && own !== undefined && task.subject.path.includes(own);
 }
 
-/** Messages of our own errors may be shown; others could quote anything. */
+/** Messages of our own errors may be shown; others could contain anything. */
 function failureOf(thrown: unknown): Found {
   if (thrown instanceof AppError) return fault('check_failed', thrown.message, ERROR_MENDS[thrown.code]);
   const name = thrown instanceof Error ? thrown.name : typeof thrown;

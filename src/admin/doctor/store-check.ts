@@ -1,4 +1,4 @@
-// Is the store that servers share usable, and will it keep its data after a restart?
+// Checks that the store that servers share is usable, and keeps its data after a restart.
 import { AppError } from '../../base/errors.ts';
 import type { Check, Verdict } from './check.ts';
 import type { DoctorContext, ExaminedStore } from './context.ts';

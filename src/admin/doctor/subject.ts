@@ -1,22 +1,21 @@
 // The subject of a check: everything, an organization, a data source, or an address that the platform dials.
 import type { WantedDataSource } from '../lifecycle/ports.ts';
 
-/** The subject of a check: everything, an organization, a data source, or an address. */
 export interface Subject {
-  /** For people, at the beginning of a sentence. */
+  /** The beginning of a sentence, for people. */
   readonly text: string;
-  /** Keys of the subject and of all wider subjects, the widest first. A check waits for needed checks whose own key is among them. */
+  /** Keys of the subject and all wider ones, widest first. A check waits for needed checks whose own key is in this list. */
   readonly path: readonly string[];
 }
 
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
-  /** False for a plain http or ws address, which only the fake platform accepts. */
+  /** False for an http or ws address, which only the fake platform accepts. */
   readonly isTls: boolean;
-  /** Whether a gRPC data source is registered with it. */
+  /** Whether the address belongs to a gRPC data source. */
   readonly isGrpc: boolean;
-  /** Whether a WebSocket data source is registered with it. */
+  /** Whether the address belongs to a WebSocket data source. */
   readonly isWebSocket: boolean;
 }
 
@@ -41,7 +40,7 @@ export function endpointSubject(endpoint: Endpoint): Subject {
   return { text: hostAndPort(endpoint), path: ['all', `endpoint ${hostAndPort(endpoint)}`] };
 }
 
-/** The registered address of a data source, with what is needed to dial it. */
+/** A data source's registered address, with its transport. */
 export type RegisteredAddress = Pick<WantedDataSource, 'url' | 'transport'>;
 
 /** The distinct addresses that the platform dials. */
@@ -60,7 +59,7 @@ export function endpointsOf(registered: readonly RegisteredAddress[]): readonly 
   return [...found.values()];
 }
 
-/** Where to dial for an address, and its path. @throws TypeError for an invalid address. */
+/** The host, port and path of an address. @throws TypeError for an invalid address. */
 export function requestTargetOf(url: string): Pick<Endpoint, 'host' | 'port' | 'isTls'> & { readonly path: string } {
   const { hostname, port, protocol, pathname, search } = new URL(url);
   const isTls = protocol !== 'http:' && protocol !== 'ws:';

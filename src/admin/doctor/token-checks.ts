@@ -1,5 +1,5 @@
-// Would the token of each data source be accepted: how long it lives, whether its nonce, issuer and key are known, and finally what
-// the token check itself says. Reports reasons, and nothing of the token.
+// Checks that the token of each data source would be accepted: its lifetime, whether its nonce, issuer and key are known, and finally the
+// verdict of the token check. Reports reasons, but nothing of the token.
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { digestNonce } from '../../auth/nonces.ts';
 import { REFUSAL_HINTS, refusalReason } from '../../auth/refusal.ts';
@@ -12,14 +12,14 @@ import { shownText } from '../../base/shown-text.ts';
 const MINUTE_MS = 60_000;
 const NO_TOKEN = { skipped: 'the record has no token' };
 
-/** The current token is valid for longer than the renewal alarm needs (L-07). */
+/** The current token does not expire before the time at which a missing renewal raises the alarm (L-07). */
 export const tokenExpiryCheck = recordCheck({ id: 'token_expiry', title: 'its token is renewed in time' }, ({ record, context, tools }) => {
   const { tokenExpiresAtMs: endMs, tokenLifetimeMinutes = MAX_TOKEN_LIFETIME_MINUTES } = record;
   if (endMs === undefined) return { skipped: 'neither record nor token says when it ends' };
   const nowMs = tools.clock.nowMs();
   const end = new Date(endMs).toISOString();
   const mend = 'start the server and look in its log for why the data source was not renewed';
-  // J-03: the platform opens no new connections.
+  // J-03: the platform opens no new connections with an expired token.
   if (endMs <= nowMs) return [fault('token_over', `its token ended at ${end}, and the platform makes no calls with it`, mend)];
   if (nowMs < alarmDueMs(endMs, tokenLifetimeMinutes * MINUTE_MS, context.times)) return [];
   const what = `its token ends at ${end}, in ${String(Math.floor((endMs - nowMs) / MINUTE_MS))} minutes, and should have been renewed`;
@@ -33,7 +33,7 @@ export const nonceCheck = recordCheck({ id: 'nonce', title: 'its nonce is known 
   return [fault('nonce_unknown', 'its nonce is none that the token check takes', REFUSAL_HINTS.nonce_mismatch)];
 });
 
-/** Its token comes from a trusted issuer (J-12). */
+/** The token of the record comes from a trusted issuer (J-12). */
 export const issuerCheck = recordCheck({ id: 'issuer', title: 'the issuer of its token is in the list' }, ({ record, context }) => {
   const named = namesIn(record);
   if (named === undefined) return NO_TOKEN;
@@ -42,7 +42,7 @@ export const issuerCheck = recordCheck({ id: 'issuer', title: 'the issuer of its
   return [fault('issuer_unknown', `the issuer of its token is ${issuer}`, REFUSAL_HINTS.issuer_mismatch)];
 });
 
-/** The key set of the issuer is available and holds the key of the token (J-13, J-14). */
+/** The key set of the issuer is available, and contains the key of the token (J-13, J-14). */
 export const keySetCheck = recordCheck(
   { id: 'key_set', title: 'the key of its token is published and can be fetched', needs: ['issuer'] },
   async ({ record, context }) => {
@@ -63,9 +63,9 @@ export const keySetCheck = recordCheck(
   },
 );
 
-/** The token check of calls accepts the token. */
+/** The token check for calls accepts the token. */
 export const testTokenCheck = recordCheck(
-  // Problems that those checks find would be repeated here in other words.
+  // Without these, the same problem would be reported twice.
   { id: 'test_token', title: 'the token check lets its token in', needs: ['schema', 'url', 'token_expiry', 'nonce', 'key_set'] },
   async ({ wanted, record, context }) => {
     if (record.jwsToken === undefined) return NO_TOKEN;
@@ -80,7 +80,7 @@ export const testTokenCheck = recordCheck(
   },
 );
 
-/** The claims of a token, unverified; undefined without a readable token. */
+/** Issuer and key id of a token, unverified; undefined without a readable token. */
 function namesIn({ jwsToken }: DataSource): { readonly issuer: string | undefined; readonly keyId: string | undefined } | undefined {
   if (jwsToken === undefined) return undefined;
   try {

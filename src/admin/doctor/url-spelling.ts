@@ -1,9 +1,9 @@
-// Finds addresses that mean the same but are written differently. Tokens are compared character for character (J-19), so such a pair
-// lets nobody in, although a reader sees no difference.
+// Finds addresses that lead to the same place but are spelled differently. Tokens are compared character for character (J-19), so such a
+// difference refuses every call, although people overlook it.
 
 export type UrlComparison =
   | { readonly kind: 'same' }
-  /** They lead to the same place; `differences` says how they differ, as half sentences. */
+  /** Both lead to the same place; `differences` are half sentences about the spelling. */
   | { readonly kind: 'spelling'; readonly differences: readonly string[] }
   | { readonly kind: 'other' };
 
@@ -21,7 +21,7 @@ const FEATURES: Readonly<Record<string, (url: string) => boolean>> = {
   'upper case': (url) => url !== url.toLowerCase(),
 };
 
-/** The meaning of an address without its spelling; the text itself if it is no address. */
+/** An address without differences of spelling; the text itself if it is no address. */
 function meaningOf(url: string): string {
   return URL.canParse(url) ? new URL(url).href.replace(/\/+$/u, '').toLowerCase() : url;
 }

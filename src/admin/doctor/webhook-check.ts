@@ -1,5 +1,5 @@
-// Would we be notified of authorizations: do both webhooks of the app exist, are they active, do they lead to us, and does our
-// receiver answer there (R-23)?
+// Checks that we would be notified of authorizations: both webhooks of the app exist, are active and lead to us, and our receiver answers
+// there (R-23).
 import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS, type ServiceAppEventName } from '../webhooks/delivery.ts';
 import { notifiesOf } from '../webhooks/registration.ts';
@@ -13,10 +13,10 @@ import { shownText } from '../../base/shown-text.ts';
 
 const MEND = 'start the server with webhooks switched on, which registers and mends them';
 
-/** Share of a check's limit for a delivery: the list of webhooks takes time, too. */
+/** Share of a check's limit for the delivery; the rest is for the list of webhooks. */
 const PROBE_PART = 0.4;
 
-/** Both webhooks are correct. */
+/** Both webhooks are registered correctly. */
 export const webhooksCheck: Check = {
   id: 'webhooks',
   title: 'we are notified of authorizations of the app',
@@ -46,7 +46,7 @@ export const webhooksCheck: Check = {
   ],
 };
 
-/** Other servers may have webhooks of the same app: one correct webhook is enough. */
+/** One correct webhook is enough: further ones of the same app may belong to other servers. */
 function findingsOf(
   event: ServiceAppEventName,
   registered: readonly WebhookRegistration[],
@@ -61,7 +61,7 @@ function findingsOf(
   return [finding('webhook_target', event, `it leads to ${target} and not to ${shownText(targetUrl)}`)];
 }
 
-/** Deliveries reach our receiver, as seen from here. If not, this is the likely cause of a webhook that the platform disabled. */
+/** Deliveries reach our receiver, as seen from this machine. If not, that is probably why the platform has disabled a webhook. */
 async function receiverFindings(webhooks: ExaminedWebhooks, { clock, limitMs, signal }: CheckTools): Promise<readonly Found[]> {
   const probed = await webhooks.knock({ clock, signal, limitMs: limitMs * PROBE_PART });
   if (probed.kind === 'connected' && probed.value === DELIVERY_STATUS.unsigned) return [];
@@ -73,7 +73,7 @@ async function receiverFindings(webhooks: ExaminedWebhooks, { clock, limitMs, si
   return [warning('webhook_unanswered', what, mend, shownText(webhooks.targetUrl))];
 }
 
-/** Calls come in without webhooks; only new organizations become known later (H-25). */
+/** Only a warning: calls come in without webhooks; only new organizations become known later (H-25). */
 function finding(code: FindingCode, event: ServiceAppEventName, what: string): Found {
   return warning(code, what, MEND, `webhook of the event ${event}`);
 }

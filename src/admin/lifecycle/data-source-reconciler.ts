@@ -1,5 +1,5 @@
-// Keeps one data source registered for ever: finds, adopts, registers or repairs it, renews its token in time, and gives the token
-// check every nonce before the platform can use it. One step at a time; whatever fails is retried.
+// Keeps one data source registered: finds, adopts, registers or repairs it, renews its token in time, and gives the token check every nonce
+// before the platform can use that nonce. One step at a time; failed steps are retried without end.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
@@ -29,23 +29,23 @@ export interface DataSourceReconcilerOptions {
   readonly times: LifecycleTimes;
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
-  /** Set for the one process that renews for several. */
+  /** Set in the one process that renews for several. */
   readonly leader?: Leader | undefined;
-  /** 0 to 1; default Math.random. */
+  /** Returns random numbers from 0 to 1; default: Math.random. */
   readonly draw?: () => number;
 }
 
-/** The state of a data source, for people and for gauges. */
+/** The state of a data source, for operators and for gauges. */
 export interface DataSourceState {
   readonly wanted: WantedDataSource;
   readonly dataSourceId: string | undefined;
   /** Expiry of the current token, ms since the epoch; undefined when unknown. */
   readonly expiresAtMs: number | undefined;
-  /** Whether calls can come in: it is registered, and its token has not expired, or its expiry is unknown. */
+  /** Whether calls can come in: the data source is registered, and its token has not expired or has an unknown expiry. */
   readonly isServed: boolean;
   /** The error of the last step; undefined after a success. */
   readonly error: AppError | undefined;
-  /** End of the last successful step, or when we started, ms since the epoch. */
+  /** End of the last successful step, or creation of this object, ms since the epoch. */
   readonly wellAtMs: number;
 }
 
@@ -57,7 +57,7 @@ export class DataSourceReconciler {
   readonly #loop: StepLoop;
   readonly #finder: RecordFinder;
   readonly #lasting = new LastingDrift();
-  /** The record that was found last. */
+  /** The id of the record that was found last. */
   #foundId: string | undefined;
   #error: AppError | undefined;
   #wellAtMs: number;
@@ -89,15 +89,15 @@ export class DataSourceReconciler {
     return { wanted, dataSourceId: id, expiresAtMs, isServed, error: this.#error, wellAtMs: this.#wellAtMs };
   }
 
-  /** Trusts the tokens that were valid when the last process ended; sends no request (L-15). Call it before `start`, if at all. */
+  /** Trusts the tokens that were valid when the last process ended, without a request (L-15). Call this before `start`, if at all. */
   serveKnown(): void {
     const { journal, wanted } = this.#options;
     if (serveKept(journal, this.#served, wanted)) this.#time.ends(journal.known.current?.validUntilMs);
   }
 
   /**
-   * Starts, and runs until {@link DataSourceReconciler.stop}. Resolves when the data source exists, rejects when the
-   * first step fails; it is retried all the same.
+   * Starts, and runs until {@link DataSourceReconciler.stop}. Resolves when the data source exists; rejects when the first step fails,
+   * which is retried nevertheless.
    *
    * @throws AppError of the platform, or `data_source_unclear`.
    */
@@ -106,24 +106,24 @@ export class DataSourceReconciler {
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** Renews at once. Resolves with the state after the attempt. */
+  /** Renews now. Resolves with the state after the attempt. */
   async renew(): Promise<DataSourceState> {
     this.#isRenewalWanted = true;
     await this.#loop.hurry();
-    // A running step does not know of the request.
+    // A step that was running already did not include the renewal.
     const { error } = this.state;
     if (this.#mustRenew && error === undefined) await this.#loop.next();
     return this.state;
   }
 
-  /** Stops; deletes and disables nothing, here or there (L-13). Idempotent. */
+  /** Stops; deletes and disables nothing, neither here nor on the platform (L-13). Idempotent. */
   stop(): Promise<void> {
     return this.#loop.stop();
   }
 
-  /** Stops and forgets the data source: its tokens are refused from now on, its nonces erased (6.5). */
+  /** Stops and forgets the data source: its tokens are refused from now on, and its nonces are erased (6.5). */
   async forget(): Promise<void> {
-    // Refuse before stopping, which may take a while, and again afterwards, because a running step may have succeeded.
+    // Refuse tokens before stopping, which may take long, and again afterwards, because a running step may have succeeded.
     this.#served.drop();
     await this.stop();
     this.#served.drop();
@@ -132,7 +132,7 @@ export class DataSourceReconciler {
     this.#notify('forgotten');
   }
 
-  /** One step. Never throws. @returns the pause until the next one, ms. */
+  /** Runs one step. Never throws. @returns the pause until the next step, ms. */
   async #step(signal: AbortSignal): Promise<number> {
     try {
       await this.#reconcile(signal);
@@ -151,17 +151,17 @@ export class DataSourceReconciler {
     const isRenewalWanted = this.#isRenewalWanted;
     const record = await this.#finder.find(this.#served.id, signal);
     const left = record === undefined ? await this.#create(signal) : await this.#keep(record, isRenewalWanted, signal);
-    // A request made meanwhile belongs to the next step.
+    // A renewal that was requested during this step is left to the next one.
     if (isRenewalWanted) this.#isRenewalWanted = false;
     if (left.length === 0) return;
-    // The platform may not be able to change a schema (R-02): then register another data source, but only once.
+    // The platform may be unable to change a schema (R-02): then register another data source, but only once.
     const isOutgrown = left.includes('schemaId') && this.#options.wanted.pinnedId === undefined && !this.#finder.passesOver;
     if (record === undefined || !isOutgrown) throw unmended(record, left);
     this.#finder.passOver(record.id);
     try {
       await this.#reconcile(signal);
     } catch (thrown) {
-      // While there is no other one, this one is renewed.
+      // Until another data source exists, go on renewing this one.
       if (this.#served.id === record.id) this.#finder.passOver(undefined);
       throw thrown;
     }
@@ -177,16 +177,16 @@ export class DataSourceReconciler {
     const drift = driftOf(record, wanted);
     const isLasting = this.#lasting.isOf(record, wanted);
     if (drift.length > 0 && !isLasting) return this.#update(record, 'repaired', signal);
-    // Without a known nonce no token would be accepted (L-15).
+    // Without a known nonce no token is accepted (L-15).
     if (isDue || journal.known.current === undefined) return this.#update(record, 'renewed', signal);
     if (isNew) this.#notify('adopted');
     return drift;
   }
 
   /**
-   * Takes over the nonce and token of the record, which overrides what was known, and trusts its tokens.
+   * Follows the record: its nonce and token replace the known ones, and its tokens are trusted.
    *
-   * @returns whether this is a renewal of ours whose answer was lost.
+   * @returns whether the record shows a renewal of ours whose answer was lost.
    */
   async #follow(record: DataSource, isNew: boolean): Promise<boolean> {
     const { journal, wanted } = this.#options;
@@ -200,14 +200,14 @@ export class DataSourceReconciler {
     return isRenewed;
   }
 
-  /** When the token of a nonce expires if the record does not say it (L-06). */
+  /** The expiry of a nonce's token when the record does not give it (L-06). */
   #assumedEndMs(nonce: string): number | undefined {
     const { current, announced } = this.#options.journal.known;
     if (nonce === current?.nonce) return current.validUntilMs;
     return nonce === announced?.nonce ? this.#options.clock.nowMs() + this.#lifetimeMs : undefined;
   }
 
-  /** Registers the data source. @returns the members that the platform did not register as wanted. */
+  /** Registers the data source. @returns the members that the platform registered differently. */
   async #create(signal: AbortSignal): Promise<readonly string[]> {
     const { api, journal, clock, times } = this.#options;
     const before = journal.posted;
@@ -242,34 +242,34 @@ export class DataSourceReconciler {
     return left;
   }
 
-  /** The body of the request. */
+  /** The body of a registration or change. */
   #registered(nonce: string): DataSourceCreate {
     const { audience, subject, schemaId, url, tokenLifetimeMinutes } = this.#options.wanted;
     return { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes };
   }
 
   /**
-   * A nonce that the token check knows. Reuses the nonce of an attempt with unknown outcome: sent twice it changes
-   * nothing twice, and a late registration is recognized by it (R-04, R-12).
+   * A nonce that the token check knows already. Reuses the nonce of an attempt with unknown outcome: sending the same nonce twice does no
+   * harm, and identifies a late registration (R-04, R-12).
    *
-   * @throws AppError `store_failed` when it cannot be stored and there is time for another attempt; with a shared store, in any
-   * case.
+   * @throws AppError `store_failed` when the nonce cannot be stored: with a shared store always, otherwise when there is time for another
+   * attempt.
    */
   async #announced(isRegistration: boolean): Promise<string> {
     const { journal, wanted, leader } = this.#options;
     const nonce = journal.known.announced?.nonce ?? randomBytes(NONCE_BYTES).toString('base64url');
     const unsaved = await journal.announce(nonce, wanted, isRegistration);
     this.#served.show(this.#served.id, journal.known);
-    // After a restart its token would be refused, but that is better than no token at all. With a shared store others would refuse it now.
+    // After a restart such a token would be refused, but it is better than none. With a shared store, other servers would refuse it now.
     const hasTime = this.#served.id !== undefined && this.#time.expiresAtMs !== undefined && !this.#time.isAlarmed;
     if (unsaved !== undefined && (hasTime || leader !== undefined)) throw unsaved;
     return nonce;
   }
 
   /**
-   * The platform refused the change. Drops the nonce, unless an earlier attempt may already have set it: then it stays trusted.
+   * Handles a change that the platform refused: drops the nonce, unless an earlier attempt may already have set it; then it stays trusted.
    *
-   * @param isSure - whether the platform cannot have accepted it, and never will.
+   * @param isSure - whether the platform surely did not accept the nonce and never will.
    */
   async #reconsider(id: string, nonce: string, isSure: boolean, signal: AbortSignal): Promise<void> {
     const record = await ifThere(this.#options.api.get(id, signal)).catch(() => undefined);
@@ -281,7 +281,7 @@ export class DataSourceReconciler {
   /**
    * Takes over the platform's answer to a change, which may differ from what was sent (R-02).
    *
-   * @throws AppError `platform_answer_invalid` when it has another nonce: then both are trusted, and the next step asks again.
+   * @throws AppError `platform_answer_invalid` when the answer has another nonce; then both are trusted, and the next step asks again.
    */
   async #settle(id: string, nonce: string, record: DataSource, transition: Transition): Promise<void> {
     const { clock, journal, wanted } = this.#options;
@@ -300,7 +300,7 @@ export class DataSourceReconciler {
     this.#time.ends(expiresAtMs);
   }
 
-  /** Trusts what the journal knows after a change. Takes effect at once: nobody is refused until it is stored. */
+  /** Trusts the nonces in the journal after a change. At once, without waiting until they are stored. */
   async #shown(id: string, written: Promise<void>): Promise<void> {
     this.#served.show(id, this.#options.journal.known);
     await written;

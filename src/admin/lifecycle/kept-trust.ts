@@ -1,5 +1,5 @@
-// Fills the trust of a server: right after its start from the store alone (L-15), and after its first check from the platform. Used
-// by the server and by commands that only inspect; writes nothing here or there.
+// Fills the trust of a server: right after its start from the store alone (L-15), after the first check also from the platform. Used by the
+// server and by commands that only inspect; writes nothing, neither here nor on the platform.
 import type { Clock } from '../../base/clock.ts';
 import type { DataSource } from '../records.ts';
 import type { SecretStore } from '../secret-store.ts';
@@ -17,7 +17,7 @@ export interface KeptTrustParts {
 
 /**
  * Trusts the tokens that were valid when the last process ended, and those of a registration with unknown outcome. A pinned data source is
- * never registered, and the stored nonces of another data source are not trusted in its place (L-02).
+ * never registered, and no stored nonces of another data source are trusted instead (L-02).
  *
  * @returns whether the data source is known.
  */
@@ -29,7 +29,7 @@ export function serveKept(journal: NonceJournal, served: Pick<Served, 'show'>, {
   return isKnown;
 }
 
-/** Fills the trust from the store. @returns the id; undefined without useful entries. */
+/** Trusts what the store has about a data source. @returns the id; undefined when the store has nothing useful. */
 export async function trustKept(wanted: WantedDataSource, parts: KeptTrustParts): Promise<string | undefined> {
   const served = new ServedDataSource(wanted, parts.trust);
   serveKept(await openJournal(wanted, parts), served, wanted);
@@ -37,10 +37,10 @@ export async function trustKept(wanted: WantedDataSource, parts: KeptTrustParts)
 }
 
 /**
- * Fills the trust from the platform's record, whatever was known before (L-02 to L-04).
+ * Trusts what the platform's record says, whatever was known before (L-02 to L-04).
  *
- * @param keptId - the result of {@link trustKept}: no longer trusted when the platform has another one, or none.
- * @returns the id; undefined when there is none, or more than one fits equally well.
+ * @param keptId - the result of {@link trustKept}: no longer trusted when the platform has another record, or none.
+ * @returns the id; undefined when no record fits, or several fit equally well.
  * @throws AppError of the platform.
  */
 export async function trustAsked(
@@ -56,7 +56,7 @@ export async function trustAsked(
   serveKept(journal, served, wanted);
   const match = chosenRecord(await api.list(signal), wanted, journal.dataSourceId);
   served.drop();
-  // A running server may have written another one.
+  // Meanwhile a running server may have stored another id.
   if (keptId !== undefined) trust.sources.remove(keptId);
   if (match.kind !== 'found') return undefined;
   const { id } = match;
@@ -68,8 +68,8 @@ export async function trustAsked(
 }
 
 /**
- * The nonce of a record, with its values. Missing values are those that were sent with that nonce, or the wanted ones. Undefined
- * without a nonce.
+ * The nonce of a record, with its values. Values that the record lacks are those sent with that nonce, or else the wanted ones. Undefined
+ * when the record has no nonce.
  */
 export function nonceIn(record: DataSource, { current, announced }: KnownNonces, wanted: WantedDataSource): KnownNonce | undefined {
   const { nonce } = record;
@@ -78,7 +78,7 @@ export function nonceIn(record: DataSource, { current, announced }: KnownNonces,
   return { nonce, values: valuesIn(record, sent?.values ?? wanted) };
 }
 
-/** A journal for reading: its changes are not stored. */
+/** A journal for reading; changes are not stored. */
 export function openJournal(
   wanted: WantedDataSource,
   { store, clock }: { readonly store: Pick<SecretStore, 'get'>; readonly clock: Clock },

@@ -1,17 +1,17 @@
-// Remembers drift that changes do not repair: a platform may answer a change and leave a member as it was. Without this, every
-// check would change it again, each time with a new nonce. Pure comparison.
+// Remembers drift that a change cannot repair: a platform may accept a change but leave a member as it was. Without this, every
+// check would repeat the change, each time with a new nonce. Pure comparison.
 import type { DataSource } from '../records.ts';
 import { driftOf } from './match.ts';
 import type { WantedDataSource } from './ports.ts';
 
-/** The drift that remained after our last change of one data source. */
+/** The drift of one data source that remained after our last change. */
 export class LastingDrift {
   #left: string | undefined;
 
-  /** Whether the record is exactly as our last change left it: the same change would repair nothing. */
+  /** Whether the record still has the drift that our last change left, so that the same change would repair nothing. */
   isOf(record: DataSource, wanted: WantedDataSource): boolean {
     const drift = driftOf(record, wanted);
-    // Once all is well, the same drift would be new.
+    // After a record without drift, the same drift would be new.
     if (drift.length === 0) this.#left = undefined;
     return drift.length > 0 && spelled(record, drift) === this.#left;
   }
@@ -19,8 +19,8 @@ export class LastingDrift {
   /**
    * Remembers the answer to a change.
    *
-   * @param before - the record as it was; for a new one, the answer.
-   * @returns the members that the answer shows unchanged. The next check shows those that it leaves out.
+   * @param before - the record before the change; for a new record, the answer.
+   * @returns the wanted members that differ in the answer. Members that the answer lacks are seen in the next check.
    */
   after(before: DataSource, answer: DataSource, wanted: WantedDataSource): readonly string[] {
     const seen = driftOf(answer, wanted);
@@ -35,7 +35,7 @@ function isReported(record: DataSource, member: string): boolean {
   return Object.entries(record).some(([name, value]) => name === member && value !== undefined);
 }
 
-/** The drift with its values, for comparison. */
+/** The drift with its values as text, for comparison. */
 function spelled(record: DataSource, drift: readonly string[]): string {
   const values = Object.entries(record).filter(([name]) => drift.includes(name));
   return JSON.stringify([record.id, ...values.sort(([one], [other]) => (one < other ? -1 : 1))]);

@@ -7,14 +7,14 @@ import { REGISTERED_VALUES } from './registered-values.ts';
 export type Match =
   | { readonly kind: 'found'; readonly id: string }
   | { readonly kind: 'none' }
-  /** The pinned one exists but belongs to another app: nothing is used or registered in its place (L-02, L-11). */
+  /** The pinned record belongs to another app: no other record is used or registered instead (L-02, L-11). */
   | { readonly kind: 'foreign'; readonly id: string }
-  /** More than one fits equally well: choosing would be guessing. */
+  /** Several records fit equally well: choosing one would be a guess. */
   | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
 
 /**
- * The record that a server uses: the pinned one and no other (L-02), else the known one, else the one that fits. The only
- * place that decides this.
+ * Selects the record that a server uses: the pinned one and no other (L-02), else the known one, else the one that fits. No other code
+ * decides this.
  *
  * @param knownId - from the journal.
  */
@@ -27,7 +27,7 @@ export function chosenRecord(items: readonly DataSource[], wanted: WantedDataSou
 }
 
 /**
- * The record that fits: in url, schema, audience and subject (L-03), else in url and schema (L-04). Ignores records of another
+ * Selects the record that fits in url, schema, audience and subject (L-03), or else in url and schema (L-04). Ignores records of another
  * app (L-11).
  */
 function fittingRecord(items: readonly DataSource[], wanted: WantedDataSource): Match {
@@ -39,14 +39,14 @@ function fittingRecord(items: readonly DataSource[], wanted: WantedDataSource): 
   return more.length === 0 ? { kind: 'found', id: first.id } : { kind: 'ambiguous', ids: fitting.map(({ id }) => id) };
 }
 
-/** False for a record of another app. */
+/** Whether the record does not belong to another app. */
 export function isOurs({ applicationId }: DataSource, wanted: Pick<WantedDataSource, 'applicationId'>): boolean {
   return applicationId === undefined || wanted.applicationId === undefined || applicationId === wanted.applicationId;
 }
 
-/** The names of members that differ from what we want; `status` for one that gets no calls (L-05). */
+/** The names of members that differ from the wanted values; `status` when the data source gets no calls (L-05). */
 export function driftOf(record: DataSource, wanted: WantedDataSource): readonly string[] {
-  // A missing member cannot be wrong, but an unknown status is not active.
+  // A missing member is not wrong, but a missing status is not active.
   const drift: string[] = REGISTERED_VALUES.filter((member) => record[member] !== undefined && record[member] !== wanted[member]);
   if (record.status !== undefined && !isActive(record)) drift.push('status');
   return drift;

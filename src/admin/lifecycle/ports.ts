@@ -17,25 +17,25 @@ export interface Trust {
 
 /** What the token check trusts of one data source, see {@link ServedDataSource}. */
 export interface Served {
-  /** The served data source; undefined without one. */
+  /** The id of the served data source; undefined without one. */
   readonly id: string | undefined;
   show(id: string | undefined, known: KnownNonces): void;
   drop(): void;
 }
 
-/** The differences for the leader, where several servers share a store (L-10). */
+/** Set for the leader when several servers share a store (L-10). */
 export interface Leader {
-  /** The trust, already filled from the store, which stays filled. */
+  /** What the token check trusts of a data source: filled from the store already, and kept when this server no longer leads. */
   readonly served: (wanted: WantedDataSource) => Served;
   /**
-   * Called before every change at the platform.
+   * Called before every change on the platform.
    *
-   * @throws AppError `store_failed` when another server leads by now, or Redis does not confirm.
+   * @throws AppError `store_failed` when another server leads, or Redis does not confirm that this one does.
    */
   readonly confirm: () => Promise<void>;
 }
 
-/** The data source that we want. */
+/** A data source that we want registered. */
 export interface WantedDataSource {
   readonly organizationId: string;
   readonly transport: TokenTransport;
@@ -45,19 +45,18 @@ export interface WantedDataSource {
   readonly subject: string;
   /** Whole minutes, 1 to 1440 (J-01). */
   readonly tokenLifetimeMinutes: number;
-  /** The only data source that may be used (L-02). */
+  /** Id of the only data source that may be used (L-02). */
   readonly pinnedId?: string | undefined;
-  /** Client id of our app: records of other apps are ignored (L-11). */
+  /** Client id of our app: records of other apps are ignored (L-11). Undefined without one. */
   readonly applicationId?: string | undefined;
 }
 
 /** A transition of a data source; a closed set for the label of a metric. */
 export const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'removed', 'failed', 'overdue', 'forgotten'] as const;
 /**
- * `adopted`: found and used as it is; `created`: registered; `repaired`: changed back to what we want; `renewed`: a new
- * token in time; `followed`: somebody else renewed it; `removed`: a second registration of ours has appeared and was
- * deleted (R-12); `failed`: an attempt failed and is repeated; `overdue`: not renewed although more than half of the lead time
- * has passed; `forgotten`: no longer served.
+ * `adopted`: found and used as it is; `created`: registered; `repaired`: changed back to the wanted values; `renewed`: given a new token in
+ * time; `followed`: found renewed by somebody else; `removed`: a duplicate registration of ours was deleted (R-12); `failed`: an attempt
+ * failed and will be repeated; `overdue`: not renewed after more than half of the lead time; `forgotten`: no longer served.
  */
 export type Transition = (typeof TRANSITIONS)[number];
 

@@ -1,4 +1,4 @@
-// Error messages of a reconciler that cannot continue as it should. Texts of the platform are scrubbed.
+// The errors of a reconciler that cannot continue as planned. Texts of the platform are scrubbed.
 import { AppError } from '../../base/errors.ts';
 import type { DataSource } from '../records.ts';
 import { shownText } from '../../base/shown-text.ts';
@@ -6,10 +6,10 @@ import type { Posted } from './nonce-journal.ts';
 import { registrationDueMs, type LifecycleTimes } from './schedule.ts';
 
 /**
- * The platform confirms changes but does not make them (R-02).
+ * The error when the platform confirms changes without making them (R-02).
  *
- * @param record - as it was before the last change; undefined for a data source that was just registered.
- * @param members - the members that differ from what we want.
+ * @param record - the record before the last change; undefined for a data source that was just registered.
+ * @param members - the members that differ from the wanted values.
  */
 export function unmended(record: DataSource | undefined, members: readonly string[]): AppError {
   const which = record === undefined ? 'a new data source' : `the data source ${shownText(record.id)}`;
@@ -21,7 +21,7 @@ export function unmended(record: DataSource | undefined, members: readonly strin
   );
 }
 
-/** We wait for a registration before we send another one (R-12). */
+/** The error while we wait for a registration before sending another one (R-12). */
 export function notSeenYet({ lastMs }: Posted, times: LifecycleTimes): AppError {
   const [sent = '', due = ''] = [lastMs, registrationDueMs(lastMs, times)].map((ms) => new Date(ms).toISOString());
   return new AppError(
@@ -30,7 +30,7 @@ export function notSeenYet({ lastMs }: Posted, times: LifecycleTimes): AppError 
   );
 }
 
-/** The platform answered a change with another nonce than we sent. */
+/** The error when the platform answers a change with another nonce than the sent one. */
 export function otherNonce(dataSourceId: string): AppError {
   return new AppError(
     'platform_answer_invalid',

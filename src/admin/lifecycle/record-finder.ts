@@ -12,34 +12,34 @@ export interface RecordFinderOptions {
   readonly wanted: WantedDataSource;
   readonly api: DataSourcesApi;
   readonly journal: Pick<NonceJournal, 'dataSourceId' | 'posted'>;
-  /** A duplicate record of ours was deleted. */
+  /** Called when a duplicate record of ours was deleted. */
   readonly onRemoved: () => void;
 }
 
 export class RecordFinder {
   readonly #options: RecordFinderOptions;
-  /** A known record that is not used. */
+  /** Id of a known record that is ignored; undefined: none. */
   #passedOver: string | undefined;
 
   constructor(options: RecordFinderOptions) {
     this.#options = options;
   }
 
-  /** Whether a record is ignored now. */
+  /** Whether a known record is being ignored. */
   get passesOver(): boolean {
     return this.#passedOver !== undefined;
   }
 
-  /** Ignores this record from now on; undefined: use whatever fits. */
+  /** Ignores this record from now on. @param id - undefined: ignores none. */
   passOver(id: string | undefined): void {
     this.#passedOver = id;
   }
 
   /**
-   * Our data source on the platform; undefined without one (L-02 to L-04).
+   * Finds our data source on the platform; undefined without one (L-02 to L-04).
    *
-   * @param servedId - the one whose tokens are trusted.
-   * @throws AppError of the platform, or `data_source_unclear` when more than one fits.
+   * @param servedId - id of the data source whose tokens are trusted.
+   * @throws AppError of the platform, or `data_source_unclear` when several records fit.
    */
   async find(servedId: string | undefined, signal: AbortSignal): Promise<DataSource | undefined> {
     const { api, wanted, journal } = this.#options;
@@ -59,7 +59,7 @@ export class RecordFinder {
     return api.get(match.id, signal);
   }
 
-  /** The platform's list, without our duplicates. @param keptId - stays in any case. */
+  /** The platform's list, after deleting our duplicates. @param keptId - the record not to delete; default: the first duplicate. */
   async #listed(keptId: string | undefined, signal: AbortSignal): Promise<readonly DataSource[]> {
     const { api, journal, onRemoved } = this.#options;
     const { items, deleted } = await withoutTwins(await api.list(signal), keptId, journal.posted, api, signal);
@@ -78,12 +78,12 @@ function unclear(match: Match, pinnedId = ''): AppError {
 }
 
 /**
- * Deletes all records of our registrations but one. A registration whose answer was lost may appear after another one was sent
- * (R-12); both carry the same nonce, which nobody else knows: so they are ours, and one is too many.
+ * Deletes all but one of the records that our registrations created. A registration whose answer was lost may appear after another one was
+ * sent (R-12). All have the same nonce, which only we know, so these records are ours.
  *
  * @param items - as the platform lists them.
- * @param keptId - the one to keep; default: the first.
- * @returns the remaining ones, and how many were deleted.
+ * @param keptId - the record to keep; default: the first.
+ * @returns the remaining records, and how many were deleted.
  * @throws AppError of the platform.
  */
 async function withoutTwins(
@@ -102,7 +102,7 @@ async function withoutTwins(
   return { items: items.filter(({ id }) => !extra.includes(id)), deleted: extra.length };
 }
 
-/** A list may hold less than the single record. */
+/** The nonce of a record. The record in a list may lack it. */
 async function nonceOf({ id, nonce }: DataSource, api: Pick<DataSourcesApi, 'get'>, signal: AbortSignal): Promise<string | undefined> {
   return nonce ?? (await ifThere(api.get(id, signal)))?.nonce;
 }

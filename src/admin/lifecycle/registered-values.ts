@@ -1,18 +1,18 @@
-// The values in a token of a data source beside the nonce: url, schema, audience and subject, as they were registered. Pure
-// comparison; knows neither the platform nor the store.
+// The values in a data source's token besides the nonce: url, schema, audience and subject, as registered. Pure comparison; knows neither
+// the platform nor the store.
 
 /** The members of a data source that its tokens carry (J-17, J-19). */
 export const REGISTERED_VALUES = ['url', 'schemaId', 'audience', 'subject'] as const;
 
-/** The values that a data source was registered with. Each of its tokens carries those of its own time. */
+/** The values that a data source was registered with. A token has the values from when it was issued. */
 export type RegisteredValues = Readonly<Record<(typeof REGISTERED_VALUES)[number], string>>;
 
-/** The token's values out of a larger object. */
+/** Picks these values from a larger object. */
 export function valuesOf({ url, schemaId, audience, subject }: RegisteredValues): RegisteredValues {
   return { url, schemaId, audience, subject };
 }
 
-/** The values of a record. Missing ones come from `known`. */
+/** The values of a record; members that it lacks come from `known`. */
 export function valuesIn(
   record: { readonly [Member in keyof RegisteredValues]?: string | undefined },
   known: RegisteredValues,
@@ -21,7 +21,7 @@ export function valuesIn(
   return { url, schemaId, audience, subject };
 }
 
-/** Compared character for character, like a token's. */
+/** Compares character for character, as the token check does. */
 export function areSameValues(one: RegisteredValues, other: RegisteredValues): boolean {
   return REGISTERED_VALUES.every((member) => one[member] === other[member]);
 }

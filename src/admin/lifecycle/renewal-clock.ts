@@ -1,11 +1,11 @@
-// The expiry of one data source's token, and what follows from it: when to renew, when to raise an alarm, and how long to pause.
+// The expiry of one data source's token, and the times that follow from it: when to renew, when to raise an alarm, and how long to pause.
 // Only computes.
 import type { Clock } from '../../base/clock.ts';
 import type { AppError, ErrorCode } from '../../base/errors.ts';
 import { retryAfterOf } from '../rest/rest-error.ts';
 import { alarmDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
 
-/** Errors that only people fix: asking again soon is useless, while there is time. */
+/** Errors that only people can fix: frequent attempts are useless as long as the token lasts. */
 export const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'authorization_needed',
   'config_invalid',
@@ -19,11 +19,11 @@ export interface RenewalClockOptions {
   /** The full lifetime of a token, ms. */
   readonly lifetimeMs: number;
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Returns random numbers from 0 to 1. */
   readonly draw: () => number;
 }
 
-/** The times of one token after another. */
+/** The times of the current token, and of later ones in turn. */
 export class RenewalClock {
   readonly #options: RenewalClockOptions;
   #expiresAtMs: number | undefined;
@@ -45,12 +45,12 @@ export class RenewalClock {
     return (this.#expiresAtMs ?? Infinity) - this.#options.clock.nowMs();
   }
 
-  /** Whether another token is due (L-06, L-07). */
+  /** Whether the token must be renewed (L-06, L-07). */
   get isDue(): boolean {
     return this.#expiresAtMs === undefined || this.#options.clock.nowMs() >= this.#dueMs;
   }
 
-  /** Whether the alarm for the current token was raised. */
+  /** Whether the alarm has been raised for the current token. */
   get isAlarmed(): boolean {
     return this.#isAlarmed;
   }
@@ -64,13 +64,13 @@ export class RenewalClock {
     this.#isAlarmed = false;
   }
 
-  /** A token was just issued. With a platform clock hours behind ours it would be due at once, and so would the next one. */
+  /** Notes that a token was just issued. Without this, a platform clock hours behind ours would make every new token due at once. */
   renewed(): void {
     const { clock, times } = this.#options;
     this.#dueMs = Math.max(this.#dueMs, clock.nowMs() + times.retryMs);
   }
 
-  /** @returns whether to raise the alarm now; once for each token. */
+  /** @returns whether to raise the alarm now; true only once for each token. */
   alarm(): boolean {
     const { clock, times, lifetimeMs } = this.#options;
     if (this.#expiresAtMs === undefined || this.#isAlarmed) return false;
@@ -91,7 +91,7 @@ export class RenewalClock {
     return retryPauseMs(times, draw(), { wantedMs, leftMs: this.leftMs });
   }
 
-  /** The pause when only people can fix it, ms: no longer than the token may wait for its renewal, which need not fail. */
+  /** The pause when only people can fix an error, ms: until the renewal is due at most, because that may succeed. */
   get #peopleMs(): number {
     const { times, clock } = this.#options;
     const untilDueMs = this.#dueMs - clock.nowMs();

@@ -1,17 +1,17 @@
-// What the token check trusts of one data source: its current values and nonce; during a change also the future ones, because the
-// platform may be faster than its answer (L-09); and the previous ones, because the platform may use its last token until that
+// What the token check trusts of one data source: its current values and nonce; during a change also the next ones, because the platform
+// may use them before its answer arrives (L-09); and the previous ones, because the platform may use its last token until that token
 // expires (J-05).
 import type { KnownNonces } from './nonce-journal.ts';
 import type { Trust, WantedDataSource } from './ports.ts';
 import { areSameValues, valuesOf, type RegisteredValues } from './registered-values.ts';
 
-/** Values that tokens may carry, and their name in the token check. */
+/** Values that tokens may have, and the id under which the token check knows them. */
 interface NamedValues {
   readonly name: string;
   readonly values: RegisteredValues;
 }
 
-/** A data source, undefined while there is none, and its nonces. */
+/** The id of a data source, undefined before registration, and its nonces. */
 interface Shown {
   readonly id: string | undefined;
   readonly known: KnownNonces;
@@ -21,7 +21,7 @@ export class ServedDataSource {
   readonly #wanted: WantedDataSource;
   readonly #trust: Trust;
   #named: NamedValues[] = [];
-  /** The trusted values. */
+  /** What is trusted now; undefined: nothing. */
   #shown: Shown | undefined;
 
   constructor(wanted: WantedDataSource, trust: Trust) {
@@ -35,21 +35,20 @@ export class ServedDataSource {
   }
 
   /**
-   * Trusts these tokens, each nonce with the values of its own time, and no others. Does not affect running
-   * calls.
+   * Trusts exactly these nonces, each with its own values. Does not affect running calls.
    *
-   * @param id - undefined when there is no data source yet.
+   * @param id - undefined while there is no data source.
    * @throws AppError `overloaded` when there are too many data sources; then nothing has changed.
    */
   show(id: string | undefined, known: KnownNonces): void {
     const before = this.#shown;
-    // Nobody is refused in between: this code is synchronous.
+    // Synchronous, so no token is refused in between.
     this.drop();
     try {
       this.#fill({ id, known });
     } catch (thrown) {
       this.drop();
-      // There was room for it a moment ago.
+      // Cannot fail, because the same entries fitted before.
       if (before !== undefined) this.#fill(before);
       throw thrown;
     }
@@ -80,7 +79,7 @@ export class ServedDataSource {
     this.#shown = undefined;
   }
 
-  /** Trusts tokens with these values. @returns the name of the values: `name`, or the earlier one of known values. */
+  /** Trusts tokens with these values. @returns the id of the values: `name`, or the existing id of equal values. */
   #trustValues(values: RegisteredValues, name: string): string {
     const known = this.#named.find((one) => areSameValues(one.values, values));
     if (known !== undefined) return known.name;

@@ -1,5 +1,5 @@
-// Runs one reconciler for each data source of each authorized organization, from its authorization until it withdraws it. Does not
-// know what reconcilers do.
+// Runs a reconciler for each data source of each authorized organization, until the organization withdraws its authorization. Does not know
+// what reconcilers do.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
@@ -11,34 +11,34 @@ import { journalKey, JOURNALS, NonceJournal } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Leader, Trust, WantedDataSource } from './ports.ts';
 import type { LifecycleTimes } from './schedule.ts';
 
-/** Organizations to start at the same time: the platform limits requests. */
+/** Most organizations to start concurrently, because the platform limits requests. */
 const MAX_AT_ONCE = 4;
-/** Organizations whose journals are read before the event loop gets a turn: they are in memory. */
+/** Number of organizations after which reading their journals, which are in memory, lets the event loop run. */
 const MAX_IN_A_ROW = 50;
-/** Limit for the first step of an organization, ms; its reconcilers continue all the same. */
+/** Limit for the first step of an organization, ms; its reconcilers continue afterwards. */
 const MAX_START_MS = 120_000;
 
 export interface OrganizationTokens {
   /** @throws AppError `bad_message` for an invalid organization id. */
   tokensOf(organization: string): TokenSource;
-  /** Erases them. */
+  /** Erases the tokens of an organization. */
   forget(organization: string): Promise<void>;
 }
 
 export interface ServedOrganizationsOptions {
   readonly store: SecretStore;
   readonly tokens: OrganizationTokens;
-  /** The data sources that an organization, a plain UUID, must have. */
+  /** The wanted data sources of an organization (a plain UUID). */
   readonly wanted: (organizationId: string) => readonly WantedDataSource[];
-  /** The data sources of one organization at the platform. */
+  /** Opens the requests for the data sources of one organization. */
   readonly openApi: (tokens: TokenSource) => DataSourcesApi;
   readonly trust: Trust;
-  /** Set for the one process that renews for several. */
+  /** Set in the one process that renews for several. */
   readonly leader?: Leader | undefined;
   readonly times: LifecycleTimes;
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
-  /** See {@link NonceJournal}. */
+  /** See {@link NonceJournalOptions.onUnsaved}. */
   readonly onUnsaved: (error: AppError) => void;
 }
 
@@ -51,31 +51,31 @@ export interface StartFailure {
 export class ServedOrganizations implements AuthorizationHandler {
   readonly #options: ServedOrganizationsOptions;
   readonly #served = new Map<string, Promise<readonly DataSourceReconciler[]>>();
-  /** Reconcilers that trust the stored nonces of their data source. */
+  /** The reconcilers of each organization, after they have trusted their stored nonces. */
   readonly #reconcilers = new Map<string, readonly DataSourceReconciler[]>();
-  /** Deauthorized since the start: a running start must not bring them back (H-23). */
+  /** Organizations that were deauthorized since the start: a start in progress must not bring them back (H-23). */
   readonly #gone = new Set<string>();
   readonly #over: LinkedAbort = linkAbort();
-  /** Opened, and not started yet; or the error of opening. */
+  /** Organizations that are opened and wait for their start, or that failed to open. */
   readonly #waiting: {
     readonly organization: AuthorizingOrganization;
     readonly reconcilers: readonly DataSourceReconciler[] | AppError;
   }[] = [];
-  /** First steps that are running or waiting. */
+  /** The running first steps. */
   #starting: Promise<unknown> | undefined;
 
   constructor(options: ServedOrganizationsOptions) {
     this.#options = options;
   }
 
-  /** All managed data sources, for people and for gauges. */
+  /** The states of all managed data sources. */
   get states(): readonly DataSourceState[] {
     return [...this.#reconcilers.values()].flatMap((reconcilers) => reconcilers.map(({ state }) => state));
   }
 
   /**
-   * Trusts what was valid before a restart, for organizations known to be authorized; sends no request (L-15). Their first
-   * steps follow with {@link ServedOrganizations.start}.
+   * Trusts the tokens that were valid before a restart, for authorized organizations, without a request (L-15). {@link
+   * ServedOrganizations.start} runs their first steps.
    */
   async serveKept(organizations: readonly AuthorizingOrganization[]): Promise<void> {
     for (const [index, organization] of organizations.entries()) {
@@ -85,8 +85,8 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * Starts the waiting ones, a few at a time. Resolves after the first step of each, or when `signal` aborts, with those that failed
-   * until then; the others continue.
+   * Starts the waiting organizations, a few at a time. Resolves after the first step of each, or when `signal` aborts. @returns the
+   * failures until then; the other organizations continue.
    */
   async start(signal: AbortSignal): Promise<readonly StartFailure[]> {
     const failures: StartFailure[] = [];
@@ -106,11 +106,11 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * An organization has authorized the app. Resolves when its tokens are available and its data sources were checked
-   * once; failed checks are retried for ever.
+   * Serves an organization that has authorized the app. Resolves when its tokens are available and its data sources were checked once;
+   * failed checks are retried without end.
    *
-   * @throws AppError as the tokens do: `org_not_registered` while the authorization is not known everywhere (H-26); of the
-   *   store.
+   * @throws AppError of the store, or of the tokens: `org_not_registered` while the platform does not know the authorization everywhere
+   * (H-26).
    */
   async authorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void> {
     const { tokens } = this.#options;
@@ -122,27 +122,27 @@ export class ServedOrganizations implements AuthorizationHandler {
       if (reconcilers instanceof AppError) throw reconcilers;
       await this.#begin(organization, reconcilers, signal);
     }
-    // A new authorization comes with another machine account (6.5): what the previous one registered is found or replaced.
+    // A new authorization has another machine account (6.5), so data sources of the previous one must be found again or replaced.
     else await this.#wait(Promise.all(known.map((reconciler) => reconciler.renew())), signal);
   }
 
-  /** An organization has withdrawn its authorization: its tokens are refused, and everything of it is erased (6.5). */
+  /** Stops serving an organization that has withdrawn its authorization: its tokens are refused and its data is erased (6.5). */
   async deauthorized({ organizationId }: AuthorizingOrganization): Promise<void> {
     const { store, tokens } = this.#options;
     this.#gone.add(organizationId);
     const reconcilers = (await this.#served.get(organizationId)?.catch(() => [])) ?? [];
-    // All at once, whatever one of them throws: the trust in each ends immediately.
+    // All at once, even if one fails, because each immediately ends the trust in its data source.
     const forgotten = await Promise.allSettled(reconcilers.map((reconciler) => reconciler.forget()));
     this.#served.delete(organizationId);
     this.#reconcilers.delete(organizationId);
     const failed = forgotten.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw toAppError(failed.reason, 'store_failed', 'the nonces of an organization could not be erased');
-    // Journals of data sources that are no longer wanted, or were never started in this process.
+    // Erases also journals of data sources that are no longer wanted, or were never started in this process.
     for (const key of await store.keys(`${JOURNALS}${organizationId}/`)) await store.delete(key);
     await tokens.forget(organizationId);
   }
 
-  /** Stops all work; deletes and disables nothing, here or there (L-13). */
+  /** Stops all work; deletes and disables nothing, neither here nor on the platform (L-13). */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
     const opened = await Promise.allSettled([...this.#served.values()]);
@@ -152,10 +152,10 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * Creates the reconcilers of an organization, which trust its stored nonces. Creates none if it already has them or has withdrawn its
-   * authorization.
+   * Creates the reconcilers of an organization, and trusts its stored nonces. Creates none when they exist or the organization has
+   * withdrawn its authorization.
    *
-   * @returns the error of starting it. Never throws.
+   * @returns the reconcilers, or the error. Never throws.
    */
   async #opened(organization: AuthorizingOrganization): Promise<readonly DataSourceReconciler[] | AppError> {
     const { organizationId } = organization;
@@ -174,7 +174,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     }
   }
 
-  /** The first step of its reconcilers. @returns its error. */
+  /** Runs the first step of each reconciler. @returns the errors. */
   async #begin(
     { organizationId }: AuthorizingOrganization,
     reconcilers: readonly DataSourceReconciler[],
@@ -192,7 +192,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     return errors;
   }
 
-  /** This object may have been closed, or the organization may have withdrawn its authorization, while its journals were read. */
+  /** While the journals were read, this object may have been closed or the organization may have withdrawn its authorization. */
   #hasEnded(organizationId: string): boolean {
     return this.#over.isAborted || this.#gone.has(organizationId);
   }
@@ -208,7 +208,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     );
   }
 
-  /** Whether `work` ended before the limit. */
+  /** @returns whether `work` ended before the limit. */
   async #wait(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
     return (await waitAtMost(work, MAX_START_MS, this.#options.clock, signal)).kind === 'value';
   }

@@ -1,14 +1,14 @@
-// Selects the failure of the first check that ends the start, if the operator wants that: a mistake must show at once, but neither an
-// outage of the platform nor a problem of one organization may cost a call with a valid token. Pure comparison.
+// Selects the failure of the first check that ends the start, if the operator wants that. A mistake must be noticed at once, but neither an
+// outage of the platform nor a problem of one organization may cost calls that have valid tokens. Pure comparison.
 import type { AppError, ErrorCode } from '../../base/errors.ts';
 
 export interface FirstFailure {
   readonly error: AppError;
-  /** `app`: login and webhooks, which no call needs; `organizations`: several; else the UUID of the only one. */
+  /** `app`: login and webhooks, which calls do not need; `organizations`: several organizations; otherwise one organization. */
   readonly of: 'app' | 'organizations' | { readonly organizationId: string };
 }
 
-/** Errors that cost no call while the stored tokens are valid: they pass, or are fixed while calls come in. */
+/** Errors that do not affect calls while stored tokens are valid: they pass, or are fixed meanwhile. */
 const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'platform_unavailable',
   'platform_answer_invalid',
@@ -16,21 +16,21 @@ const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'authorization_needed',
 ]);
 
-/** Errors that affect every organization alike. */
+/** Errors that affect all organizations. */
 const ABOUT_ALL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['config_invalid', 'profile_invalid', 'store_failed']);
 
 export interface Serving {
-  /** Whether somebody can log in while the server runs: a missing login is then waited for. */
+  /** Whether a person can log in while the server runs, so that the server waits for a missing login. */
   readonly waitsForLogin: boolean;
-  /** Organizations with tokens that were valid before the start (L-15). */
+  /** Whether an organization has tokens that were valid before the start (L-15). */
   readonly isServing: boolean;
   /** UUIDs of the organizations whose calls can come in after the first check. */
   readonly served: readonly string[];
 }
 
 /**
- * The failure that ends the start; undefined without one. An organization that has not authorized the app never ends it. A problem
- * of one organization, or one that takes too long, ends it only when no other organization is well.
+ * Returns the failure that ends the start; undefined: none. An organization that has not authorized the app never ends it. A failure or
+ * timeout of one organization ends it only when no other organization works.
  */
 export function failureOfStart(failures: readonly FirstFailure[], { waitsForLogin, isServing, served }: Serving): AppError | undefined {
   const isWaitedFor = ({ code }: AppError): boolean => waitsForLogin && code === 'login_needed';

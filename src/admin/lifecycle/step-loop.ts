@@ -1,4 +1,4 @@
-// Runs steps one after another, each followed by the pause that it returns, until stopped. Does not know the steps.
+// Runs steps one after another until stopped, with a pause after each that the step returns. Does not know the steps.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 
@@ -7,12 +7,12 @@ export class StepLoop {
   readonly #step: (signal: AbortSignal) => Promise<number>;
   readonly #clock: Clock;
   readonly #over: LinkedAbort = linkAbort();
-  /** Callers that wait for the end of the next step. */
+  /** Callers that wait until the next step has ended. */
   readonly #waiting: (() => void)[] = [];
   #wake: () => void = () => undefined;
   #running: Promise<void> | undefined;
 
-  /** @param step - one step; never throws, and returns the pause until the next one, ms. */
+  /** @param step - runs one step; never throws. Returns the pause until the next step, ms. */
   constructor(step: (signal: AbortSignal) => Promise<number>, clock: Clock) {
     this.#step = step;
     this.#clock = clock;
@@ -25,7 +25,7 @@ export class StepLoop {
     return stepped;
   }
 
-  /** Ends the current pause, if there is one. Resolves after the next step, or when the loop has stopped. */
+  /** Ends the current pause, if any. Resolves after the next step, or when the loop has stopped. */
   hurry(): Promise<void> {
     this.#wake();
     return this.next();
@@ -39,7 +39,7 @@ export class StepLoop {
     });
   }
 
-  /** Resolves when nothing runs any more. Idempotent. */
+  /** Stops the loop. Resolves when no step runs any more. Idempotent. */
   async stop(): Promise<void> {
     this.#over.abort('shutdown');
     await this.#running;

@@ -1,6 +1,5 @@
-// Trusts what another server that renews has stored, at the start and after every change (L-10, L-15). While this server leads, its
-// reconcilers fill the same data sources, so that nobody is refused when the lease changes hands. Sends no request and writes
-// nothing.
+// Trusts what the renewing server has stored, at the start and after every change (L-10, L-15). While this server leads, its reconcilers
+// fill the same data sources, so that no token is refused when the lease changes hands. Sends no request and writes nothing.
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type AppError } from '../../base/errors.ts';
 import type { SecretStore } from '../secret-store.ts';
@@ -11,23 +10,23 @@ import { journalKey, organizationOfJournal, type NonceJournal } from './nonce-jo
 import type { Served, Trust, WantedDataSource } from './ports.ts';
 import { ServedDataSource } from './served-data-source.ts';
 
-/** Organizations to process before the event loop gets a turn. */
+/** Number of organizations after which the event loop may run. */
 const MAX_IN_A_ROW = 20;
 
 export interface TrustFollowerOptions {
-  /** The texts that others write. */
+  /** The texts that the leader writes. */
   readonly store: Pick<SecretStore, 'get' | 'keys'>;
   readonly trust: Trust;
-  /** UUIDs of the organizations of the settings. */
+  /** UUIDs of the organizations in the settings. */
   readonly organizations: readonly string[];
-  /** Whether an organization of the settings can withdraw its authorization: there is a service app. */
+  /** Whether organizations in the settings can withdraw an authorization, which needs a service app. */
   readonly mayLeave: boolean;
   /** Whether webhooks notify us of organizations that authorize us. */
   readonly hasEvents: boolean;
-  /** The data sources that an organization, a plain UUID, must have. */
+  /** The wanted data sources of an organization (a plain UUID). */
   readonly wanted: (organizationId: string) => readonly WantedDataSource[];
   readonly clock: Clock;
-  /** The stored data of an organization could not be trusted. */
+  /** Called when stored data of an organization could not be applied. */
   readonly onFailed: (organizationId: string, error: AppError) => void;
 }
 
@@ -46,7 +45,7 @@ export class TrustFollower {
     this.#options = options;
   }
 
-  /** All data sources of authorized organizations. */
+  /** The states of all data sources of authorized organizations. */
   get states(): readonly DataSourceState[] {
     const nowMs = this.#options.clock.nowMs();
     return [...this.#followed.values()].flat().map(({ wanted, journal }) => {
@@ -57,7 +56,7 @@ export class TrustFollower {
     });
   }
 
-  /** The data source that a leader's reconciler fills. @param leads - once it returns false, the reconciler's changes are ignored. */
+  /** What the leader's reconciler fills for a data source. @param leads - once it returns false, changes by the reconciler are ignored. */
   served(wanted: WantedDataSource, leads: () => boolean): Served {
     const source = this.#sourceOf(wanted);
     return {
@@ -80,12 +79,12 @@ export class TrustFollower {
     await this.#followEach([...organizations, ...known, ...this.#followed.keys()]);
   }
 
-  /** Follows a change. Never throws. @param names - the texts in the store that have changed or are gone. */
+  /** Trusts changed texts. Never throws. @param names - the names of the texts that were changed or deleted. */
   async follow(names: readonly string[]): Promise<void> {
     await this.#followEach(names.flatMap((name) => organizationOfEvent(name) ?? organizationOfJournal(name) ?? []));
   }
 
-  /** One after another, so that the last read wins. */
+  /** One after another, so that the latest reading takes effect. */
   #followEach(organizationIds: readonly string[]): Promise<void> {
     this.#following = this.#following.then(() => this.#followThem(organizationIds));
     return this.#following;
@@ -93,7 +92,7 @@ export class TrustFollower {
 
   async #followThem(organizationIds: readonly string[]): Promise<void> {
     for (const [index, organizationId] of [...new Set(organizationIds)].entries()) {
-      // The texts are in memory: thousands in a row would delay calls.
+      // The texts are in memory, so without a break thousands of organizations would delay calls.
       if (index % MAX_IN_A_ROW === MAX_IN_A_ROW - 1) await new Promise(setImmediate);
       try {
         await this.#followOne(organizationId);
@@ -118,7 +117,7 @@ export class TrustFollower {
     }
   }
 
-  /** The one of an organization on a transport. */
+  /** The data source of an organization on a transport. */
   #sourceOf(wanted: WantedDataSource): ServedDataSource {
     const key = journalKey(wanted);
     const source = this.#sources.get(key) ?? new ServedDataSource(wanted, this.#options.trust);

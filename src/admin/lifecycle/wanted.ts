@@ -1,11 +1,11 @@
-// The data sources that one organization must have: the common ones, and those for this organization alone. Reads no settings and
-// sends no request.
+// The data sources that one organization must have: the common ones, with the exceptions for this organization. Reads no settings and sends
+// no request.
 import type { WantedDataSource } from './ports.ts';
 
-/** What every organization must have, and the exceptions. */
+/** The data sources that every organization must have, and the pinned ones. */
 export interface WantedEverywhere {
   readonly wanted: readonly Omit<WantedDataSource, 'organizationId' | 'applicationId' | 'pinnedId'>[];
-  /** The only data sources that may be used (L-02). */
+  /** Ids of the only data sources that may be used (L-02). */
   readonly pinned: readonly Required<Pick<WantedDataSource, 'organizationId' | 'transport' | 'pinnedId'>>[];
   /** Client id of our app; undefined without one (L-11). */
   readonly applicationId: string | undefined;

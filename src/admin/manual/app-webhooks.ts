@@ -1,5 +1,5 @@
-// The webhooks of a service app, for the manual commands: lists which of them are ours, repairs them, and deletes one together with
-// its secret. Prints nothing, and shows no secret.
+// The webhooks of a service app, for the manual commands: lists them with their owners, repairs ours, and deletes one together with its
+// stored secret. Prints nothing, and shows no secret.
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ServiceAppSide } from '../access.ts';
@@ -12,24 +12,24 @@ import { isMadeByUs, Registrations, notifiesOf, type RegistrationChange } from '
 import { shownRecord } from './shown-record.ts';
 
 /**
- * Who owns a webhook. `ours`: this store has its secret, or it has our name and address; `same_app`: it is about the same
- * app, but elsewhere or under another name; `other`: it is about something else.
+ * Who owns a webhook. `ours`: this store has its secret, or its name and address are ours; `same_app`: it is for the same app, but has
+ * another name or address; `other`: it is for something else.
  */
 export type WebhookOwner = 'ours' | 'same_app' | 'other';
 
-/** The printable members of a webhook. Missing where the platform does not send them. */
+/** The printable members of a webhook. Absent when the platform does not send them. */
 export type WebhookView = Omit<WebhookRegistration, 'secret'> & { readonly owner: WebhookOwner };
 
 export interface AppWebhooksOptions {
   readonly app: ServiceAppSide;
   readonly store: SecretStore;
-  /** The target of deliveries; undefined when the configuration wants none. */
+  /** The target of deliveries; undefined when no webhooks are configured. */
   readonly targetUrl: string | undefined;
   /** Whether a running server holds the store. */
   readonly isHeldElsewhere: boolean;
 }
 
-/** Every method rejects as requests to the platform do, and as the store does. */
+/** Every method rejects as requests to the platform do, and with errors of the store. */
 export class AppWebhooks {
   readonly #options: AppWebhooksOptions;
 
@@ -37,7 +37,7 @@ export class AppWebhooks {
     this.#options = options;
   }
 
-  /** All that the integration can see. */
+  /** Lists all webhooks that the integration can see. */
   async list(signal: AbortSignal): Promise<readonly WebhookView[]> {
     const keptIds = await this.#keptIds();
     return (await this.#options.app.api.list(signal)).map((webhook) => viewOf(webhook, this.#ownerOf(webhook, keptIds)));
@@ -46,8 +46,8 @@ export class AppWebhooks {
   /**
    * Registers and repairs both webhooks of the app.
    *
-   * @param onDone - called with each, also those that fail.
-   * @throws AppError `config_invalid` when none are wanted, and the first failure.
+   * @param onDone - called for each webhook, also after a failure.
+   * @throws AppError `config_invalid` when no webhooks are configured, and the first failure.
    */
   async ensure(onDone: (change: RegistrationChange) => void, signal: AbortSignal): Promise<void> {
     const { app, store, targetUrl } = this.#options;
@@ -59,11 +59,11 @@ export class AppWebhooks {
   }
 
   /**
-   * Deletes a webhook, and erases its secret if it was ours.
+   * Deletes a webhook, and erases its secret from the store.
    *
    * @param id - in any spelling.
    * @returns the deleted webhook.
-   * @throws AppError `platform_refused` when there is none, `store_failed` for one of ours while a server keeps it.
+   * @throws AppError `platform_refused` when there is no such webhook, `store_failed` for one of ours while a server holds the store.
    */
   async delete(id: string, signal: AbortSignal): Promise<WebhookView> {
     const { app, store, isHeldElsewhere } = this.#options;

@@ -1,26 +1,26 @@
-// The changes of a data source that the manual commands offer, in the platform's form (R-02 to R-04). Pure.
+// The changes of a data source that the manual commands offer, as the platform expects them (R-02 to R-04). Pure.
 import { AppError } from '../../base/errors.ts';
 import type { WantedDataSource } from '../lifecycle/ports.ts';
 import { isActive, MAX_TOKEN_LIFETIME_MINUTES, type DataSource, type DataSourceCreate, type DataSourceUpdate } from '../records.ts';
 
-/** Only given members are changed. */
+/** The members to change; undefined ones stay. */
 export interface DataSourceChanges {
-  /** UUID. Another one changes the purpose of the data source. */
+  /** A UUID. Another schema changes the purpose of the data source. */
   readonly schemaId?: string | undefined;
-  /** A secret; default for a change with a new token: a random one. */
+  /** A secret. Default when the change needs a new token: a random nonce. */
   readonly nonce?: string | undefined;
   readonly url?: string | undefined;
   readonly audience?: string | undefined;
   readonly subject?: string | undefined;
   /** Whole minutes, 1 to 1440 (J-01). */
   readonly tokenLifetimeMinutes?: number | undefined;
-  /** `disabled` only together with `errorMessage` (R-03), and alone. */
+  /** `disabled` requires `errorMessage` (R-03), and no other change. */
   readonly status?: 'active' | 'disabled' | undefined;
   /** Shown to the administrator of the organization. */
   readonly errorMessage?: string | undefined;
 }
 
-/** Whether a change needs a new token: a token holds everything but the status (R-04). */
+/** Whether a change needs a new token: a token contains every member except the status (R-04). */
 export function bringsToken({ url, audience, subject, tokenLifetimeMinutes, schemaId, nonce }: DataSourceChanges): boolean {
   return [url, audience, subject, tokenLifetimeMinutes, schemaId, nonce].some((value) => value !== undefined);
 }
@@ -37,7 +37,7 @@ export function demandSound(changes: DataSourceChanges): void {
   if (status === 'disabled' && bringsToken(changes)) refuse('a data source that is disabled needs no fresh token: change the rest first');
 }
 
-/** The complete body of a change of the status alone: with the current nonce, so that the token stays (R-02, R-04). */
+/** The complete body for changing only the status: with the current nonce, so that the token stays (R-02, R-04). */
 export function statusUpdate(record: DataSource, { status, errorMessage }: DataSourceChanges): DataSourceUpdate {
   const { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes } = record;
   const body = { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes, status, errorMessage };
@@ -47,8 +47,8 @@ export function statusUpdate(record: DataSource, { status, errorMessage }: DataS
 /**
  * The data source after the change.
  *
- * @throws AppError `config_invalid` when the record lacks a member that is not given, and for a disabled one that would become
- * active unasked: only an active one has a token.
+ * @throws AppError `config_invalid` when a member is neither given nor in the record, and when a disabled data source would become active
+ * although that was not requested: only an active one has a token.
  */
 export function changedWanted(
   record: DataSource,

@@ -1,5 +1,5 @@
-// Printable data sources and schemas: without nonce and token, every text of the platform safe for a terminal, and compared with what
-// the configuration wants.
+// Printable data sources and schemas: without nonce and token, with the platform's texts made safe for a terminal, and compared with the
+// configuration.
 import type { TokenTransport } from '../../auth/principal.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { shownText } from '../../base/shown-text.ts';
@@ -8,7 +8,7 @@ import type { WantedDataSource } from '../lifecycle/ports.ts';
 import type { DataSource, Schema } from '../records.ts';
 import { shownRecord } from './shown-record.ts';
 
-/** Who registered a record, if it says so (L-11). */
+/** Who registered a record; `unknown` when the record does not say (L-11). */
 export type RecordOwner = 'ours' | 'other_app' | 'unknown';
 
 /** A member of a record that differs from the configuration. */
@@ -19,21 +19,21 @@ export interface Difference {
   readonly wanted: string;
 }
 
-/** The printable members of a data source. Missing where the platform does not send them. */
+/** The printable members of a data source. Absent when the platform does not send them. */
 export interface DataSourceView extends Omit<DataSource, 'nonce' | 'jwsToken' | 'orgId' | 'tokenExpiresAtMs'> {
   readonly organizationId: string;
-  /** The transport of its schema; undefined for a schema that is not in the profile. */
+  /** The transport of the schema; undefined for a schema that is not in the profile. */
   readonly transport: TokenTransport | undefined;
-  /** Expiry of its current token, ISO time. */
+  /** Expiry of the current token, as ISO time; undefined when unknown. */
   readonly tokenExpiresAt: string | undefined;
   readonly owner: RecordOwner;
-  /** Whether a server with this configuration uses it. */
+  /** Whether a server with this configuration uses the data source. */
   readonly isInUse: boolean;
-  /** Undefined when the configuration wants none of this transport. */
+  /** Undefined when no data source of this transport is configured. */
   readonly differences: readonly Difference[] | undefined;
 }
 
-/** The printable members of a schema. Missing where the platform does not send them. */
+/** The printable members of a schema. Absent when the platform does not send them. */
 export interface SchemaView extends Omit<Schema, 'description'> {
   readonly name: string | undefined;
   /** The transport of the schema; undefined for a schema that is not in the profile. */
@@ -51,7 +51,7 @@ export interface Seeing {
   /** Client id of our app; undefined without one. */
   readonly applicationId: string | undefined;
   readonly wanted: readonly WantedDataSource[];
-  /** The wanted data source that this record serves; undefined without one. */
+  /** The wanted data source for which a server uses this record; undefined without one. */
   readonly takenFor: WantedDataSource | undefined;
 }
 
@@ -80,7 +80,7 @@ function ownerOf(record: DataSource, applicationId: string | undefined): RecordO
   return record.applicationId === applicationId ? 'ours' : 'other_app';
 }
 
-/** The members that a server would change back, and the lifetime, which it changes with the next renewal (L-05). */
+/** The members that a server would change back, and the lifetime, which changes with the next renewal (L-05). */
 function differencesOf(record: DataSource, wanted: WantedDataSource, secrets: readonly (string | undefined)[]): readonly Difference[] {
   const want: Readonly<Record<string, unknown>> = { ...wanted, status: 'active' };
   const has: Readonly<Record<string, unknown>> = { ...record };

@@ -1,5 +1,5 @@
-// One step of a reconciler, for a command that ends after it. The nonce is in the journal before the request is sent; the next command
-// or server continues an attempt whose outcome is unknown.
+// Runs one step of a reconciler, for a command. The nonce is in the journal before the request is sent, so the next command or server
+// continues an attempt with unknown outcome.
 import { TrustedDataSources } from '../../auth/data-sources.ts';
 import { NonceBook } from '../../auth/nonces.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -11,25 +11,25 @@ import type { LifecycleTimes } from '../lifecycle/schedule.ts';
 import { ServedDataSource } from '../lifecycle/served-data-source.ts';
 import type { SecretStore } from '../secret-store.ts';
 
-/** The outcome; `repaired` is both renewed and changed. */
+/** The outcome; `repaired` includes a renewal. */
 export type KeptOutcome = Extract<Transition, 'created' | 'adopted' | 'repaired' | 'renewed'>;
 
 export interface KeepOnceParts {
   readonly api: DataSourcesApi;
-  /** Locked by this process. */
+  /** Held by this process. */
   readonly store: SecretStore;
   readonly times: LifecycleTimes;
   readonly clock: Clock;
-  /** Whether to obtain a new token in any case. */
+  /** Whether to obtain a new token even if the current one is not due. */
   readonly isRenewed: boolean;
-  /** False for a data source that is not in this store. Default true. */
+  /** Whether to keep a journal; false for a data source that this store does not manage. Default true. */
   readonly isJournalled?: boolean;
 }
 
 /**
  * Runs the step.
  *
- * @throws AppError of the platform, `data_source_unclear`, and `store_failed` when it was done and could not be stored.
+ * @throws AppError of the platform, `data_source_unclear`, and `store_failed` when the change was made but its nonce could not be stored.
  */
 export async function keepOnce(
   wanted: WantedDataSource,
@@ -45,7 +45,7 @@ export async function keepOnce(
   const seen = new Set<Transition>();
   const reconciler = new DataSourceReconciler({
     ...{ wanted, api, journal, times, clock, trust },
-    // Never send a nonce that is not stored: a server that starts later would refuse its calls.
+    // As a leader, so that no nonce is sent that is not stored: a server that starts later would refuse its calls.
     leader: { served: () => new ServedDataSource(wanted, trust), confirm: () => Promise.resolve() },
     observer: { dataSourceChanged: ({ transition }) => void seen.add(transition) },
   });
@@ -53,11 +53,11 @@ export async function keepOnce(
   signal.addEventListener('abort', stop, { once: true });
   try {
     if (signal.aborted) await reconciler.stop();
-    // Requested before the first step, so that one change does both.
+    // Requested before the first step, so that one change repairs and renews.
     const renewed = isRenewed ? reconciler.renew() : undefined;
     await reconciler.start();
     await renewed;
-    // It found the renewal of an earlier attempt, whose answer was lost: not the renewal that was requested now.
+    // The step found an earlier renewal whose answer was lost, and did not renew again.
     if (isRenewed && outcomeOf(seen) === 'adopted' && !signal.aborted) {
       const { error } = await reconciler.renew();
       if (error !== undefined) throw error;
@@ -79,12 +79,12 @@ export async function keepOnce(
   return { id, outcome };
 }
 
-/** The most important transition. */
+/** The transition to report: the first in this order. */
 function outcomeOf(seen: ReadonlySet<Transition>): KeptOutcome | undefined {
   return (['created', 'repaired', 'renewed', 'adopted'] as const).find((outcome) => seen.has(outcome));
 }
 
-/** The store of a journal that nobody will read. */
+/** A store without texts, for a journal that nobody will read. */
 const NOWHERE: SecretStore = {
   get: () => Promise.resolve(undefined),
   set: () => Promise.resolve(),

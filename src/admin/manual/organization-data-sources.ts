@@ -1,4 +1,4 @@
-// The data sources of one organization, for the manual commands. Changes with a new token go through the reconciler, as in a server,
+// The data sources of one organization, for the manual commands. Changes that need a new token go through the reconciler, as in a server,
 // so that the journal knows the nonce before the platform does (L-09). Prints nothing.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -31,7 +31,7 @@ export interface OrganizationDataSourcesOptions {
   readonly clock: Clock;
 }
 
-/** What was done to a data source, and its new state. */
+/** What was done to a data source, and its state afterwards. */
 export interface DataSourceChange {
   readonly outcome: KeptOutcome | 'updated' | 'deleted';
   readonly dataSource: DataSourceView;
@@ -40,11 +40,11 @@ export interface DataSourceChange {
 /** The record that a server would use for a wanted data source. */
 interface Taken {
   readonly wanted: WantedDataSource;
-  /** More than one where several fit equally well. */
+  /** More than one when several fit equally well; empty when none fits. */
   readonly ids: readonly string[];
 }
 
-/** Every method rejects as {@link DataSources} does; one that changes a nonce needs a store that is locked by this process. */
+/** Every method rejects as {@link DataSources} does. Methods that change a nonce need a store that this process holds. */
 export class OrganizationDataSources {
   readonly #options: OrganizationDataSourcesOptions;
 
@@ -52,34 +52,34 @@ export class OrganizationDataSources {
     this.#options = options;
   }
 
-  /** All data sources of the organization, also those of other apps. */
+  /** All data sources of the organization, including those of other apps. */
   async list(signal: AbortSignal): Promise<readonly DataSourceView[]> {
     const { api } = this.#options;
     const items = await api.list(signal);
     const taken = await this.#taken(items);
     const views: DataSourceView[] = [];
-    // A list may hold less than the single record. One after another, because requests are limited.
+    // The records in a list may lack members. Not concurrently, because the platform limits requests.
     for (const item of items) views.push(this.#view(item.status === undefined ? await api.get(item.id, signal) : item, taken));
     return views;
   }
 
-  /** @throws AppError `platform_refused` when the organization has none with this id. */
+  /** @throws AppError `platform_refused` when the organization has no data source with this id. */
   async get(id: string, signal: AbortSignal): Promise<DataSourceView> {
     const record = await this.#record(id, signal);
     return this.#view(record, await this.#taken(await this.#options.api.list(signal)));
   }
 
-  /** The nonce of one, a secret; undefined when the platform does not send it. @throws as `get`. */
+  /** The nonce of a data source, a secret; undefined when the platform does not send it. @throws as `get`. */
   async nonceOf(id: string, signal: AbortSignal): Promise<string | undefined> {
     const { nonce } = await this.#record(id, signal);
     return nonce === undefined ? undefined : shownText(nonce);
   }
 
   /**
-   * Registers the data source that the configuration wants.
+   * Registers a data source that the configuration wants.
    *
-   * @param transport - which one.
-   * @throws AppError `data_source_unclear` when there is one already, `config_invalid` for one that is not wanted.
+   * @param transport - the transport of the data source.
+   * @throws AppError `data_source_unclear` when there already is one, `config_invalid` when the configuration wants none.
    */
   async create(transport: WantedDataSource['transport'], signal: AbortSignal): Promise<DataSourceChange> {
     const { api, organizationId, wanted } = this.#options;
@@ -95,12 +95,12 @@ export class OrganizationDataSources {
   }
 
   /**
-   * Registers a data source as given, with any schema of the platform; the configuration fills missing members.
-   * Its nonce is not in the journal: a server that uses it learns the nonce from the record.
+   * Registers a data source with the given members, and any schema of the platform; missing members come from the configuration. The nonce
+   * is not in the journal: a server that uses the data source learns the nonce from the record.
    *
-   * @param transport - its schema is the default.
-   * @throws AppError `config_invalid` for a missing member, `data_source_unclear` when one with this schema and address
-   * exists.
+   * @param transport - selects the default schema.
+   * @throws AppError `config_invalid` for a missing member, `data_source_unclear` when the organization has a data source with this schema
+   * and address.
    */
   async createAs(transport: WantedDataSource['transport'], given: DataSourceChanges, signal: AbortSignal): Promise<DataSourceChange> {
     const { api, organizationId, wanted, schemas, applicationId } = this.#options;
@@ -124,11 +124,11 @@ export class OrganizationDataSources {
   }
 
   /**
-   * Obtains new tokens for the data sources that a server with this configuration uses, and changes back what differs from
-   * the configuration.
+   * Obtains new tokens for the data sources that a server with this configuration uses, and changes members that differ from the
+   * configuration back.
    *
-   * @param id - only this one.
-   * @throws AppError `data_source_unclear` when there is none, more than one, or a different one than `id`.
+   * @param id - the only data source to renew; undefined: all of them.
+   * @throws AppError `data_source_unclear` when none or several fit, or a different one than `id`.
    */
   async renew(id: string | undefined, signal: AbortSignal): Promise<readonly DataSourceChange[]> {
     const { organizationId } = this.#options;
@@ -151,13 +151,12 @@ export class OrganizationDataSources {
   }
 
   /**
-   * Changes only the given members. A token holds all of it but the status, so that a change of the rest brings a
-   * new nonce (R-04).
+   * Changes only the given members. Every member except the status is part of the token, so changing it brings a new nonce (R-04).
    *
-   * @param isLoose - whether a data source that this configuration does not use may get a new nonce: a server elsewhere,
-   * which does not know it, would refuse its calls until its next check.
-   * @throws AppError `data_source_unclear` for another app's, and without `isLoose` as above; `config_invalid` for a nonce
-   * or schema of one that the configuration uses: a server would change it back.
+   * @param isLoose - whether a data source that this configuration does not use may get a new nonce, although the server that uses it
+   * would refuse calls until its next check.
+   * @throws AppError `data_source_unclear` for a data source of another app, and without `isLoose` for one that is not used here;
+   * `config_invalid` for a nonce or schema of one that is used here, because a server would change it back.
    */
   async update(id: string, changes: DataSourceChanges, isLoose: boolean, signal: AbortSignal): Promise<DataSourceChange> {
     const { api, organizationId } = this.#options;
@@ -181,7 +180,7 @@ export class OrganizationDataSources {
     const changed = changedWanted(record, changes);
     const transport = taken?.wanted.transport ?? transportOf(changed, this.#options.schemas);
     if (transport === undefined || nonce !== undefined) {
-      // It serves no calls of ours, or another configuration's: this store records nothing about it.
+      // Without a transport, or used by another configuration: this store records nothing about the data source.
       await api.update(id, { ...changed, nonce: nonce ?? randomUUID(), status: 'active' }, signal);
       return this.#changed({ id, outcome: 'updated' }, signal);
     }
@@ -190,7 +189,7 @@ export class OrganizationDataSources {
     return this.#changed({ ...kept, outcome: 'updated' }, signal);
   }
 
-  /** Deletes it. @returns the deleted one. @throws AppError `data_source_unclear` for another app's. */
+  /** Deletes a data source. @returns its last state. @throws AppError `data_source_unclear` when it belongs to another app. */
   async delete(id: string, signal: AbortSignal): Promise<DataSourceChange> {
     const { api } = this.#options;
     const record = await this.#ownRecord(id, signal);
@@ -204,7 +203,7 @@ export class OrganizationDataSources {
       return { outcome, dataSource: await this.get(id, signal) };
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
-      // A change that was not made must not look like one.
+      // The message must say that the change itself was made.
       throw new AppError(thrown.code, `the data source ${id} was ${outcome}, but then: ${thrown.message}`, {
         details: thrown.details,
         cause: thrown,
@@ -225,7 +224,7 @@ export class OrganizationDataSources {
     }
   }
 
-  /** L-11. */
+  /** Only a record of our app may be changed (L-11). */
   async #ownRecord(id: string, signal: AbortSignal): Promise<DataSource> {
     const record = await this.#record(id, signal);
     const { applicationId } = this.#options;
@@ -238,7 +237,7 @@ export class OrganizationDataSources {
     return Promise.all(this.#options.wanted.map((wanted) => this.#takenFor(wanted, items)));
   }
 
-  /** The pinned one, the one of the journal, or one that fits (L-02 to L-04). */
+  /** The pinned record, the one in the journal, or else those that fit (L-02 to L-04). */
   async #takenFor(wanted: WantedDataSource, items: readonly DataSource[]): Promise<Taken> {
     const knownId = await journalledDataSource(this.#options.store, journalKey(wanted));
     const match = chosenRecord(items, wanted, knownId);

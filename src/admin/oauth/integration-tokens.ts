@@ -1,22 +1,22 @@
-// The integration's tokens: they exist after a login, are refreshed in time, and end when the platform refuses them.
+// The integration's tokens: obtained by a login, refreshed in time, and unusable when the platform refuses the refresh token.
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { KeptTokens, type KeepingParts, type KeptTokensOptions } from '../kept-tokens.ts';
 import { oauthTokens, type OAuthTokens } from '../tokens.ts';
 import type { TokenRequests } from './token-request.ts';
 
-/** How long to trust a refusal of the refresh token before the next attempt, ms. */
+/** How long a refusal of the refresh token is repeated before another attempt, ms. */
 const REFUSED_MS = 600_000;
 
-/** The pair's key in the store. */
+/** The key of the pair in the store. */
 export const INTEGRATION_KEY = 'integration/tokens';
 
 /**
- * Tokens of the integration. `current`, `refreshed` and `keepAlive` throw AppError `login_needed` when nobody has logged in, or the
- * refresh token is refused; `keepAlive` also while the access token is valid for a while yet. Call `close`.
+ * Tokens of the integration. `current`, `refreshed` and `keepAlive` throw AppError `login_needed` when nobody has logged in, or the refresh
+ * token is refused; `keepAlive` does so even while the access token is valid. Call `close`.
  */
 export class IntegrationTokens extends KeptTokens<OAuthTokens> {
-  /** @param requests - for the integration. */
+  /** @param requests - requests with the client of the integration. */
   constructor({ requests, ...keeping }: KeepingParts & { readonly requests: Pick<TokenRequests, 'refresh'> }) {
     super({
       ...keeping,
@@ -26,9 +26,9 @@ export class IntegrationTokens extends KeptTokens<OAuthTokens> {
   }
 }
 
-/** Not every request that wants a token needs to ask again. But the refusal may have been a mistake. */
+/** Repeats a refusal for a while instead of asking for each caller. Then asks again, because the refusal may have been a mistake. */
 function refreshing(requests: Pick<TokenRequests, 'refresh'>, clock: Clock): KeptTokensOptions<OAuthTokens>['obtain'] {
-  /** `untilMs` is monotonic. */
+  /** `untilMs` is monotonic ms. */
   let refusal: { readonly refreshToken: string | undefined; readonly error: AppError; readonly untilMs: number } | undefined;
   return async (before, signal) => {
     if (before === undefined) throw nobodyLoggedIn();

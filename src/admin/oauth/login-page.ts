@@ -1,15 +1,14 @@
-// The page that a browser shows at the end of a login. Plain, without script and style, and without any text of the
-// address.
+// The page that a browser shows at the end of a login. Plain, without script and style, and without text from the redirect address.
 import { escaped } from '../../base/html-text.ts';
 
 export interface LoginEnd {
   readonly status: number;
   readonly title: string;
-  /** A sentence or two; escaped here. */
+  /** One or two sentences, not yet escaped. */
   readonly text: string;
 }
 
-/** Headers of every page: nothing is cached, loaded, framed or sent to anybody. */
+/** Headers of every page: caching, loading, framing and referrers are forbidden. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',

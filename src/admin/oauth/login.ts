@@ -1,5 +1,5 @@
-// A login of the integration: a person authorizes it in a browser, which returns to this machine with a code, which is exchanged for
-// tokens. State and, where the platform supports it, PKCE bind the three together. Stores nothing.
+// A login of the integration: a person authorizes it in a browser, the browser returns to this machine with a code, and the code is
+// exchanged for tokens. The state and, if the platform supports it, PKCE bind these steps together. Stores nothing.
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState, validateAuthResponse } from 'oauth4webapi';
 import { linkAbort, waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -12,33 +12,33 @@ import type { TokenRequests } from './token-request.ts';
 
 /** Default of {@link LoginOptions.limitMs}, ms. */
 const LIMIT_MS = 5 * 60_000;
-/** Empty lines after which the address is shown again; at the next one the login is given up. */
+/** Empty lines after which the login address is shown again; a further empty line ends the login. */
 const MAX_EMPTY = 10;
 
 export interface LoginOptions {
-  /** Requests for the integration. */
+  /** Requests with the client of the integration. */
   readonly requests: TokenRequests;
-  /** Exactly as registered with the platform; https, or http on loopback with a port. */
+  /** Exactly as registered with the platform: https, or http on loopback with a port. */
   readonly redirectUri: string;
-  /** `HOST:PORT` to listen on when a proxy passes the redirect on; default: that of an http redirect address. */
+  /** `HOST:PORT` to listen on when a proxy forwards the redirect; default: those of an http redirect address. */
   readonly listen?: string | undefined;
-  /** If given, nothing listens, and a person is asked for the address where the browser ended. */
+  /** When given, nothing listens; instead a person is asked for the address at which the browser ended. */
   readonly paste?: AskForReturn | undefined;
   /** The scopes to request. */
   readonly scopes: readonly string[];
   /** Whether the platform supports PKCE. Default true. */
   readonly pkce?: boolean | undefined;
   readonly clock: Clock;
-  /** Shows the address to a person, or opens a browser; again after an empty line. An error ends the login as `login_failed`. */
+  /** Shows the login address or opens a browser; called again after an empty line. Its error ends the login as `login_failed`. */
   readonly show: (url: string) => void | Promise<void>;
-  /** Limit for all steps, ms. Default five minutes. */
+  /** Limit for the whole login, ms. Default: five minutes. */
   readonly limitMs?: number | undefined;
 }
 
 /**
- * Asks for the address where the browser ended, or for the code in it; undefined at the end of the input.
+ * Asks for the address at which the browser ended, or for the code in that address; undefined at the end of the input.
  *
- * @param isAgain - the previous input does not belong to this login.
+ * @param isAgain - whether the previous input did not belong to this login.
  */
 export type AskForReturn = (isAgain: boolean, signal: AbortSignal) => Promise<string | undefined>;
 
@@ -49,10 +49,10 @@ const STALE: LoginEnd = {
 };
 
 /**
- * Logs in. Listens only as long as necessary, or asks a person for the address where the browser ended.
+ * Logs in. Listens only during the login, or asks a person for the address at which the browser ended.
  *
- * @throws AppError `login_failed` (refused, too late, aborted, cannot listen), `config_invalid` for an invalid redirect
- * address, or an https one that nobody receives, and what {@link TokenRequests.exchange} throws.
+ * @throws AppError `login_failed` (refused, too late, aborted, cannot listen), `config_invalid` for an invalid redirect address, or an
+ * https one when nothing receives the redirect, and what {@link TokenRequests.exchange} throws.
  */
 export async function login(options: LoginOptions, signal: AbortSignal): Promise<OAuthTokens> {
   const { requests, clock, show, paste, limitMs = LIMIT_MS } = options;
@@ -84,14 +84,14 @@ export async function login(options: LoginOptions, signal: AbortSignal): Promise
     const why = waited.kind === 'timeout' ? `nobody finished it within ${String(Math.round(limitMs / 1000))} seconds` : 'it was given up';
     throw new AppError('login_failed', `the login did not come to its end: ${why}`);
   } finally {
-    // Ends an exchange that nobody waits for any more.
+    // Aborts an exchange that nobody waits for any more.
     whole.abort('deadline');
     whole.dispose();
     await server?.close();
   }
 }
 
-/** Where the browser's redirect arrives. */
+/** The address at which the redirect arrives. */
 function listeningAt(address: URL, { listen }: Pick<LoginOptions, 'listen'>): URL {
   const written = `http://${listen ?? ''}${address.pathname}`;
   if (listen !== undefined && URL.canParse(written)) return new URL(written);
@@ -112,15 +112,15 @@ async function pasted(
       throw new AppError('login_failed', 'nobody gave the address that the browser ended at');
     isAgain = text !== '';
     if (!isAgain) {
-      // A person who comes to this terminal later has not seen it.
+      // Shown again for a person who comes to this terminal later.
       empty += 1;
       await showIt();
       continue;
     }
-    // A code may have a colon, and then parses as an address with its own scheme.
+    // A code may contain a colon, and would then parse as an address with a scheme of its own.
     const isAddress = /^https?:\/\//iu.test(text) && URL.canParse(text);
     const url = new URL(isAddress ? text : address);
-    // The code alone: PKCE proves that it belongs to this login.
+    // Only the code was pasted: PKCE proves that it belongs to this login.
     if (!isAddress && attempt.codeVerifier !== undefined) {
       url.searchParams.set('code', text);
       url.searchParams.set('state', attempt.state);
@@ -130,7 +130,7 @@ async function pasted(
   return attempt.tokens;
 }
 
-/** The challenge, with which the platform compares the verifier in the exchange of the code. */
+/** The PKCE challenge, against which the platform checks the verifier when the code is exchanged. */
 async function challengeOf({ codeVerifier }: LoginAttempt): Promise<Readonly<Record<string, string>>> {
   if (codeVerifier === undefined) return {};
   return { code_challenge: await calculatePKCECodeChallenge(codeVerifier), code_challenge_method: 'S256' };
@@ -140,12 +140,12 @@ async function shown(show: LoginOptions['show'], url: string): Promise<void> {
   try {
     await show(url);
   } catch (thrown) {
-    // The error of whoever opens browsers may quote the address, and with it the state.
+    // The error of a program that opens browsers may quote the address, which contains the state.
     throw thrown instanceof AppError ? thrown : new AppError('login_failed', 'the address of the login could not be shown');
   }
 }
 
-/** One login: the first answer with its state decides it. */
+/** One login, which the first answer with its state decides. */
 class LoginAttempt {
   readonly state = generateRandomState();
   /** Undefined without PKCE. */
@@ -165,17 +165,17 @@ class LoginAttempt {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // It may fail before anybody waits for it.
+    // May reject before anybody waits for it.
     this.tokens.catch(() => undefined);
   }
 
-  /** Whether an answer has decided it. */
+  /** Whether an answer has decided this login. */
   get isTaken(): boolean {
     return this.#isTaken;
   }
 
   async take({ searchParams: answered }: URL): Promise<LoginEnd> {
-    // An answer to another login, or a forged one, does not end this one: otherwise anybody could.
+    // An answer to another login, or a forged one, is ignored; otherwise anybody could end this login.
     if (this.#isTaken || answered.getAll('state').join() !== this.state) return STALE;
     this.#isTaken = true;
     try {
@@ -205,7 +205,7 @@ class LoginAttempt {
       const callback = validateAuthResponse(server, client, answered, this.state);
       if (callback.getAll('code').length === 1) return callback;
     } catch {
-      // The library's errors carry the answer, code included.
+      // The library's errors quote the answer with its code.
     }
     throw new AppError('login_failed', 'the browser came back with an answer that is none of this login');
   }

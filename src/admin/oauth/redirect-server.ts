@@ -1,5 +1,5 @@
-// The small local server that a browser returns to after a login. Passes requests to one address to its owner, and refuses everything
-// else.
+// The local server to which a browser returns after a login. Passes requests for one address to the owner of the server, and refuses all
+// others.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -7,11 +7,11 @@ import { AppError } from '../../base/errors.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import { loginPage, PAGE_HEADERS, type LoginEnd } from './login-page.ts';
 
-/** Browsers open connections that they may never use. */
+/** Most connections: browsers open some that they never use. */
 const MAX_CONNECTIONS = 20;
-/** Limit for a request's head and body, ms; enforced by Node. */
+/** Limit for receiving a request, ms; enforced by Node. */
 const REQUEST_MS = 10_000;
-/** How long connections may take to receive their page when the server closes, ms. */
+/** Limit for sending the page to open connections when the server closes, ms. */
 const CLOSE_MS = 2000;
 
 /** A running server. Call `close`. */
@@ -22,7 +22,7 @@ export interface RedirectServer {
 /**
  * Parses the redirect address.
  *
- * @throws AppError `config_invalid` unless it is https, or http on loopback with a port, and without user, query and fragment.
+ * @throws AppError `config_invalid` unless the address is https, or http on loopback with a port, and without user, query and fragment.
  */
 export function redirectAddress(redirectUri: string): URL {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
@@ -42,8 +42,8 @@ function isFit({ protocol, hostname, port, username, password, search, hash }: U
 /**
  * Listens at a redirect address.
  *
- * @param take - handles a request to it and returns the page; never rejects. Called once per request.
- * @throws AppError `login_failed` when the address cannot be listened on.
+ * @param take - handles a request for this address and returns the page; never rejects. Called once per request.
+ * @throws AppError `login_failed` when the server cannot listen at the address.
  */
 export async function openRedirectServer(address: URL, clock: Clock, take: (url: URL) => Promise<LoginEnd>): Promise<RedirectServer> {
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, maxHeaderSize: 16_384 }, (request, response) => {

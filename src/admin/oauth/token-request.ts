@@ -21,20 +21,20 @@ export interface TokenRequestsOptions extends Omit<RestClientOptions, 'tokens'> 
   readonly credentials: IntegrationCredentials | ServiceAppCredentials;
 }
 
-/** The browser's answer, validated by the library, which accepts nothing else. */
+/** The browser's answer with a code. The library has validated it, and exchanges no other answer. */
 export interface CodeGrant {
   readonly callback: URLSearchParams;
   readonly redirectUri: string;
-  /** The PKCE verifier of the login; undefined for a login without. */
+  /** The PKCE verifier of the login; undefined without PKCE. */
   readonly codeVerifier: string | undefined;
 }
 
-/** Errors that say nothing about the refreshed token. */
+/** OAuth errors that do not mean that the refresh token is invalid. */
 const OTHER_FAULTS = /\b(?:invalid_request|invalid_client|unauthorized_client|unsupported_grant_type|invalid_scope)\b/u;
 
 /** Sends requests to the token endpoint for one client: the integration, or a service app. */
 export class TokenRequests {
-  /** The platform's description for the library. */
+  /** The platform's endpoints, as the library needs them. */
   readonly server: AuthorizationServer;
   readonly client: Client;
   readonly #options: TokenRequestsOptions;
@@ -49,10 +49,10 @@ export class TokenRequests {
   }
 
   /**
-   * Exchanges a code.
+   * Exchanges a code for tokens.
    *
-   * @throws AppError `login_failed` when the platform refuses the code, `platform_refused` when it refuses the
-   *   client, `platform_unavailable`, or `platform_answer_invalid`.
+   * @throws AppError `login_failed` when the platform refuses the code, `platform_refused` when it refuses the client,
+   * `platform_unavailable`, or `platform_answer_invalid`.
    */
   exchange({ callback, redirectUri, codeVerifier }: CodeGrant, signal: AbortSignal): Promise<OAuthTokens> {
     return this.#asked('login_failed', async (secret, askedAtMs) => {
@@ -65,9 +65,9 @@ export class TokenRequests {
   }
 
   /**
-   * Refreshes tokens. A reply without a refresh token leaves the previous one valid.
+   * Refreshes tokens. When the reply has no refresh token, the previous one stays valid.
    *
-   * @throws AppError `login_needed` when the platform refuses the refresh token or gave none, and as {@link exchange}.
+   * @throws AppError `login_needed` when the platform refuses the refresh token or never gave one, and as {@link exchange}.
    */
   refresh(before: OAuthTokens, signal: AbortSignal): Promise<OAuthTokens> {
     return this.#asked('login_needed', async (secret, askedAtMs) => {
@@ -78,7 +78,7 @@ export class TokenRequests {
     });
   }
 
-  /** @param refused - the code of the error when the platform refuses the code or token. */
+  /** @param refused - the error code when the platform refuses the code or the refresh token. */
   async #asked(
     refused: 'login_failed' | 'login_needed',
     ask: (secret: ReturnType<typeof ClientSecretPost>, askedAtMs: number) => Promise<OAuthTokens>,
@@ -97,7 +97,7 @@ export class TokenRequests {
     const { address } = this.#options;
     const send = async (_url: string, { body }: { readonly body: URLSearchParams }): Promise<Response> => {
       const path = address.tokenUrl.slice(address.baseUrl.length);
-      // Refusals never reach the library: its errors carry whole answers.
+      // Refusals do not reach the library, because its errors contain whole answers.
       return this.#rest.send({ method: 'POST', path, body }, signal, (answer) => Response.json(answer.body ?? null));
     };
     // oxlint-disable-next-line typescript/no-deprecated -- only for loopback addresses, which a laptop's platform has
@@ -105,14 +105,14 @@ export class TokenRequests {
   }
 }
 
-/** Whether the platform refused the code or token itself: `invalid_grant`, or 400 without another error code. */
+/** Whether the platform refused the code or the refresh token itself: `invalid_grant`, or 400 without another error code. */
 function isGrantRefused(error: AppError): error is RestError {
   if (!(error instanceof RestError)) return false;
   const said = error.platformMessage ?? '';
   return /\binvalid_grant\b/u.test(said) || (error.status === 400 && !OTHER_FAULTS.test(said));
 }
 
-/** The library's errors carry the answer, tokens included; only their code is kept. */
+/** Replaces an error of the library, which contains the answer with its tokens. Keeps only the error's code. */
 function ownError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   const code: unknown = thrown instanceof Error ? Reflect.get(thrown, 'code') : undefined;

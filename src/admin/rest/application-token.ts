@@ -6,10 +6,10 @@ import type { RestClient } from './rest-client.ts';
 import { RestError } from './rest-error.ts';
 
 export interface ApplicationTokensOptions {
-  /** Requests with the tokens of the integration, which must belong to the developer of the app. */
+  /** Requests with the tokens of the integration, which must belong to the app's developer. */
   readonly rest: RestClient;
   readonly app: ServiceAppCredentials;
-  /** Scheme of the platform's ids, of the profile. */
+  /** The scheme of the platform's ids, from the profile. */
   readonly idScheme: string;
   readonly clock: Clock;
 }
@@ -27,12 +27,12 @@ export class ApplicationTokens {
   }
 
   /**
-   * Requests the tokens of an organization. Sends its id as given; if the platform does not know that spelling, tries the other one
+   * Requests the tokens of an organization. Sends the id as given; if the platform does not know that spelling, tries the other spelling
    * once (U-14).
    *
-   * @param organization - id in any spelling.
-   * @throws AppError `bad_message` for an invalid organization id, and what {@link RestClient.send} throws: the status 403 when
-   *   the organization has not authorized the app.
+   * @param organization - the id in any spelling.
+   * @throws AppError `bad_message` for an invalid organization id, and what {@link RestClient.send} throws: status 403 when the
+   * organization has not authorized the app.
    */
   async obtain(organization: string, signal: AbortSignal): Promise<ServiceAppTokens> {
     const orgId = decodeId(organization, 'ORGANIZATION', this.#options.idScheme);

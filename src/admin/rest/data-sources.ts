@@ -1,5 +1,4 @@
-// Requests for the data sources of one organization (5.3). The lifecycle decides what to do with
-// them.
+// Requests for the data sources of one organization (5.3). The lifecycle decides which requests to send.
 import {
   readDataSource,
   readList,
@@ -14,7 +13,7 @@ import { pathSegment, type RestClient } from './rest-client.ts';
 import { RestError } from './rest-error.ts';
 
 const PATH = '/dataSources';
-/** The answer of an interface that knows only the other spelling of the list's path. */
+/** Statuses of a platform that knows only the other spelling of the list's path. */
 const WRONG_PATH = new Set([301, 302, 307, 308, 404, 405]);
 
 /** Each method rejects as {@link RestClient.send} does. */
@@ -22,14 +21,14 @@ export class DataSources {
   readonly #rest: RestClient;
   readonly #claims: ClaimNames;
 
-  /** @param rest - with the app's tokens in the organization. */
+  /** @param rest - sends requests with the app's tokens in the organization. */
   constructor(rest: RestClient, claims: ClaimNames) {
     this.#rest = rest;
     this.#claims = claims;
   }
 
   /**
-   * Registers a data source. Never sent again when it may have succeeded: list and match first (R-12).
+   * Registers a data source. A request that may have succeeded is not sent again: first list and match (R-12).
    *
    * @throws RestError with `mayHaveHappened`; AppError `config_invalid` for an invalid data source (R-01).
    */
@@ -38,7 +37,7 @@ export class DataSources {
     return this.#rest.send({ method: 'POST', path: PATH, body }, signal, ({ body: answer }) => this.#read(answer));
   }
 
-  /** Lists all of them. The path ends in a slash; if that is unknown, retries without (5.3). */
+  /** Lists all data sources. The path ends in a slash; if the platform does not know it, tries without (5.3). */
   async list(signal: AbortSignal): Promise<readonly DataSource[]> {
     const list = (path: string): Promise<readonly DataSource[]> =>
       this.#rest.send({ method: 'GET', path }, signal, ({ body }) => readList(body, (item) => this.#read(item)));
@@ -48,7 +47,7 @@ export class DataSources {
     });
   }
 
-  /** @throws RestError `platform_refused` with the status 404 for a missing one. */
+  /** @throws RestError `platform_refused` with the status 404 when there is no such data source. */
   async get(id: string, signal: AbortSignal): Promise<DataSource> {
     return this.#rest.send({ method: 'GET', path: `${PATH}/${pathSegment(id)}` }, signal, ({ body }) => this.#read(body));
   }
@@ -59,7 +58,7 @@ export class DataSources {
     return this.#rest.send({ method: 'PUT', path: `${PATH}/${pathSegment(id)}`, body }, signal, ({ body: answer }) => this.#read(answer));
   }
 
-  /** Deletes one. Succeeds also when an earlier attempt of the same request has deleted it. */
+  /** Deletes a data source. Also succeeds when an earlier attempt of the same request has deleted it. */
   async delete(id: string, signal: AbortSignal): Promise<void> {
     await this.#rest.delete(`${PATH}/${pathSegment(id)}`, signal);
   }

@@ -7,9 +7,9 @@ const IS_NEXT = /;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next(?=\s*(?:;|
 const MAX_CHARS = 4000;
 
 /**
- * The path of the next page below `baseUrl`, with its query; undefined when this page is the last.
+ * The path and query of the next page below `baseUrl`; undefined on the last page.
  *
- * @throws AppError `platform_answer_invalid` for an address elsewhere: the token must not be sent there.
+ * @throws AppError `platform_answer_invalid` for an address elsewhere, where the token must not be sent.
  */
 export function nextPage(link: string | null, baseUrl: string): string | undefined {
   if (link === null) return undefined;

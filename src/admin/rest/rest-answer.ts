@@ -1,5 +1,4 @@
-// Reads a whole answer of the administration interface: JSON, or a refusal with the platform's words. Does not decide about
-// it.
+// Reads a whole response of the administration interface: JSON, or a refusal with the platform's message. The caller decides what follows.
 import type { Clock } from '../../base/clock.ts';
 import { isGoodStatus, refusalOf, RequestFailure, type HttpAnswer } from '../../base/http-exchange.ts';
 import { platformWords, Refusal, trackingIdOf } from './rest-error.ts';
@@ -7,18 +6,18 @@ import { platformWords, Refusal, trackingIdOf } from './rest-error.ts';
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON, not checked; undefined for an empty answer. */
+  /** Parsed JSON, unchecked; undefined for an empty body. */
   readonly body: unknown;
-  /** The platform's id of the exchange. */
+  /** The platform's id of this request. */
   readonly trackingId: string | undefined;
 }
 
 /**
- * Reads an answer to its end.
+ * Reads a response to its end.
  *
- * @param secrets - values that we sent and a refusal's words may not repeat.
- * @returns a refusal as a value, because its status counts even when its body breaks off.
- * @throws RequestFailure `bad_answer` for a successful answer that is no JSON or too long, `unreachable` for one that breaks off.
+ * @param secrets - values that we sent and that a refusal's message must not repeat.
+ * @returns a refusal as a value, because its status counts even when its body is incomplete.
+ * @throws RequestFailure `bad_answer` for a successful response that is no JSON or too long, `unreachable` when it is incomplete.
  */
 export async function takeAnswer(
   answer: HttpAnswer,
@@ -27,7 +26,7 @@ export async function takeAnswer(
   const { status, headers } = answer;
   const header = headers.get(trackingHeader);
   if (!isGoodStatus(status)) {
-    // An incomplete body is not quoted: a secret that was cut in half would not be found.
+    // An incomplete body is not quoted, because a secret that was cut in two would not be recognized.
     const text = await textOf(answer).catch(() => undefined);
     return new Refusal(refusalOf(answer, clock), platformWords(text, header, secrets));
   }
@@ -45,7 +44,7 @@ function parsed(text: string, status: number): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's message quotes the answer.
+    // The parser's message quotes the body.
     throw new RequestFailure('bad_answer', `answered with something that is no JSON (status ${String(status)})`, { status });
   }
 }

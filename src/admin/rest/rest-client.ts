@@ -1,5 +1,5 @@
-// HTTP client for the administration interface: a bearer token, a tracking id, limits of time and size, retries where that is safe,
-// and one refresh of the token. Knows no resource and keeps nothing between requests.
+// HTTP client for the administration interface: bearer token, tracking id, limits of time and size, retries if safe, and one refresh of the
+// token. Knows no resources and keeps nothing between requests.
 import { randomUUID } from 'node:crypto';
 import { abortAfter, linkAbort, pause, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -13,13 +13,13 @@ import { codeOf, isNotThere, Refusal, RestError, type PlatformWords } from './re
 import { mayHaveHappened, pauseBeforeRetry, RETRY_LIMITS, type RetryLimits } from './retry.ts';
 import { secretsIn } from '../../base/scrub.ts';
 
-/** Limits of time and memory. */
+/** Limits of time, size and attempts. */
 export interface RestLimits {
-  /** Limit for one complete answer, ms. */
+  /** Limit for one attempt, ms. */
   readonly tryMs: number;
   /** Limit for a request with all its attempts, pauses and tokens, ms. */
   readonly wholeMs: number;
-  /** Largest answer, bytes. */
+  /** Largest response, bytes. */
   readonly maxAnswerBytes: number;
   readonly retry: RetryLimits;
 }
@@ -31,26 +31,26 @@ const FORM = 'application/x-www-form-urlencoded;charset=UTF-8';
 
 export interface RestClientOptions {
   readonly address: PlatformAddress;
-  /** Undefined: requests carry no token, and a 401 is a refusal like any other. */
+  /** Undefined: requests have no token, and a 401 is an ordinary refusal. */
   readonly tokens: TokenSource | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly limits?: RestLimits;
   /** Default: Node's fetch. */
   readonly send?: SendRequest;
-  /** Random numbers for the pauses, from 0 up to 1. Default Math.random. */
+  /** Random numbers for the pauses, from 0 up to but not including 1. Default: Math.random. */
   readonly random?: () => number;
-  /** Called before each request that changes something; when it rejects, the request is not sent. */
+  /** Called before each request that changes something; when the promise rejects, the request is not sent. */
   readonly confirm?: (() => Promise<void>) | undefined;
-  /** When aborted, sends nothing more and retries nothing, but waits for what was sent. Undefined: never. */
+  /** When aborted, nothing more is sent or retried, but a sent request is waited for. Undefined: never. */
   readonly resting?: AbortSignal | undefined;
 }
 
 export interface RestRequest {
   readonly method: HttpMethod;
-  /** The path below the base address, beginning with a slash; may have a query. */
+  /** The path below the base address, beginning with a slash, possibly with a query. */
   readonly path: string;
-  /** Sent as JSON, or as a form. */
+  /** Sent as a form if it is URLSearchParams, otherwise as JSON. */
   readonly body?: Readonly<Record<string, unknown>> | URLSearchParams;
 }
 
@@ -67,11 +67,11 @@ export class RestClient {
   }
 
   /**
-   * Sends a request until it succeeds, as often as is safe (R-10, R-11, R-12).
+   * Sends a request until it succeeds, as often as that is safe (R-10, R-11, R-12).
    *
    * @param read - converts the answer; throws AppError `platform_answer_invalid` for unusable content.
    * @throws RestError `platform_refused`, `platform_unavailable` (also when `signal` aborts), `platform_answer_invalid`, or
-   *   `authorization_needed` for a second 401; and what the token source and `confirm` throw.
+   * `authorization_needed` for a second 401; and what the token source and `confirm` throw.
    */
   async send<T>(request: RestRequest, signal: AbortSignal, read: (answer: RestAnswer) => T): Promise<T> {
     const { clock, limits, confirm } = this.#options;
@@ -84,7 +84,7 @@ export class RestClient {
     }
   }
 
-  /** Deletes the resource at `path`. A missing one is a success when an earlier attempt may have deleted it. */
+  /** Deletes the resource at `path`. Also succeeds when it is missing and an earlier attempt may have deleted it. */
   async delete(path: string, signal: AbortSignal): Promise<void> {
     await this.send({ method: 'DELETE', path }, signal, () => undefined).catch((thrown: unknown) => {
       if (!(thrown instanceof RestError && isNotThere(thrown) && thrown.mayHaveHappened)) throw thrown;
@@ -95,7 +95,7 @@ export class RestClient {
 /**
  * Escapes an id so that it stays one segment of a path.
  *
- * @throws AppError `config_invalid` for one that is empty, too long, or would lead to another path.
+ * @throws AppError `config_invalid` for an id that is empty, too long, or would lead to another path.
  */
 export function pathSegment(id: string): string {
   if (id === '' || id.length > 512 || id === '.' || id === '..') {
@@ -110,9 +110,9 @@ class Asking {
   readonly #request: RestRequest;
   readonly #whole: LinkedAbort;
   readonly #startedMs: number;
-  /** Our id, followed by the number of the attempt. */
+  /** Our tracking id; the number of the attempt is appended. */
   readonly #trackingId = `parley_${randomUUID()}`;
-  /** Sent values that no message may repeat. */
+  /** Values that we sent and that no message may repeat. */
   #secrets: readonly string[];
   #token: string | undefined;
   #tries = 0;
@@ -149,7 +149,7 @@ class Asking {
       const outcome = await this.#try();
       if (!(outcome instanceof RequestFailure)) return outcome;
       if (outcome.status === 401 && tokens !== undefined && this.#token !== undefined && !isRefreshed) {
-        // R-10: once. The platform did nothing, so that a POST may be sent again as well.
+        // R-10: refresh once. The refused request had no effect, so even a POST may be sent again.
         isRefreshed = true;
         await this.#useToken(tokens.refreshed(this.#token, this.#whole.signal));
         continue;
@@ -165,7 +165,7 @@ class Asking {
     }
   }
 
-  /** @returns false when nothing is to be sent after it. */
+  /** Waits before the next attempt. @returns false when there must be none. */
   async #paused(pauseMs: number): Promise<boolean> {
     const { clock, resting } = this.#options;
     const pausing = linkAbort(this.#whole.signal);
@@ -190,7 +190,7 @@ class Asking {
     this.#secrets = [...this.#secrets, waited.value];
   }
 
-  /** Sends it once. @returns the failure instead of an answer, if there is one. */
+  /** Makes one attempt. @returns the response, or the failure. */
   async #try(): Promise<RestAnswer | RequestFailure> {
     const { address, clock, limits, send, log } = this.#options;
     const { method, path, body } = this.#request;
@@ -222,7 +222,7 @@ class Asking {
     }
   }
 
-  /** Why it ended early: the whole limit, or nobody waits any more. */
+  /** Why a request was stopped: its whole limit is over, or nobody waits any more. */
   #stopped(): RequestFailure {
     const { wholeMs } = this.#options.limits;
     return this.#leftMs <= 0
@@ -232,7 +232,7 @@ class Asking {
 
   #error(failure: RequestFailure, words?: PlatformWords): RestError {
     const said = words ?? (failure instanceof Refusal ? failure.words : { message: undefined, trackingId: undefined });
-    // An unreadable answer is an answer: the change has been made.
+    // An unreadable answer to a change is an answer nevertheless: the change has been made.
     const happened = this.#mayHaveHappened || (this.#request.method !== 'GET' && failure.outcome === 'bad_answer');
     return new RestError(codeOf(failure, this.#options.tokens !== undefined), this.#name, failure, said, happened);
   }
@@ -241,7 +241,7 @@ class Asking {
     return this.#startedMs + this.#options.limits.wholeMs - this.#options.clock.monotonicMs();
   }
 
-  /** The request for messages, without the query. */
+  /** The request without its query, for messages. */
   get #name(): string {
     return `${this.#request.method} ${this.#request.path.split('?')[0] ?? ''}`;
   }

@@ -1,23 +1,22 @@
-// The platform's refusals, and the error of a failed request. Texts of the platform enter here, scrubbed; nothing else of request or
-// answer does.
+// The platform's refusals, and the error of a failed request. Of requests and responses, only scrubbed texts of the platform come in.
 import { z } from 'zod';
 import { AppError, type ErrorCode, type ErrorDetails } from '../../base/errors.ts';
 import { parseJson } from '../../base/json.ts';
 import { RequestFailure, type RequestOutcome } from '../../base/http-exchange.ts';
 import { scrub } from '../../base/scrub.ts';
 
-/** Longest pause we accept, ms: a wrong header must not silence us for days. */
+/** Longest accepted pause, ms: a wrong header must not stop us for days. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** What the platform said beside the status. */
+/** The content of a refusal besides its status. */
 export interface PlatformWords {
-  /** One line without secrets; undefined without readable text. */
+  /** One line without secrets; undefined without a readable message. */
   readonly message: string | undefined;
-  /** To quote to its support. */
+  /** The id to quote to the platform's support. */
   readonly trackingId: string | undefined;
 }
 
-/** An answer of the platform that is no success. */
+/** A response of the platform that is no success. */
 export class Refusal extends RequestFailure {
   readonly words: PlatformWords;
 
@@ -30,17 +29,17 @@ export class Refusal extends RequestFailure {
 /** A request to the administration interface that failed. Its message and details may be logged. */
 export class RestError extends AppError {
   readonly outcome: RequestOutcome;
-  /** The status of the last answer; undefined without one. */
+  /** The status of the last response; undefined without one. */
   readonly status: number | undefined;
   readonly trackingId: string | undefined;
-  /** The platform's own words; undefined without any. */
+  /** The platform's own message; undefined without one. */
   readonly platformMessage: string | undefined;
-  /** When the platform wants the next request, ms from the failure. */
+  /** The pause that the platform requested, ms from the failure. */
   readonly retryAfterMs: number | undefined;
-  /** True when this attempt, or an earlier one, may have had its effect: read the current state before trying again (R-12). */
+  /** Whether this or an earlier attempt may have had its effect: then read the current state before trying again (R-12). */
   readonly mayHaveHappened: boolean;
 
-  /** @param request - for messages, such as `GET /things`: without query and secrets. */
+  /** @param request - the request in messages, such as `GET /things`, without query and secrets. */
   constructor(code: ErrorCode, request: string, failure: RequestFailure, words: PlatformWords, happened: boolean) {
     const { outcome, status, retryAfterMs } = failure;
     const { message, trackingId } = words;
@@ -67,7 +66,7 @@ export class RestError extends AppError {
 /**
  * The error code of a final failure.
  *
- * @param isAuthorized - whether a token was sent, which the platform may then be refusing.
+ * @param isAuthorized - whether a token was sent: then a 401 refuses the token.
  */
 export function codeOf({ outcome, status }: RequestFailure, isAuthorized: boolean): ErrorCode {
   if (outcome === 'bad_answer') return 'platform_answer_invalid';
@@ -89,11 +88,11 @@ const errorBody = z.object({
 });
 
 /**
- * Reads a refusal: in the platform's form (5.4), or OAuth's.
+ * Reads the message of a refusal in the platform's form (5.4) or in OAuth's.
  *
- * @param body - as it came; undefined when it could not be read completely.
- * @param header - the correlation id of the answer's header.
- * @param secrets - values that we sent and the words may not repeat.
+ * @param body - as received; undefined when it was incomplete.
+ * @param header - the correlation id in the response's header.
+ * @param secrets - values that we sent and that the message must not repeat.
  */
 export function platformWords(body: string | undefined, header: string | null, secrets: readonly string[]): PlatformWords {
   const read = errorBody.safeParse(parseJson(body ?? '')).data;
@@ -103,26 +102,26 @@ export function platformWords(body: string | undefined, header: string | null, s
   return { message: message === '' ? undefined : message, trackingId: trackingIdOf(header ?? read?.trackingId, secrets) };
 }
 
-/** An id that can be quoted; undefined for any other form, or one that repeats a secret. */
+/** The id if it can be quoted; undefined when it has another form or repeats a secret. */
 export function trackingIdOf(id: string | null | undefined, secrets: readonly string[]): string | undefined {
   return typeof id === 'string' && /^[\w.:/-]{1,128}$/u.test(id) && scrub(id, secrets) === id ? id : undefined;
 }
 
-/** How long the platform asks us to wait after this failure, ms; 0 when it did not say (R-11). */
+/** The pause that the platform requested after this failure, ms; 0 when it requested none (R-11). */
 export function retryAfterOf(failure: unknown): number {
   return failure instanceof RestError ? Math.min(failure.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0;
 }
 
-/** Whether the platform refused because the resource does not exist, or no longer (contract 5.4). */
+/** Whether the platform refused because the resource does not exist or no longer exists (contract 5.4). */
 export function isNotThere(thrown: unknown): thrown is AppError {
   if (!(thrown instanceof AppError) || thrown.code !== 'platform_refused') return false;
   const { status } = thrown.details;
   return status === 404 || status === 410;
 }
 
-/** Whether a failed request may have had its effect: read the current state before trying again (R-12). */
+/** Whether a failed request may have had its effect: then read the current state before trying again (R-12). */
 export function mayHaveBeenDone(thrown: unknown): boolean {
   if (!(thrown instanceof AppError)) return true;
-  // Answered, but invalidly: something was done.
+  // There was an invalid answer, so the request may have had its effect.
   return thrown.code === 'platform_answer_invalid' || thrown.details['mayHaveHappened'] === true;
 }

@@ -1,14 +1,14 @@
-// Whether a failed request may be sent again, and how long to wait before. Pure.
+// Decides whether a failed request may be sent again, and after which pause. Pure.
 import type { HttpMethod, RequestFailure } from '../../base/http-exchange.ts';
 
 export interface RetryLimits {
   /** Most attempts of one request. */
   readonly maxTries: number;
-  /** Upper bound of the pause before the second attempt, ms; it doubles with each further one. */
+  /** Upper bound of the pause before the second attempt, ms; doubles with each further attempt. */
   readonly firstPauseMs: number;
-  /** Upper bound of every pause that the platform did not ask for, ms. */
+  /** Upper bound of every pause that the platform did not request, ms. */
   readonly maxPauseMs: number;
-  /** Longest pause we wait when the platform asks for one, ms; for a longer one the request fails at once. */
+  /** Longest requested pause that we wait, ms; for a longer one the request fails at once. */
   readonly maxRetryAfterMs: number;
 }
 
@@ -16,12 +16,12 @@ export const RETRY_LIMITS: RetryLimits = { maxTries: 4, firstPauseMs: 500, maxPa
 
 /** Statuses with which the platform allows another attempt. */
 const COME_BACK = new Set([423, 429, 503]);
-/** No connection was established, so nothing can have been done. */
+/** Codes of errors without a connection, so that the request had no effect. */
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /**
- * Whether the platform may have done what was requested although no good answer came (R-12). A server that says when to come back has
- * done nothing yet; a 503 without that may come from a proxy that lost the answer.
+ * Whether the platform may have done what was requested although no successful answer came (R-12). A server that requests a pause has done
+ * nothing yet; a 503 without such a request may come from a proxy that lost the answer.
  */
 export function mayHaveHappened({ outcome, status, systemCode, retryAfterMs }: RequestFailure): boolean {
   if (status !== undefined) return status >= 500 && !(status === 503 && retryAfterMs !== undefined);
@@ -29,18 +29,19 @@ export function mayHaveHappened({ outcome, status, systemCode, retryAfterMs }: R
   return outcome === 'timeout' || outcome === 'cancelled' || outcome === 'bad_answer';
 }
 
-/** Whether the next attempt may succeed: not after a refusal, an invalid answer, or an abort. */
+/** Whether another attempt may succeed: not after a refusal, an invalid answer, or an abort. */
 function mayPass({ outcome, status }: RequestFailure): boolean {
   if (status !== undefined) return status >= 500 || COME_BACK.has(status);
   return outcome === 'timeout' || outcome === 'unreachable';
 }
 
 /**
- * The pause before the next attempt, ms; undefined when there must be none. GET, PUT and DELETE may be sent again after any
- * passing failure, POST only when it surely had no effect (R-12).
+ * The pause before the next attempt, ms; undefined when there must be none. GET, PUT and DELETE may be sent again after any temporary
+ * failure, POST only when it surely had no effect (R-12).
  *
  * @param tries - number of attempts so far.
- * @param random - returns a number from 0 up to 1; the whole pause is random, so that many clients do not come back at once.
+ * @param random - returns a number from 0 up to but not including 1; randomizes the whole pause, so that many clients do not return
+ * together.
  */
 export function pauseBeforeRetry(
   failure: RequestFailure,
@@ -49,6 +50,6 @@ export function pauseBeforeRetry(
   if (tries >= limits.maxTries || !mayPass(failure) || (method === 'POST' && mayHaveHappened(failure))) return undefined;
   const { retryAfterMs } = failure;
   if (retryAfterMs === undefined) return random() * Math.min(limits.maxPauseMs, limits.firstPauseMs * 2 ** (tries - 1));
-  // Not before the requested time, and not all clients at that time.
+  // Not before the requested time, and spread out after it.
   return retryAfterMs > limits.maxRetryAfterMs ? undefined : retryAfterMs + random() * limits.firstPauseMs;
 }

@@ -1,4 +1,4 @@
-// The schemas for registering data sources (5.3). Any token of the platform may read them.
+// The schemas with which data sources can be registered (5.3). Every token of the platform may read them.
 import { readList, readSchema, type Schema } from '../records.ts';
 import type { RestClient } from './rest-client.ts';
 

@@ -1,4 +1,4 @@
-// Requests for webhook registrations (5.5). `registration.ts` decides which there should be.
+// Requests for webhook registrations (5.5). `registration.ts` decides which webhooks there should be.
 import { AppError } from '../../base/errors.ts';
 import { readList } from '../records.ts';
 import {
@@ -14,7 +14,7 @@ import type { RestAnswer } from './rest-answer.ts';
 import { pathSegment, type RestClient } from './rest-client.ts';
 
 const PATH = '/webhooks';
-/** Entries per page, and the most pages that are fetched: nobody has thousands of webhooks. */
+/** Entries per page, and most pages that are fetched: nobody has thousands of webhooks. */
 const PAGE_ENTRIES = 100;
 const MAX_PAGES = 20;
 
@@ -27,21 +27,21 @@ interface Page {
 export class Webhooks {
   readonly #rest: RestClient;
 
-  /** @param rest - with the tokens of the integration. */
+  /** @param rest - sends requests with the tokens of the integration. */
   constructor(rest: RestClient) {
     this.#rest = rest;
   }
 
-  /** Registers a webhook; not idempotent, so list and match first (R-24). @throws AppError `config_invalid` for an invalid one. */
+  /** Registers a webhook. Not idempotent: first list and match (R-24). @throws AppError `config_invalid` for an invalid webhook. */
   async create(create: WebhookCreate, signal: AbortSignal): Promise<WebhookRegistration> {
     return this.#rest.send({ method: 'POST', path: PATH, body: { ...writeWebhook(create) } }, signal, ({ body }) => readWebhook(body));
   }
 
   /**
-   * All of them, page by page.
+   * Lists all webhooks, page by page.
    *
-   * @throws AppError `platform_answer_invalid` when the pages lead elsewhere, in a circle, or on and on: with an incomplete list,
-   * webhooks would be registered twice.
+   * @throws AppError `platform_answer_invalid` when pages lead elsewhere, in a circle, or do not end: an incomplete list would cause
+   * duplicate registrations.
    */
   async list(signal: AbortSignal): Promise<readonly WebhookRegistration[]> {
     const found: WebhookRegistration[] = [];
@@ -59,13 +59,13 @@ export class Webhooks {
     return found;
   }
 
-  /** Changes what can be changed (R-20). @throws AppError `config_invalid` for an invalid change. */
+  /** Changes the members that can be changed (R-20). @throws AppError `config_invalid` for an invalid change. */
   async update(id: string, update: WebhookUpdate, signal: AbortSignal): Promise<WebhookRegistration> {
     const request = { method: 'PUT', path: `${PATH}/${pathSegment(id)}`, body: { ...writeWebhookUpdate(update) } } as const;
     return this.#rest.send(request, signal, ({ body }) => readWebhook(body));
   }
 
-  /** Deletes one. Succeeds also when an earlier attempt of the same request has deleted it. */
+  /** Deletes a webhook. Also succeeds when an earlier attempt of the same request has deleted it. */
   async delete(id: string, signal: AbortSignal): Promise<void> {
     await this.#rest.delete(`${PATH}/${pathSegment(id)}`, signal);
   }

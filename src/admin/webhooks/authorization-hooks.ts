@@ -1,27 +1,27 @@
-// Notifies hooks of the operator of processed events of the service app: one result after another, each for a bounded time. Nothing
-// here waits for their code.
+// Notifies the operator's hooks of processed events of the service app: one result after another, each for a bounded time. Nothing in the
+// server waits for the hooks.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { AuthorizationHook, AuthorizationResult } from './authorization-result.ts';
 
-/** Most waiting results; hooks are not notified of further ones. */
+/** Most waiting results; further ones are dropped. */
 const MAX_WAITING = 1000;
 
 export interface NamedHook {
-  /** For the log. */
+  /** The name of the hook in the log. */
   readonly name: 'callback' | 'command' | 'url';
   readonly run: AuthorizationHook;
-  /** Releases its resources. Must not throw. */
+  /** Releases the resources of the hook. Must not throw. */
   readonly close?: () => Promise<void>;
 }
 
 export interface AuthorizationHooksOptions {
   readonly hooks: readonly NamedHook[];
-  /** Limit of one hook for one result, ms. */
+  /** Limit for one hook with one result, ms. */
   readonly limitMs: number;
   readonly clock: Clock;
-  /** A hook failed, took too long, or was not notified. Must not throw. */
+  /** Called when a hook failed, took too long, or was not notified. Must not throw. */
   readonly onFailed: (hook: NamedHook['name'], result: AuthorizationResult, error: AppError) => void;
 }
 
@@ -36,7 +36,7 @@ export class AuthorizationHooks {
     this.#options = options;
   }
 
-  /** Notifies every hook, after previous results. Never throws. */
+  /** Notifies every hook after it has been notified of earlier results. Never throws. */
   notify(result: AuthorizationResult): void {
     const { hooks, onFailed } = this.#options;
     if (hooks.length === 0 || this.#over.isAborted) return;
@@ -51,7 +51,7 @@ export class AuthorizationHooks {
     });
   }
 
-  /** Aborts running hooks, notifies nobody any more and closes the hooks. */
+  /** Aborts running hooks, drops waiting results and closes all hooks. */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
     await this.#last;

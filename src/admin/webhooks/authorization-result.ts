@@ -1,4 +1,4 @@
-// The result of a processed event of the service app: one type for each event. Holds no token as text.
+// The result of a processed event of the service app: one type for each event. Contains no token text.
 import type { TokenSource } from '../token-source.ts';
 
 /** An organization has authorized the app: its tokens are available, and its data sources were checked once. */
@@ -6,9 +6,9 @@ export interface OrganizationAuthorized {
   readonly event: 'authorized';
   /** A plain lower-case UUID. */
   readonly organizationId: string;
-  /** When its administrator authorized the app, ms since the epoch. */
+  /** When the organization's administrator authorized the app, ms since the epoch. */
   readonly authorizedAtMs: number;
-  /** The app's tokens in it, for the operator's own requests. */
+  /** The app's tokens in the organization, for the operator's own requests. */
   readonly tokens: TokenSource;
 }
 
@@ -17,15 +17,12 @@ export interface OrganizationDeauthorized {
   readonly event: 'deauthorized';
   /** A plain lower-case UUID. */
   readonly organizationId: string;
-  /** As the platform dates the event, ms since the epoch: it may be the date of the authorization that it ends (H-22). */
+  /** The date of the event, ms since the epoch. The platform may send the date of the authorization that this event ends (H-22). */
   readonly authorizedAtMs: number;
 }
 
-/** Either; `event` tells them apart. */
+/** One of both results; `event` distinguishes them. */
 export type AuthorizationResult = OrganizationAuthorized | OrganizationDeauthorized;
 
-/**
- * A hook of the operator. It may throw and take its time: `signal` aborts when nobody waits for it any more, and its outcome
- * changes nothing.
- */
+/** A hook of the operator. Its errors and its result change nothing. `signal` aborts when nobody waits for the hook any more. */
 export type AuthorizationHook = (result: AuthorizationResult, signal: AbortSignal) => void | Promise<void>;

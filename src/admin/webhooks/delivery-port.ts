@@ -1,5 +1,5 @@
-// The endpoint for deliveries, and the check that they come from the platform and concern our service app. Its owner decides what
-// happens next.
+// Connects the endpoint for deliveries with the check that they come from the platform and are for our service app. The caller decides what
+// happens with accepted deliveries.
 import type { Clock } from '../../base/clock.ts';
 import type { ServiceAppSide } from '../access.ts';
 import { startEndpoint, type Endpoint, type EndpointOptions } from './endpoint.ts';
@@ -11,7 +11,7 @@ export interface DeliveryPortParts extends Omit<ReceiverOptions, 'target'> {
   readonly clock: Clock;
 }
 
-/** Opens it. @throws AppError `listen_failed`. */
+/** Opens the endpoint. @throws AppError `listen_failed`. */
 export function openDeliveryPort(
   address: DeliveryAddress,
   { applicationId, names, idScheme }: Pick<ServiceAppSide, 'applicationId' | 'names' | 'idScheme'>,

@@ -1,5 +1,5 @@
-// Reads a delivery with a valid signature: which organization authorized our service app, or withdrew that. Refuses anything
-// else (H-21). Knows no queue and no token.
+// Reads a delivery with a valid signature: which organization authorized our service app, or withdrew its authorization. Refuses all other
+// deliveries (H-21). Knows neither queue nor tokens.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -14,25 +14,25 @@ export interface ServiceAppEvent {
   readonly event: ServiceAppEventName;
   /** The customer organization, a plain lower-case UUID. */
   readonly organizationId: string;
-  /** In the platform's spelling, which is passed on (U-14). */
+  /** The organization's id in the platform's spelling, for requests to the platform (U-14). */
   readonly authorizerOrgId: string;
-  /** When the customer authorized the app, ms since the epoch; in a deauthorization it may be the authorization's time. */
+  /** When the customer authorized the app, ms since the epoch; also in a deauthorization, which may repeat this time. */
   readonly authorizedAtMs: number;
-  /** Equal for the same event, however often it is delivered (H-22). */
+  /** Equal for the same event in repeated deliveries (H-22). */
   readonly idempotencyKey: string;
 }
 
 export interface DeliveryTarget {
   /** The service app's client id, in any spelling. */
   readonly applicationId: string;
-  /** The name of the resource and the scheme of ids, of the profile. */
+  /** The name of the resource and the scheme of ids, both from the profile. */
   readonly resource: string;
   readonly idScheme: string;
 }
 
 const MAX_ID_CHARS = 512;
 
-// The envelope holds more; only what is guaranteed is read. The envelope's own orgId is the developer's, not the customer's.
+// Only guaranteed members of the envelope are read. Its own orgId is the developer's organization, not the customer's.
 const deliverySchema = z.object({
   resource: z.string().max(100),
   event: z.enum(SERVICE_APP_EVENTS),
@@ -43,7 +43,7 @@ const deliverySchema = z.object({
   }),
 });
 
-/** Reads a delivery; undefined for anything but an event of our service app (H-21). */
+/** Reads a delivery. @returns undefined for anything other than an event of our service app (H-21). */
 export function readDelivery(body: Uint8Array, target: DeliveryTarget): ServiceAppEvent | undefined {
   const parsed = deliverySchema.safeParse(parseJson(body));
   if (!parsed.success) return undefined;
@@ -67,12 +67,12 @@ const waitingEvent = z.strictObject({
   idempotencyKey: z.string(),
 });
 
-/** An event as text, from the process that accepted its delivery to the one that processes it (L-10). */
+/** Writes an event as text, for the process that will process it (L-10). */
 export function writeWaitingEvent(event: ServiceAppEvent): string {
   return JSON.stringify(event satisfies z.infer<typeof waitingEvent>);
 }
 
-/** Undefined for a text of another version. */
+/** @returns undefined for a text of another version. */
 export function readWaitingEvent(text: string): ServiceAppEvent | undefined {
   return waitingEvent.safeParse(parseJson(text)).data;
 }

@@ -1,5 +1,5 @@
-// The HTTP endpoint for the platform's deliveries: one route that takes raw bytes. It faces the internet, so everything is bounded,
-// and strangers get only a status. The receiver interprets deliveries.
+// The HTTP endpoint for the platform's deliveries: one route that accepts raw bytes. It faces the internet, so everything is bounded, and
+// unknown clients get only a status. The receiver interprets deliveries.
 import fastify, { type FastifyInstance } from 'fastify';
 import { STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -18,18 +18,18 @@ const MAX_HEADER_BYTES = 8192;
 const MAX_CONNECTIONS = 100;
 const REQUEST_TIMEOUT_MS = 5000;
 const IDLE_CONNECTION_MS = 10_000;
-/** Limit for open connections at the end, ms: more than a request may take, because Node enforces no limits any more then. */
+/** Limit for open connections when closing, ms: longer than a request may take, because Node then enforces no limits of its own. */
 const CLOSE_MS = 6000;
 
 export interface EndpointOptions extends Omit<ConnectionLimits, 'maxConnections'> {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Path of the one route; begins with a slash. */
+  /** Path of the only route; begins with a slash. */
   readonly path: string;
-  /** Undefined behind a proxy that ends TLS. Each handshake uses the current one. */
+  /** Undefined behind a proxy that terminates TLS. Each handshake uses the current certificate. */
   readonly tls?: Live<TlsIdentity> | undefined;
-  /** Names of the signature headers, of the profile (H-10, H-11). */
+  /** Names of the signature headers, from the profile (H-10, H-11). */
   readonly sha1Header: string;
   readonly sha2Header: string;
   readonly receiver: Receiver;
@@ -37,9 +37,9 @@ export interface EndpointOptions extends Omit<ConnectionLimits, 'maxConnections'
 }
 
 export interface Endpoint {
-  /** The actual port. */
+  /** The port that the endpoint listens on. */
   readonly port: number;
-  /** Stops listening. Answers running deliveries first, and waits a few seconds for silent connections. */
+  /** Stops listening. Answers running deliveries first, and waits a few seconds for idle connections. */
   close(): Promise<void>;
 }
 
@@ -63,10 +63,10 @@ export async function startEndpoint(options: EndpointOptions): Promise<Endpoint>
   const server: FastifyInstance =
     tls === undefined ? fastify({ ...limits, http }) : fastify({ ...limits, https: { ...https, ...contextOf(tls) } });
   if (tls !== undefined && server.server instanceof TlsServer) followIdentity(server.server, () => contextOf(tls), [tls]);
-  // Counts also connections that have not begun TLS, which Node does not count as HTTP yet.
+  // Also counts connections before their TLS handshake, which Node does not count as HTTP connections.
   const connections = new OpenConnections({ ...options, maxConnections: MAX_CONNECTIONS }, clock);
   server.server.on('connection', (socket) => {
-    // Not `maxConnections`: among several processes, Node 20 would offer the connection to all of them without end.
+    // Not `maxConnections`: Node 20 would then offer the connection to other processes again and again.
     if (connections.admit(socket)) connections.ready(peerOf(socket));
   });
   addRoute(server, options, connections);
@@ -96,7 +96,7 @@ function contextOf({ current: { certificate: cert, key } }: Live<TlsIdentity>): 
   return { cert, key, minVersion: 'TLSv1.2' };
 }
 
-/** Errors of connections without a complete request. */
+/** Answers connections whose request is incomplete or invalid. */
 function answerNoRequest({ code }: NodeJS.ErrnoException, socket: Socket): void {
   const status = code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
   const answer = `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
@@ -109,7 +109,7 @@ function addRoute(
   { path, receiver, sha1Header, sha2Header }: EndpointOptions,
   connections: Pick<OpenConnections, 'began' | 'verified'>,
 ): void {
-  // For any content type: the signature is over the bytes, and re-encoded JSON does not verify (H-12).
+  // Any content type: the signature covers the raw bytes, and would not match re-encoded JSON (H-12).
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);

@@ -1,6 +1,6 @@
-// Genuine events of the service app until they are processed: stored before they are acknowledged, processed one after another for
-// each organization, and fenced, so that an authorization that is still being processed cannot outlive the deauthorization after
-// it (H-22, H-23). Does not know how to process them.
+// Genuine events of the service app, until they are processed. Stores each event before it is acknowledged, and processes the events of an
+// organization one after another. A fence prevents an authorization that is still being processed from outliving a later deauthorization
+// (H-22, H-23). Does not know how events are processed.
 import { linkAbort, pause, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
@@ -9,25 +9,25 @@ import type { SecretStore } from '../secret-store.ts';
 import type { ServiceAppEvent } from './delivery.ts';
 import { isOpen, organizationsWithEvents, readKeptEvent, writeKeptEvent, type KeptEvent } from './kept-events.ts';
 
-/** Events of one organization that are recognized when they are delivered again. */
+/** Most remembered events of one organization, to recognize repeated deliveries. */
 const MAX_SEEN = 20;
 const MAX_ORGANIZATIONS = 5000;
-/** The first pause after a failed attempt, ms, doubled up to the longest. */
+/** The pause after the first failed attempt, ms; doubled with each further one up to `MAX_RETRY_MS`. */
 const FIRST_RETRY_MS = 2000;
 const MAX_RETRY_MS = 300_000;
 
-/** An organization as its events name it. */
+/** An organization as named in its events. */
 export interface AuthorizingOrganization {
   /** A plain lower-case UUID. */
   readonly organizationId: string;
-  /** In the platform's spelling (U-14). */
+  /** The id in the platform's spelling (U-14). */
   readonly authorizerOrgId: string;
 }
 
 /** A processed event. */
 export type HandledEvent = AuthorizingOrganization & Pick<ServiceAppEvent, 'event' | 'authorizedAtMs'>;
 
-/** Processes an event. Both methods are repeated until they resolve, and stop when `signal` aborts. */
+/** Processes events. Both methods are called again until they resolve, and must stop when `signal` aborts. */
 export interface AuthorizationHandler {
   authorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void>;
   deauthorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void>;
@@ -39,17 +39,17 @@ export interface InboxOptions {
   readonly store: SecretStore;
   readonly handler: AuthorizationHandler;
   readonly clock: Clock;
-  /** An event was processed: called at least once for each, and again when that could not be stored. Must not throw. */
+  /** Called when an event was processed: at least once, and again when that could not be stored. Must not throw. */
   readonly onDone: (event: HandledEvent) => void;
-  /** An attempt failed and will be repeated. */
+  /** Called when an attempt failed; it will be repeated. */
   readonly onFailed: (organizationId: string, event: ServiceAppEvent['event'], error: AppError) => void;
 }
 
 interface Organization {
   written: KeptEvent;
-  /** The newest stored event: a delivery of the same event is acknowledged at once. */
+  /** The event as it was stored last; differs from `written` until that is stored. */
   saved: KeptEvent | undefined;
-  /** Aborts the processing of an event that a newer one has overtaken. */
+  /** Aborts the processing of an event when a newer one arrives. */
   work: LinkedAbort | undefined;
   running: Promise<void> | undefined;
 }
@@ -64,7 +64,7 @@ export class Inbox {
     this.#options = options;
   }
 
-  /** Reads the stored events and continues with those that are not processed yet. */
+  /** Reads the stored events, and continues with those that are not processed. */
   static async open(options: InboxOptions): Promise<Inbox> {
     const inbox = new Inbox(options);
     for (const id of await organizationsWithEvents(options.store)) {
@@ -75,7 +75,7 @@ export class Inbox {
     return inbox;
   }
 
-  /** Organizations that are authorized according to their events, processed or not. */
+  /** The organizations whose newest event is an authorization, processed or not. */
   get authorized(): readonly AuthorizingOrganization[] {
     return [...this.#organizations]
       .filter(([, { written }]) => written.event === 'authorized')
@@ -83,15 +83,15 @@ export class Inbox {
   }
 
   /**
-   * Accepts an event. Resolves when it is stored, so that it can be acknowledged; processing follows. If it cannot be stored, a
-   * deauthorization is processed all the same, and an authorization once it can be stored.
+   * Accepts an event. Resolves when it is stored, so that it can be acknowledged; processing follows. When it cannot be stored, a
+   * deauthorization is processed nevertheless, and an authorization only after it could be stored.
    *
-   * @throws AppError `store_failed` when it cannot be kept, `overloaded` beyond the bound of organizations.
+   * @throws AppError `store_failed` when the event cannot be stored, `overloaded` beyond the bound of organizations.
    */
   async receive(event: ServiceAppEvent): Promise<Received> {
     const known = this.#organizations.get(event.organizationId);
     if (known?.written.seen.includes(event.idempotencyKey) === true) {
-      // The earlier delivery may still be on its way to the disk, or may have failed: this is its second chance.
+      // Storing the earlier delivery may still be running, or may have failed: store the event again.
       if (!isSaved(known)) await this.#save(event.organizationId, known);
       this.#begin(event.organizationId);
       return 'known';
@@ -103,12 +103,12 @@ export class Inbox {
     const organization = known ?? { written: nothingYet(event), saved: undefined, work: undefined, running: undefined };
     organization.written = isOutdated ? seen(organization.written, event) : next(organization.written, event);
     this.#organizations.set(event.organizationId, organization);
-    // The overtaken event must not continue while this one is stored.
+    // The processing of an older event must not continue while this one is stored.
     if (!isOutdated) organization.work?.abort('superseded');
     try {
       await this.#save(event.organizationId, organization);
     } catch (thrown) {
-      // It may never be delivered again (H-24).
+      // The platform may never deliver this event again (H-24).
       if (!isOutdated) this.#begin(event.organizationId);
       throw thrown;
     }
@@ -117,7 +117,7 @@ export class Inbox {
     return 'taken';
   }
 
-  /** Stops; the rest is processed after the next start. */
+  /** Stops processing; the next start continues it. */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
     for (const { running } of [...this.#organizations.values()]) await running;
@@ -128,7 +128,7 @@ export class Inbox {
     if (organization === undefined || organization.running !== undefined) return;
     organization.running = this.#workOff(id, organization).finally(() => {
       organization.running = undefined;
-      // An event that came at the very end.
+      // An event may have arrived at the end of the previous run.
       if (isOpen(organization.written) && !this.#over.signal.aborted) this.#begin(id);
     });
   }
@@ -136,17 +136,17 @@ export class Inbox {
   /** Never throws. */
   async #workOff(id: string, organization: Organization): Promise<void> {
     const { clock, onFailed } = this.#options;
-    // A processed event that is not stored as such would be processed again after a restart.
+    // A processed event must also be stored as such, or it would be processed again after a restart.
     const isLeft = (): boolean => isOpen(organization.written) || !isSaved(organization);
     for (let failures = 0; isLeft() && !this.#over.signal.aborted;) {
       const { generation, event } = organization.written;
       const work = linkAbort(this.#over.signal);
       organization.work = work;
       try {
-        // After a restart it would be unknown whom to trust; but nobody may be trusted because a disk is full.
+        // Unstored, an authorization would be forgotten at a restart. A deauthorization is never delayed, even when the disk is full.
         if (event === 'authorized' && !isSaved(organization)) {
           await this.#save(id, organization);
-          // Overtaken meanwhile: by a newer event, or by the end.
+          // Meanwhile a newer event has arrived, or the inbox was closed.
           if (work.signal.aborted) continue;
         }
         if (isOpen(organization.written)) {
@@ -187,12 +187,12 @@ export class Inbox {
   }
 }
 
-/** Whether the store has the newest event and its state. */
+/** Whether the store has the newest event with its state. */
 function isSaved({ saved, written }: Organization): boolean {
   return saved === written;
 }
 
-/** The fence: only the newest event can be completed. @returns whether it was the newest. */
+/** Marks an event as processed if it is still the newest one; this is the fence. @returns whether it was. */
 function markDone(organization: Organization, generation: number): boolean {
   if (organization.written.generation !== generation) return false;
   organization.written = { ...organization.written, done: generation };
@@ -200,8 +200,8 @@ function markDone(organization: Organization, generation: number): boolean {
 }
 
 /**
- * Deliveries may come late and in any order; a deauthorization may carry the date of the authorization it ends, and then is
- * the newer one of both (H-22).
+ * Whether a newer event is known: deliveries may come late and in any order. A deauthorization may have the date of the authorization that
+ * it ends, and is then the newer of both (H-22).
  */
 function isOvertaken({ event, authorizedAtMs }: ServiceAppEvent, written: KeptEvent): boolean {
   if (authorizedAtMs !== written.authorizedAtMs) return authorizedAtMs < written.authorizedAtMs;

@@ -1,4 +1,4 @@
-// The stored events of the service app: for each organization the newest one and whether it was processed, as one text of the durable
+// The stored events of the service app: for each organization the newest event and whether it was processed, as one text in the durable
 // store.
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -9,9 +9,9 @@ const KEY_PREFIX = 'authorization/';
 
 const keptEvent = z.strictObject({
   version: z.literal(1),
-  /** Counts relevant events; the newest one is valid. */
+  /** Number of the newest relevant event. */
   generation: z.int(),
-  /** The generation that was processed. */
+  /** Number of the event that was processed last. */
   done: z.int(),
   event: z.enum(SERVICE_APP_EVENTS),
   authorizerOrgId: z.string(),
@@ -21,12 +21,12 @@ const keptEvent = z.strictObject({
 
 export type KeptEvent = z.infer<typeof keptEvent>;
 
-/** The key in the store. @param organizationId - a plain UUID. */
+/** The store key of an organization's event. @param organizationId - a plain UUID. */
 export function keptEventKey(organizationId: string): string {
   return KEY_PREFIX + organizationId;
 }
 
-/** The organization of a key, a plain UUID; undefined for any other key. */
+/** The organization of a store key, a plain UUID; undefined for any other key. */
 export function organizationOfEvent(key: string): string | undefined {
   return key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : undefined;
 }
@@ -35,7 +35,7 @@ export async function organizationsWithEvents(store: Pick<SecretStore, 'keys'>):
   return (await store.keys(KEY_PREFIX)).map((key) => key.slice(KEY_PREFIX.length));
 }
 
-/** Undefined without one, or when another version wrote it: the next check of all organizations finds it again. */
+/** @returns undefined when no event is stored, or another version wrote it; then the next check of all organizations finds it again. */
 export async function readKeptEvent(store: Pick<SecretStore, 'get'>, organizationId: string): Promise<KeptEvent | undefined> {
   return keptEvent.safeParse(parseJson((await store.get(keptEventKey(organizationId))) ?? '')).data;
 }
@@ -45,7 +45,7 @@ export async function writeKeptEvent(store: Pick<SecretStore, 'set'>, organizati
   await store.set(keptEventKey(organizationId), JSON.stringify(kept));
 }
 
-/** Whether it is not processed yet. */
+/** Whether the newest event is not processed yet. */
 export function isOpen({ done, generation }: KeptEvent): boolean {
   return done !== generation;
 }

@@ -1,5 +1,5 @@
-// Handles deliveries as bytes: unsigned and foreign ones change nothing, genuine ones are in the inbox before they are acknowledged.
-// Knows no sockets.
+// Handles deliveries as bytes: refuses unsigned and foreign ones, and stores genuine ones in the inbox before they are acknowledged. Knows
+// no sockets.
 import { toAppError, type AppError } from '../../base/errors.ts';
 import { readDelivery, type DeliveryTarget } from './delivery.ts';
 import type { Inbox, Received } from './inbox.ts';
@@ -8,8 +8,8 @@ import { isGenuine, type DeliverySignatures } from './signature.ts';
 /** The outcome of a delivery; a closed set for the label of a metric. */
 export const DELIVERY_OUTCOMES = ['taken', 'known', 'outdated', 'unsigned', 'foreign', 'failed'] as const;
 /**
- * Beside those of {@link Received}: `unsigned`: no valid signature; `foreign`: genuine but no event of our service
- * app; `failed`: it could not be stored.
+ * In addition to the outcomes of {@link Received}: `unsigned`: no valid signature; `foreign`: genuine, but no event of our service app;
+ * `failed`: the event could not be stored.
  */
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number] & (Received | 'unsigned' | 'foreign' | 'failed');
 
@@ -26,9 +26,9 @@ export const DELIVERY_STATUS = {
 export interface ReceiverOptions {
   readonly target: DeliveryTarget;
   readonly inbox: Pick<Inbox, 'receive'>;
-  /** Every secret that the platform may sign with. Called for each delivery: renewed registrations change them. */
+  /** Every secret with which the platform may sign. Called for each delivery, because registrations change them. */
   readonly secrets: () => readonly string[];
-  /** Called once for a delivery with an unknown signature: another process may have changed the secrets. Never rejects. */
+  /** Called once for a delivery without a valid signature: another process may have changed the secrets. Never rejects. */
   readonly refresh?: (() => Promise<void>) | undefined;
   readonly onDelivery: (outcome: DeliveryOutcome, about: { readonly organizationId?: string; readonly error?: AppError }) => void;
 }
@@ -40,7 +40,7 @@ export class Receiver {
     this.#options = options;
   }
 
-  /** Handles one. Never throws. @param body - raw: nothing is parsed before its signature is verified (H-12). */
+  /** Handles a delivery. Never throws. @param body - the raw bytes, which are parsed only after their signature is verified (H-12). */
   async receive(body: Uint8Array, signatures: DeliverySignatures): Promise<DeliveryOutcome> {
     const { target, inbox, onDelivery } = this.#options;
     if (!(await this.#isGenuine(body, signatures))) return this.#refuse('unsigned');

@@ -1,4 +1,4 @@
-// Keeps the two webhooks of the service app registered: existing, ours, active and signed with a known secret (R-23, R-24, H-25).
+// Keeps the two webhooks of the service app registered: each exists, is ours, active, and signed with a known secret (R-23, R-24, H-25).
 // Does not handle deliveries.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -11,17 +11,17 @@ import { SERVICE_APP_EVENTS, type ServiceAppEventName } from './delivery.ts';
 import { keptRegistrations, secretsIn, writeRegistrations, type KeptRegistration, type KeptRegistrations } from './kept-registrations.ts';
 
 const SECRET_BYTES = 32;
-/** How long deliveries signed with the previous secret are accepted, ms: they may be on their way, or be repeated. */
+/** How long deliveries that the previous secret signed are accepted, ms: they may be on their way, or repeated. */
 const PREVIOUS_MS = 10 * 60_000;
-/** The beginning of the filter of a service app's webhook (R-23). */
+/** The beginning of the filter of a webhook for a service app (R-23). */
 const FILTER = 'id=';
 
-/** What was done about a registration; a closed set for the label of a metric. */
+/** The outcome of a check of one registration; a closed set, for the label of a metric. */
 export const REGISTRATION_OUTCOMES = ['kept', 'created', 'updated', 'reactivated', 'duplicate', 'removed', 'failed'] as const;
 /**
- * `kept`: correct as it was; `created`; `updated`: name, address or secret differed; `reactivated`: the platform had
- * disabled it; `duplicate`: another one fits and may be somebody's; `removed`: a duplicate of ours was deleted;
- * `failed`: an attempt failed and is repeated.
+ * `kept`: was correct; `created`; `updated`: name, address or secret differed; `reactivated`: the platform had disabled it; `duplicate`:
+ * there is another fitting one, which may belong to somebody else; `removed`: a duplicate of ours was deleted; `failed`: the attempt failed
+ * and will be repeated.
  */
 export type RegistrationOutcome = (typeof REGISTRATION_OUTCOMES)[number];
 
@@ -35,17 +35,17 @@ export interface RegistrationChange {
 export interface RegistrationsOptions {
   readonly api: Pick<Webhooks, 'list' | 'create' | 'update' | 'delete'>;
   readonly store: SecretStore;
-  /** The target of deliveries, as the platform reaches us. */
+  /** The target of deliveries: the address at which the platform reaches us. */
   readonly targetUrl: string;
-  /** Client id of the service app, in any spelling. */
+  /** The service app's client id, in any spelling. */
   readonly applicationId: string;
-  /** The id of the service app in the spelling of filters. */
+  /** The service app's id, in the spelling of filters. */
   readonly filterId: string;
-  /** The name of the resource and the scheme of ids, of the profile. */
+  /** The name of the resource and the scheme of ids, both from the profile. */
   readonly resource: string;
   readonly idScheme: string;
   readonly clock: Clock;
-  /** Called for each registration at each check; must not throw. */
+  /** Called for each registration in each check; must not throw. */
   readonly onRegistration: (change: RegistrationChange) => void;
 }
 
@@ -59,18 +59,18 @@ export class Registrations {
     this.#kept = kept;
   }
 
-  /** Reads the stored secrets, so that deliveries are recognized from the first moment. */
+  /** Reads the stored secrets first, so that deliveries are recognized from the beginning. */
   static async open(options: RegistrationsOptions): Promise<Registrations> {
     return new Registrations(options, await keptRegistrations(options.store));
   }
 
-  /** Every secret that the platform may sign with: confirmed ones, those with unknown outcome, previous ones. */
+  /** Every secret with which the platform may sign: confirmed ones, those with unknown outcome, and previous ones. */
   get secrets(): readonly string[] {
     return secretsIn(this.#kept, this.#options.clock.nowMs());
   }
 
   /**
-   * Checks both registrations and repairs them. If one fails, the other is still repaired.
+   * Checks both registrations and repairs them. When one fails, the other is repaired nevertheless.
    *
    * @throws AppError of the platform, of the tokens, or of the store: the first error.
    */
@@ -109,7 +109,7 @@ export class Registrations {
     for (const other of fitting.filter(({ id }) => id !== ours?.id)) await this.#weedOut(other, event, signal);
   }
 
-  /** The one that we created, else the most similar one. */
+  /** The webhook that we created, or else the most similar one. */
   #chosen(fitting: readonly WebhookRegistration[], event: ServiceAppEventName): WebhookRegistration | undefined {
     const known = this.#kept[event]?.webhookId;
     return (
@@ -124,11 +124,11 @@ export class Registrations {
     return isMadeByUs(webhook, event, this.#options.targetUrl) && !isInactive(webhook) && this.#secretOf(webhook, event) !== undefined;
   }
 
-  /** The certain secret of a webhook; undefined when it is unknown, or another than it should be. */
+  /** The secret of a webhook if it is certain; undefined when it is unknown or known to differ. */
   #secretOf(webhook: WebhookRegistration, event: ServiceAppEventName): string | undefined {
     const { webhookId, current, announced, isSecretTold } = this.#kept[event] ?? {};
     if (webhookId !== webhook.id || announced !== undefined) return undefined;
-    // A different secret proves nothing on a platform that does not return secrets unchanged.
+    // When the platform does not return secrets unchanged, a different secret proves nothing.
     return isSecretTold !== true || webhook.secret === undefined || webhook.secret === current ? current : undefined;
   }
 
@@ -143,14 +143,14 @@ export class Registrations {
 
   async #update(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
     const { api, targetUrl, onRegistration } = this.#options;
-    // Keep a good secret: deliveries on their way are signed with it.
+    // Keep a certain secret, because it has signed deliveries that are on their way.
     const secret = this.#secretOf(webhook, event) ?? (await this.#announce(event));
     const updated = await api.update(webhook.id, { name: nameOf(event), targetUrl, secret, status: 'active' }, signal);
     await this.#confirm(event, { ...updated, id: webhook.id }, secret);
     onRegistration({ event, outcome: isInactive(webhook) ? 'reactivated' : 'updated', webhookId: webhook.id });
   }
 
-  /** A duplicate of ours would deliver everything twice; another one may be somebody's and is only reported. */
+  /** Deletes a duplicate of ours, which would deliver everything twice. Only reports another one, which may belong to somebody else. */
   async #weedOut(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
     const { api, onRegistration } = this.#options;
     const isOurs = isMadeByUs(webhook, event, this.#options.targetUrl);
@@ -158,7 +158,7 @@ export class Registrations {
     onRegistration({ event, outcome: isOurs ? 'removed' : 'duplicate', webhookId: webhook.id });
   }
 
-  /** A secret that is stored before the platform can sign with it. Reuses the one with unknown outcome. */
+  /** A secret that is stored before the platform can sign with it. Reuses a secret with unknown outcome. */
   async #announce(event: ServiceAppEventName): Promise<string> {
     const kept = this.#kept[event];
     const announced = kept?.announced ?? randomBytes(SECRET_BYTES).toString('base64url');
@@ -166,7 +166,7 @@ export class Registrations {
     return announced;
   }
 
-  /** The platform has this secret; the previous one stays valid for a while. */
+  /** Records that the platform has this secret; the previous one stays valid for a while. */
   async #confirm(event: ServiceAppEventName, { id, secret: repeated }: WebhookRegistration, secret: string): Promise<void> {
     const { current, previous } = this.#kept[event] ?? {};
     const isNew = current !== undefined && current !== secret;
@@ -181,7 +181,7 @@ export class Registrations {
   }
 }
 
-/** Whether a webhook is about this event and this app: ids are compared by meaning (H-04). */
+/** Whether a webhook is for this event and this app. Ids are compared by value (H-04). */
 export function notifiesOf(
   { resource, event, filter }: WebhookRegistration,
   wanted: ServiceAppEventName,
@@ -191,7 +191,7 @@ export function notifiesOf(
   return isSameId(filter.slice(FILTER.length), target.applicationId, 'APPLICATION', target.idScheme);
 }
 
-/** Whether a webhook of this event has our name and address. */
+/** Whether a webhook for this event has our name and address. */
 export function isMadeByUs({ name, targetUrl }: WebhookRegistration, event: ServiceAppEventName, ourUrl: string | undefined): boolean {
   return name === nameOf(event) && targetUrl === ourUrl;
 }

@@ -1,12 +1,12 @@
-// Verifies that a delivery comes from the platform, with the secrets of our registrations. Works on the raw bytes and does not
-// interpret them (H-12).
+// Verifies with the secrets of our registrations that a delivery comes from the platform. Works on the raw bytes and does not interpret
+// them (H-12).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The signature headers of one delivery, undefined where missing. */
+/** The signature headers of one delivery; undefined when missing. */
 export interface DeliverySignatures {
-  /** Hex of HMAC-SHA1 (H-10). */
+  /** HMAC-SHA1 in hex (H-10). */
   readonly sha1: string | undefined;
-  /** Of SHA-256 or SHA-512, or both; not all deliveries carry it (H-11). */
+  /** HMAC-SHA256, HMAC-SHA512 or both; not every delivery has them (H-11). */
   readonly sha2: string | undefined;
 }
 
@@ -19,15 +19,15 @@ interface Signature {
 
 const HEX = /^[0-9a-f]+$/u;
 const HEX_CHARS: Readonly<Record<Algorithm, number>> = { sha1: 40, sha256: 64, sha512: 128 };
-/** Longest header: both stronger signatures with their names. */
+/** Longest SHA-2 header: both signatures with their names. */
 const MAX_HEADER_CHARS = 300;
 const NAMED = /^(sha-?256|sha-?512)=(.*)$/iu;
 
 /**
- * Whether there is a readable signature and all readable ones are valid, with one secret. A stronger one in an unknown form does
- * not invalidate a valid SHA-1 (H-13, U-10). Takes the same time wherever a wrong one differs.
+ * Whether there is a readable signature, and one secret fits all readable signatures. A SHA-2 header in an unknown form does not invalidate
+ * a valid SHA-1 signature (H-13, U-10). Takes the same time wherever a wrong signature differs.
  *
- * @param secrets - every secret that a registration of ours may sign with; without any, nothing is genuine.
+ * @param secrets - every secret with which the platform may sign; without any, no delivery is genuine.
  */
 export function isGenuine(body: Uint8Array, { sha1, sha2 }: DeliverySignatures, secrets: readonly string[]): boolean {
   const weak = sha1 === undefined ? [] : [readHex('sha1', sha1)];
@@ -35,7 +35,7 @@ export function isGenuine(body: Uint8Array, { sha1, sha2 }: DeliverySignatures, 
   const signatures = [...weak, ...strong];
   if (signatures.length === 0 || !signatures.every(isRead)) return false;
   let isGood = false;
-  // No early exit: the time must not reveal which secret or signature was near.
+  // No early exit: the time must not reveal which secret or signature was similar.
   for (const secret of secrets) {
     let fits = secret !== '';
     for (const { algorithm, digest } of signatures) fits = timingSafeEqual(hmac(algorithm, secret, body), digest) && fits;
@@ -56,7 +56,7 @@ function readHex(algorithm: Algorithm, hex: string): Signature | undefined {
   return hex.length === HEX_CHARS[algorithm] && HEX.test(hex) ? { algorithm, digest: Buffer.from(hex, 'hex') } : undefined;
 }
 
-/** `SHA-256=<hex>,SHA-512=<hex>`, `sha256=<hex>` or the hex alone (H-11); undefined for any other form. */
+/** Reads `SHA-256=<hex>,SHA-512=<hex>`, `sha256=<hex>` or the hex alone (H-11); undefined for any other form. */
 function readStrong(header: string): readonly Signature[] | undefined {
   if (header.length > MAX_HEADER_CHARS) return undefined;
   const read: Signature[] = [];

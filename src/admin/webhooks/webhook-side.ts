@@ -1,5 +1,4 @@
-// Connects everything about webhooks: registrations on the platform, the endpoint for deliveries, and the
-// inbox of events.
+// Connects the parts for webhooks: registrations on the platform, the endpoint for deliveries, and the inbox of events.
 import type { Clock } from '../../base/clock.ts';
 import type { ServiceAppSide } from '../access.ts';
 import type { SecretStore } from '../secret-store.ts';
@@ -10,34 +9,34 @@ import type { ReceiverOptions } from './receiver.ts';
 import { Registrations, type RegistrationsOptions } from './registration.ts';
 
 export interface WebhookSettings extends DeliveryAddress {
-  /** The target of deliveries, as the platform reaches us. */
+  /** The target of deliveries: the address at which the platform reaches us. */
   readonly targetUrl: string;
-  /** Whether other servers accept deliveries and pass their events to {@link WebhookSide.receive}. Default false. */
+  /** Whether other servers accept deliveries and pass the events to {@link WebhookSide.receive}. Default false. */
   readonly isFed?: boolean | undefined;
 }
 
-/** Notified of deliveries and registrations; its methods must not throw. */
+/** Notified of deliveries, registrations and failures; the methods must not throw. */
 export interface WebhookObserver {
   readonly delivered: ReceiverOptions['onDelivery'];
   readonly registered: RegistrationsOptions['onRegistration'];
-  /** An event could not be processed yet and is repeated. */
+  /** Called when an event could not be processed yet; it will be repeated. */
   readonly eventFailed: InboxOptions['onFailed'];
 }
 
 export interface WebhookSide {
-  /** Undefined where deliveries are accepted elsewhere. */
+  /** The port of the endpoint; undefined when deliveries are accepted elsewhere. */
   readonly port: number | undefined;
   readonly registrations: Registrations;
-  /** Organizations that are authorized according to their events. */
+  /** The organizations whose newest event is an authorization. */
   readonly authorized: readonly AuthorizingOrganization[];
-  /** Accepts an event whose delivery was accepted elsewhere, as {@link Inbox.receive} does. */
+  /** Accepts an event that another server has received, as {@link Inbox.receive} does. */
   receive(event: ServiceAppEvent): Promise<Received>;
-  /** Accepts no more deliveries and stops processing events; they are continued after the next start. */
+  /** Accepts no more deliveries and stops processing events; the next start continues. */
   close(): Promise<void>;
 }
 
 /**
- * Opens it: accepts deliveries, registers nothing yet.
+ * Opens the parts: accepts deliveries, but registers nothing yet.
  *
  * @throws AppError `listen_failed`, and of the store.
  */
@@ -49,7 +48,7 @@ export async function openWebhookSide(
     readonly store: SecretStore;
     readonly clock: Clock;
     readonly observer: WebhookObserver;
-    /** As {@link Inbox} has it. */
+    /** See {@link InboxOptions.onDone}. */
     readonly onDone: InboxOptions['onDone'];
   },
 ): Promise<WebhookSide> {
@@ -71,7 +70,7 @@ export async function openWebhookSide(
       },
       receive: (event) => inbox.receive(event),
       close: async () => {
-        // Processing must not wait for a client that does not close its connection.
+        // In parallel, because stopping the processing must not wait for a client that keeps its connection open.
         await Promise.all([opened?.close(), inbox.close()]);
       },
     };

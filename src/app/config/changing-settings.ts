@@ -14,7 +14,8 @@ export interface ChangingSetting<T> {
   /**
    * The value for these file contents, given in the order of `files`. Gets contents instead of reading the files, because a file may be
    * half written.
-   * | @throws AppError `config_invalid`; the message contains no secret.
+   *
+   * @throws AppError `config_invalid`; the message contains no secret.
    */
   read(contents: readonly Buffer[]): T;
 }

@@ -64,7 +64,8 @@ export interface CheckedSettings extends Pick<LoadedSettings, 'origin' | 'cwd'> 
 /**
  * Loads the settings; later sources win: config/default.yaml, the operator's file, PARLEY_ variables, flags; or config/default.yaml and the
  * settings given in code.
- * | @throws AppError `config_invalid` whose message lists every problem.
+ *
+ * @throws AppError `config_invalid` whose message lists every problem.
  */
 export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   const { loaded, problems } = checkSettings(options);
@@ -80,7 +81,8 @@ export interface LoadedSections<K extends keyof CompiledSettings> extends Pick<L
 /**
  * Loads the settings of some sections. Problems of other sections are ignored, so that a laptop without certificates and secrets can use
  * the configuration of a server.
- * | @throws AppError `config_invalid` whose message lists every problem of these sections.
+ *
+ * @throws AppError `config_invalid` whose message lists every problem of these sections.
  */
 export function loadSections<K extends keyof CompiledSettings>(options: LoadOptions, ...sections: readonly K[]): LoadedSections<K> {
   const { compiled, problems, origin, cwd } = checkSettings(options);
@@ -163,9 +165,11 @@ function platformEnvironment(
 
 /**
  * Lets convict merge and validate the values.
- * | convict joins its findings to one string and parses text leniently ("80abc" becomes 80). So its schema has our rules as formats and no
+ *
+ * convict joins its findings to one string and parses text leniently ("80abc" becomes 80). So its schema has our rules as formats and no
  * defaults, which disables the parsing of text, and each problem is recorded by the rule that finds it.
- * | @returns the keys with invalid values.
+ *
+ * @returns the keys with invalid values.
  */
 function validate(
   effective: ReadonlyMap<string, Given>,

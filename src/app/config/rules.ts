@@ -31,7 +31,8 @@ export interface Place {
 
 /**
  * The rule for the value of one setting.
- * | @typeParam T - the final value.
+ *
+ * @typeParam T - the final value.
  * @typeParam W - the value as written in a file or in code.
  */
 export interface Rule<T, W = T> {

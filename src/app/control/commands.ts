@@ -57,7 +57,8 @@ export interface Controlled {
 
 /**
  * Reads a command.
- * | @param nowMs - ms since the epoch.
+ *
+ * @param nowMs - ms since the epoch.
  * @throws AppError `bad_message` for an invalid command.
  */
 export function commandIn(sent: unknown, nowMs: number): Command {

@@ -28,7 +28,8 @@ export interface OwnProcessOptions {
 
 /**
  * Creates the description of this process. Call it once.
- * | @param name - `server`, `primary` or `worker N`.
+ *
+ * @param name - `server`, `primary` or `worker N`.
  * @param load - reads the configuration again; throws AppError `config_invalid`.
  */
 export function ownProcess(

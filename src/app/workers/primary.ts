@@ -39,7 +39,8 @@ const NOBODY = { answers: [], silent: [] };
 
 /**
  * Starts the workers. Resolves when all of them take calls; `signal` aborts the start.
- * | @throws AppError `listen_failed` for the operations server or the control socket, and what {@link Workers.start} throws.
+ *
+ * @throws AppError `listen_failed` for the operations server or the control socket, and what {@link Workers.start} throws.
  */
 export async function startPrimary(settings: Settings, given: PrimaryOptions, signal: AbortSignal): Promise<Primary> {
   const { instanceId, log, control } = given.own;

@@ -66,7 +66,8 @@ export class Workers implements Pick<Readiness, 'current'> {
 
   /**
    * Starts the workers. Resolves with the report of one of them as soon as all take calls.
-   * | @param signal - aborting it stops the workers.
+   *
+   * @param signal - aborting it stops the workers.
    * @throws AppError the error of a worker's start, `internal` when workers end without a message, `shutting_down` when they are stopped.
    */
   start(signal: AbortSignal): Promise<ReadySummary> {

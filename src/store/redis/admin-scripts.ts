@@ -25,7 +25,8 @@ return redis.call('DEL', KEYS[1])
 /**
  * Applies all changes or none, for the leader alone. Revisions are µs of the server's clock, and always increase, also when the server has
  * restarted with an older copy of the store.
- * | KEYS lease, texts, changes. ARGV token, most names, then name and text of each change; an empty text deletes. A deleted name keeps its
+ *
+ * KEYS lease, texts, changes. ARGV token, most names, then name and text of each change; an empty text deletes. A deleted name keeps its
  * revision. Returns [1, the revision of the last change], [0] when the token does not hold the lease, [-1] for too many names.
  */
 export const WRITE = redisScript(`
@@ -50,7 +51,8 @@ return {1, revision}
 
 /**
  * Reads the changes after a revision, oldest first.
- * | KEYS lease, texts, changes. ARGV revision, most names. Returns [token of the leader, number of names, revision of the last change, then
+ *
+ * KEYS lease, texts, changes. ARGV revision, most names. Returns [token of the leader, number of names, revision of the last change, then
  * name, revision and text of each]; the text of a deleted name is empty.
  */
 export const READ = redisScript(`

@@ -72,7 +72,8 @@ export class RedisConnection {
   /**
    * Connects, and waits for the first attempt in bounded time. An unreachable server is no error: the connection is established as soon as
    * possible.
-   * | @throws AppError `config_invalid` when the package @redis/client is not installed or the CA file cannot be read.
+   *
+   * @throws AppError `config_invalid` when the package @redis/client is not installed or the CA file cannot be read.
    */
   static async open(options: RedisConnectionOptions): Promise<RedisConnection> {
     const { caFile, load = loadRedisPackage } = options;
@@ -95,7 +96,8 @@ export class RedisConnection {
 
   /**
    * Sends one command. Waits briefly when the connection has just been lost. Never repeats a command that was sent.
-   * | @throws AppError `store_unavailable` within the timeout, also for an error answer; `details.reason` is then its first word.
+   *
+   * @throws AppError `store_unavailable` within the timeout, also for an error answer; `details.reason` is then its first word.
    */
   send(args: readonly string[]): Promise<unknown> {
     return this.#commands.send(args);

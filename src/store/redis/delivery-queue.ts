@@ -27,7 +27,8 @@ export class DeliveryQueue {
 
   /**
    * Adds a delivery. Resolves when Redis has it.
-   * | @param id - equal for equal deliveries.
+   *
+   * @param id - equal for equal deliveries.
    * @returns false when the delivery waits already.
    * @throws AppError `store_unavailable`; `overloaded` when too many wait.
    */

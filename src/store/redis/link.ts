@@ -74,7 +74,8 @@ export class RedisLink {
 
   /**
    * Sends one command. Waits for a new connection when the previous one was lost less than `timeoutMs` ago.
-   * | @param limitMs - longest wait for the answer, ms; never longer than the default.
+   *
+   * @param limitMs - longest wait for the answer, ms; never longer than the default.
    * @throws AppError `store_unavailable`; without a connection, the error of the last attempt.
    */
   async send(args: readonly string[], limitMs = this.#options.timeoutMs): Promise<unknown> {

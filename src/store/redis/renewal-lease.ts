@@ -73,7 +73,8 @@ export class RenewalLease {
 
   /**
    * Asks Redis whether we still hold the lease, before an irreversible action.
-   * | @throws AppError `store_failed` when we do not, or when Redis does not answer.
+   *
+   * @throws AppError `store_failed` when we do not, or when Redis does not answer.
    */
   async confirm(): Promise<void> {
     if (!this.isHeld) throw ended();

@@ -36,7 +36,8 @@ export function commandsOf({ scripts, commands }: RedisUse): readonly string[] {
 /**
  * The rights that our own user lacks, in ACL syntax (`+hset`, `~parley:home:`). Empty when none is missing, or the server is too old for a
  * dry run.
- * | @throws AppError `store_unavailable` when the server cannot be reached.
+ *
+ * @throws AppError `store_unavailable` when the server cannot be reached.
  */
 export async function missingRights(
   connection: Pick<RedisConnection, 'send'>,

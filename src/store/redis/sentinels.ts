@@ -76,7 +76,8 @@ export class PrimaryClient implements RedisClient {
 /**
  * Asks all sentinels at once. Returns an address as soon as more than half of them name it. Otherwise, when half the time is over or all
  * have answered, returns the most frequent one: a sentinel that was cut off from the others may still name a former primary.
- * | @throws AppError `store_unavailable`.
+ *
+ * @throws AppError `store_unavailable`.
  */
 function findPrimary(options: SentinelOptions): Promise<RedisAddress> {
   const { addresses, name, clock, timeoutMs } = options;

@@ -53,7 +53,8 @@ export interface LeaderTexts {
   keys(prefix: string): Promise<readonly string[]>;
   /**
    * Resolves when Redis has the text; then every other server can read it.
-   * | @throws AppError `store_failed`, also when another server leads; then nothing is changed.
+   *
+   * @throws AppError `store_failed`, also when another server leads; then nothing is changed.
    * @throws RangeError for a name or text that is too long.
    */
   set(key: string, value: string): Promise<void>;
@@ -123,7 +124,8 @@ export class SharedTexts {
 
   /**
    * Reads what others have changed, one poll at a time. A text that does not open keeps its last readable value.
-   * | @throws AppError `store_unavailable`, `store_failed`; known texts stay.
+   *
+   * @throws AppError `store_unavailable`, `store_failed`; known texts stay.
    */
   poll(): Promise<Polled> {
     const polled = this.#polling.then(() => this.#poll());

@@ -101,7 +101,8 @@ export class RedisWire {
 
   /**
    * Sends one command.
-   * | @param limitMs - longest wait for the answer, ms; default: `timeoutMs`. Without an answer within `timeoutMs` the wire is lost.
+   *
+   * @param limitMs - longest wait for the answer, ms; default: `timeoutMs`. Without an answer within `timeoutMs` the wire is lost.
    * @throws AppError `store_unavailable`, also for an error answer.
    */
   send(args: readonly string[], limitMs = this.#options.timeoutMs): Promise<unknown> {
