@@ -48,8 +48,8 @@ export interface TokenVerifierOptions {
   /** Whether a list of audiences is accepted when it contains the registered one; default false (J-28). */
   readonly audienceLists?: boolean;
   /**
-   * Called once before a genuine token is refused for its data source or nonce: another process may know newer ones (L-10). The promise
-   * never rejects, and resolves in bounded time when those are known here, too. Undefined when no other process may know more.
+   * Called once before a genuine token is refused for its data source or nonce: another process may know newer ones (L-10). Resolves in
+   * bounded time, when this process knows them, too; never rejects. Undefined when no other process may know more.
    */
   readonly refresh?: (() => Promise<void> | undefined) | undefined;
 }

@@ -1,5 +1,5 @@
-// Watches whether any token can be verified. While no key is usable, it holds what it is given (`hold`) and keeps requesting keys. Does not
-// know what it holds.
+// Watches whether any token can be verified. While no key is usable, it calls `hold` and keeps requesting keys. Does not know what `hold`
+// blocks.
 import type { CancelTimer, Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { KeySource } from './key-source.ts';
