@@ -95,7 +95,7 @@ export interface ShownRefusal {
 
 /** GET /api/organizations: those with most new calls first. */
 export interface ShownOrganizations {
-  /** Longest period that the counts cover, hours; for each server at most since its start. */
+  /** The period that the counts cover, hours; less for a server that started later. */
   readonly hours: number;
   readonly organizations: readonly OrganizationCalls[];
   readonly silent: readonly SilentServer[];

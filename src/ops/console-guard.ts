@@ -18,7 +18,7 @@ export interface GuardOptions {
 /** One line of the audit log. */
 export interface Audited {
   readonly what: 'call_opened' | 'sound_heard' | 'signed_in';
-  /** As requested. */
+  /** From the path of the request. */
   readonly conversationId?: string;
   readonly outcome: 'shown' | 'refused' | 'not_found' | 'busy';
 }

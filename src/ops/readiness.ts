@@ -6,7 +6,7 @@ export interface ReadinessState {
   readonly reasons: readonly string[];
 }
 
-/** All reasons, public: health checks and a metric show them. `draining`: it is stopping; `drained`: by an operator's command. */
+/** All reasons, public: health checks and a metric show them. `draining`: the process stops; `drained`: by an operator's command. */
 export const NOT_READY_REASONS = ['starting', 'draining', 'drained', 'keys_unavailable', 'login_needed', 'descriptors'] as const;
 export type NotReadyReason = (typeof NOT_READY_REASONS)[number];
 
