@@ -83,6 +83,7 @@ export interface CallDirectory {
    * By the entry of the call. None: `mine` with epoch 1 if `mayCreate`, else `unknown`. Ended: `mine` with the next epoch if `beginsAnew`,
    * else `ended`. Owned by `owner`: `mine` with the same epoch. Released, forced, or its epoch is dead: `mine` with the next epoch.
    * Otherwise `theirs`.
+   *
    * @throws AppError `state_unreadable` for an unreadable snapshot; the call is claimed nevertheless.
    */
   claim(call: CallKey, request: ClaimRequest): Promise<Claim>;
