@@ -29,7 +29,7 @@ export interface RedisConnectionOptions {
   readonly password: string | undefined;
   /** PEM file of the authority that issued the server's certificate; undefined: the authorities of the system. */
   readonly caFile: string | undefined;
-  /** Longest wait for an answer, ms, including the wait for a lost connection. */
+  /** Longest wait for an answer, ms, including the wait for a new connection. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;

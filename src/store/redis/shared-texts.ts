@@ -60,7 +60,7 @@ export interface LeaderTexts {
   set(key: string, value: string): Promise<void>;
   /** @throws AppError `store_failed`. */
   delete(key: string): Promise<void>;
-  /** Writes what Redis has lost again, if anything. @throws AppError `store_failed`. */
+  /** Writes again what Redis has lost, if anything. @throws AppError `store_failed`. */
   restore(): Promise<void>;
   /** Writes all texts again, sealed with the current key. @throws AppError `store_failed`. */
   rewrite(): Promise<void>;
