@@ -50,7 +50,7 @@ export interface ExaminationParts {
   readonly server: Pick<DoctorContext, 'health' | 'listAgents'>;
 }
 
-/** The part of the above that an examination without a running server needs. */
+/** The parts for an examination without a running server. */
 export type PreflightParts = Pick<ExaminationParts, 'settings' | 'originOf' | 'profile' | 'clock' | 'log' | 'authorities'>;
 
 /** Call `close`. */

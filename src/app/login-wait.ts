@@ -1,4 +1,4 @@
-// Makes a server not ready while it waits for a login of the integration without which no calls can come in.
+// Makes a server not ready while nobody has logged in with the integration, if no calls can come in without a login.
 import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
 import type { AppError, ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';

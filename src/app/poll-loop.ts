@@ -41,7 +41,7 @@ export class PollLoop {
     this.#running = this.#run();
   }
 
-  /** Resolves after a poll that began after this call; without one when that takes too long or too many requests wait. Never rejects. */
+  /** Resolves after a poll that began after this call, or earlier when that takes too long or too many requests wait. Never rejects. */
   async now(): Promise<void> {
     const { limitMs, maxWaiting, clock } = this.#options;
     if (this.#over.isAborted || this.#waiting >= maxWaiting) return;

@@ -14,7 +14,7 @@ import type { ClientCertificateSettings, Settings } from './config/settings.ts';
 
 export interface ServerTlsParts {
   readonly profile: PlatformProfile;
-  /** Watches the files from here on. */
+  /** Watches the files for changes. */
   readonly files: WatchedFiles<Watched>;
   readonly metrics: FileMetrics;
   readonly clock: Clock;

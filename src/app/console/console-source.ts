@@ -71,7 +71,7 @@ export function consoleSource({ ask, recorded, clock }: ConsoleSourceParts): Con
   };
 }
 
-/** A recording without an end of a call that is over: the end is still being written, or was cut off. */
+/** A call that is over, from a recording without its end: the end is still being written, or was cut off. */
 function completed(recorded: CallView, { startedAtMs, durationMs, end }: CallView['call'], nowMs: number): CallView {
   const isCut = recorded.call.end === undefined && end !== undefined && nowMs - startedAtMs - durationMs >= WRITTEN_MS;
   if (!isCut) return recorded;

@@ -1,4 +1,4 @@
-// Operators' questions, which the processes of a server and other servers answer, and the answers: plain JSON.
+// The questions that operators ask the processes of a server and other servers, with the answers: plain JSON.
 import { parseJson } from '../../base/json.ts';
 import type { CallSearch, CallView, OrganizationCalls } from '../../dialog/call-view.ts';
 import type { ShownCallRow, ShownServer, SilentServer } from '../../ops/console-api.ts';

@@ -22,7 +22,7 @@ export interface ControlledServer {
   readonly knows: (conversationId: string) => boolean;
   /** Exports the spans of a call from its next turn on; the returned function ends that. Default: no spans. */
   readonly trace?: ((conversationId: string) => () => void) | undefined;
-  /** Reads the files that may change again. Never rejects. */
+  /** Reads again the files that may change. Never rejects. */
   readonly checkNow: () => Promise<readonly FileVerdict[]>;
   /** Passes a command to the processes that this one has started. Default: none. Never rejects. */
   readonly others?: (command: Command) => Promise<Pick<Controlled, 'processes' | 'silent'>>;

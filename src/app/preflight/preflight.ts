@@ -1,5 +1,5 @@
-// Checks for the doctor's runner of what would fail at a start with these settings, without a running server. They change nothing: services
-// get requests, files are only read, and opened resources are closed again.
+// The checks before a start, for the doctor's runner: what would fail with these settings? They need no running server and change nothing:
+// services get requests, files are only read, and opened resources are closed again.
 import { clockCheck } from '../../admin/doctor/access-checks.ts';
 import type { Check, CheckTask, Verdict } from '../../admin/doctor/check.ts';
 import type { DoctorContext } from '../../admin/doctor/context.ts';

@@ -1,5 +1,5 @@
-// Checks the HTTP services that a server uses: reachable, with a good certificate, and accepting our key? One request without a body each,
-// which costs nothing. The models of bots are named in the bots: `parley bots check` asks those.
+// Checks the HTTP services that a server uses: whether each is reachable, has a good certificate and accepts our key. Sends one request
+// without a body to each, which costs nothing. `parley bots check` examines the models that bots use.
 import type { CheckTask, CheckTools, Verdict } from '../../admin/doctor/check.ts';
 import { probeMs, unreachable } from '../../admin/doctor/endpoint-checks.ts';
 import { fault, warning } from '../../admin/doctor/finding.ts';

@@ -212,7 +212,7 @@ export class Workers implements Pick<Readiness, 'current'> {
       worker.asked.get(message.id)?.(message.answer);
     } else {
       const error = new AppError(message.code, message.message, { details: message.details });
-      // An error at the start of one worker stops all workers: it would recur until a person fixes it.
+      // The same error would stop every worker until a person fixes it, so it fails the start as a whole.
       if (this.#starting === undefined) log.error({ worker: id, err: error }, 'a worker could not start');
       this.#starting?.fail(error);
     }
