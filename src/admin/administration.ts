@@ -118,8 +118,8 @@ export class Administration {
    * only briefly when calls can come in already. Failed checks are retried without end.
    *
    * @param signal - aborts the start; running work ends with {@link Administration.close}.
-   * @throws AppError `listen_failed`, of the store, `shutting_down` when `signal` aborts, and with `failsStart` the error that {@link
-   * failureOfStart} selects.
+   * @throws AppError `listen_failed`, of the store, `shutting_down` when `signal` aborts, and with `failsStart` the error from
+   * {@link failureOfStart}.
    */
   async start(signal: AbortSignal): Promise<void> {
     const { webhooks, observer, store, clock, failsStart, leader } = this.#options;

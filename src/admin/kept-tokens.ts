@@ -69,8 +69,8 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 
   /**
-   * Renews the pair when its access token or its refresh token is due, for pairs whose refresh token must not expire unused; {@link
-   * KeptTokens.current} checks only the access token. Rejects as `current` does, even while the access token is valid.
+   * Renews the pair when its access token or its refresh token is due, for pairs whose refresh token must not expire unused. In contrast,
+   * {@link KeptTokens.current} checks only the access token. Rejects as `current` does, even while the access token is valid.
    */
   async keepAlive(signal: AbortSignal): Promise<void> {
     await this.#whenGood((held) => this.#isFresh(held) && !isRefreshDue(held, this.#options.clock.nowMs()), signal);

@@ -45,7 +45,7 @@ export const listensCheck = endpointCheck('listens', 'connections are taken ther
   return [unreachable(probed.code, probeMs(tools))];
 });
 
-/** The finding for an unreachable address. @param code - error code of the connection. @param withinMs - the limit that was waited. */
+/** The finding for an unreachable address. @param code - error code of the connection. @param withinMs - how long we waited. */
 export function unreachable(code: string, withinMs: number): Found {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return fault('host_unknown', `the host cannot be found (${code})`, 'give the registered host an address in the DNS');

@@ -74,8 +74,8 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * Trusts the tokens that were valid before a restart, for authorized organizations, without a request (L-15). {@link
-   * ServedOrganizations.start} runs their first steps.
+   * Trusts the tokens that were valid before a restart, for authorized organizations, without a request (L-15). Their first steps follow
+   * with {@link ServedOrganizations.start}.
    */
   async serveKept(organizations: readonly AuthorizingOrganization[]): Promise<void> {
     for (const [index, organization] of organizations.entries()) {
