@@ -18,7 +18,7 @@ export interface HomeWritesOptions {
   readonly log: Logger;
   /** Called when another owner has the call. */
   readonly onFenced: (home: Home) => void;
-  /** Called when a release was saved. */
+  /** Called when the release or the end of a call was saved. */
   readonly onLeft: (home: Home) => void;
 }
 
