@@ -26,7 +26,7 @@ import { watchedStore } from './watched-store.ts';
 const RETRY_MS = 5000;
 
 export interface MemberParts extends LoginWaitParts {
-  /** The trust that this member fills. Replaces its `refresh` when servers share a store. */
+  /** The trust that this member fills. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
   readonly clock: Clock;
