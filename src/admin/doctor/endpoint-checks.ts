@@ -132,7 +132,7 @@ function http2Findings({ protocol }: Handshake): readonly Found[] {
   return [fault('alpn_missing', `it ${spoken} and not HTTP/2 (ALPN h2), without which there is no gRPC`, mend)];
 }
 
-/** A server that selects no protocol may still speak HTTP/1.1: asks it. */
+/** Any handshake is enough: a server that selects no protocol speaks HTTP/1.1. */
 async function http1Findings(endpoint: Endpoint, tools: CheckTools, authorities: readonly string[]): Promise<readonly Found[]> {
   const probed = await probeTls(targetOf(endpoint, tools), authorities, ['http/1.1']);
   if (probed.kind === 'connected') return [];

@@ -12,7 +12,7 @@ import { shownText } from '../../base/shown-text.ts';
 const MINUTE_MS = 60_000;
 const NO_TOKEN = { skipped: 'the record has no token' };
 
-/** The current token does not expire before the time at which a missing renewal raises the alarm (L-07). */
+/** The alarm for a missing renewal of the current token is not due yet (L-07). */
 export const tokenExpiryCheck = recordCheck({ id: 'token_expiry', title: 'its token is renewed in time' }, ({ record, context, tools }) => {
   const { tokenExpiresAtMs: endMs, tokenLifetimeMinutes = MAX_TOKEN_LIFETIME_MINUTES } = record;
   if (endMs === undefined) return { skipped: 'neither record nor token says when it ends' };

@@ -39,7 +39,7 @@ function fittingRecord(items: readonly DataSource[], wanted: WantedDataSource): 
   return more.length === 0 ? { kind: 'found', id: first.id } : { kind: 'ambiguous', ids: fitting.map(({ id }) => id) };
 }
 
-/** Whether the record does not belong to another app. */
+/** Whether the record belongs to our app, or does not say to which app. */
 export function isOurs({ applicationId }: DataSource, wanted: Pick<WantedDataSource, 'applicationId'>): boolean {
   return applicationId === undefined || wanted.applicationId === undefined || applicationId === wanted.applicationId;
 }

@@ -26,7 +26,7 @@ export class Refusal extends RequestFailure {
   }
 }
 
-/** A request to the administration interface that failed. Its message and details may be logged. */
+/** The error of a failed request to the administration interface. Message and details may be logged. */
 export class RestError extends AppError {
   readonly outcome: RequestOutcome;
   /** The status of the last response; undefined without one. */
