@@ -1,5 +1,5 @@
-// One answer of the model, spoken sentence by sentence while the model still writes it. Asks the fallback model when the first one fails
-// before its first word. Runs no tools.
+// Speaks one answer of the model sentence by sentence while the model still writes. When the first model fails before its first word, the
+// fallback model answers. Runs no tools.
 import type { JsonObject } from '../base/json.ts';
 import type { Saying } from '../bot/saying.ts';
 import { SentenceCutter } from '../bot/sentence-cutter.ts';
@@ -14,7 +14,7 @@ import { recordedParts } from './recorded.ts';
 /** A tool use that the model requests. */
 export type Use = Extract<ModelPart, { readonly kind: 'use' }>;
 
-/** How an answer ended. `failed` is set even when a part of the answer was spoken. */
+/** How an answer ended. `failed` is set when the answer failed, even if the caller has heard a part of it. */
 export interface Answered {
   readonly uses: readonly Use[];
   readonly failed?: ModelFailure | 'refused';
@@ -31,14 +31,13 @@ const TELEPHONE = [
 /** Part of every prompt of any model. */
 const HONEST = 'Never say that something was done unless the result of a tool says so.';
 
-/** Asks a model to answer the history in a draft. Yields what the model says; returns the tools that it wants to use. */
+/** Asks a model to continue the history of a draft. Yields what the model says; returns the tool uses that the model requests. */
 export type Answering<D extends JsonObject> = (draft: Draft<D>) => AsyncGenerator<Saying, Answered>;
 
 /**
- * Answers with language models: the second one answers when the first one fails.
- *
+ * Answers with the first language model and, when that model fails, with the fallback.
  * @throws TypeError for a value that is not a language model.
- * @returns a function that makes the answering of one turn; its first answer may be a prepared one.
+ * @returns a function to call once per turn, with the turn's prepared answer: the turn's first request gets the prepared answer.
  */
 export function answering<D extends JsonObject>(options: AssistantOptions<D>): (prepared?: PreparedAnswer) => Answering<D> {
   for (const model of modelsOf(options)) demandModel(model);
@@ -52,7 +51,7 @@ export function answering<D extends JsonObject>(options: AssistantOptions<D>): (
   };
 }
 
-/** Asks the first model before the input is certain. */
+/** Asks the first model while the caller may still go on. */
 export function answerAhead<D extends JsonObject>(draft: Draft<D>, options: AssistantOptions<D>): PreparedAnswer {
   return { parts: readAhead(partsFrom(draft, options.model, options)), askedAtMs: draft.context.clock.monotonicMs() };
 }
@@ -78,7 +77,7 @@ async function* answer<D extends JsonObject>(
   return answered;
 }
 
-/** Records a failure. @returns true when no further attempt may follow: it would repeat what the caller has already heard. */
+/** Records a failure. @returns true when no other model may be asked: a second answer would repeat what the caller has heard. */
 export function isLast<D extends JsonObject>(draft: Draft<D>, { failed, hasBegun }: Attempt): boolean {
   if (failed === undefined || failed === 'refused' || failed === 'aborted') return true;
   draft.noteFailure(failed);
@@ -129,7 +128,7 @@ async function* attemptWith<D extends JsonObject>(
         draft.noteTokens(part.tokensIn, part.tokensOut);
         break;
       case 'failed':
-        // The last sentence is incomplete, and a tool use of half an answer may be wrong.
+        // The last sentence is incomplete, and a tool use of an incomplete answer may be wrong.
         return { uses: [], failed: part.why, hasBegun };
     }
   }
@@ -159,7 +158,7 @@ function requestOf<D extends JsonObject>(draft: Draft<D>, settings: ModelSetting
   return { prompt: promptOf(instructionsOf(draft, TELEPHONE), history), tools: shown, settings };
 }
 
-/** The author's instructions, followed by those that every assistant gets. */
+/** The author's instructions, then the instructions that every assistant gets. */
 export function instructionsOf<D extends JsonObject>({ rules, context, state }: Draft<D>, always: string): string {
   const { instructions } = rules;
   const language = state.language ?? rules.language;

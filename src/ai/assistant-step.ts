@@ -1,5 +1,5 @@
-// An assistant as a step of a hand-written bot: answers one turn, built on the public bot API alone. The surrounding bot holds its state,
-// passes it the caller's events, and follows its exits.
+// An assistant as a step of a hand-written bot: answers one turn. Uses the public bot API alone. The surrounding bot stores the step's
+// state, passes the caller's events to the step, and follows its exits.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { CallerEvent, PrepareEvent } from '../bot/events.ts';
 import { keep, say, type Keep, type Saying } from '../bot/saying.ts';
@@ -19,17 +19,16 @@ export type AssistantTalk<D extends JsonObject, S> = AsyncGenerator<Saying | Kee
 
 /** See {@link assistantStep}. */
 export interface AssistantStep<D extends JsonObject = JsonObject> {
-  /** The first state, and a reply with the greeting, which is part of the history. */
+  /** The first state, and a reply that says the greeting. The history contains the greeting. */
   begin(call: CallFacts): { readonly state: AssistantState<D>; readonly reply: Reply };
   /**
    * Answers one event. Call it with `yield*` in a generator of the surrounding bot.
-   *
-   * @param at - makes a state of that bot, for checkpoints.
+   * @param at - puts the step's state into a state of the surrounding bot, for checkpoints.
    */
   turn<S>(state: AssistantState<D>, event: CallerEvent<PreparedAnswer | undefined>, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
-  /** For `prepare` of the surrounding bot: asks the model early, unless its answer depends on more than the words. */
+  /** For `prepare` of the surrounding bot: asks the model early, but not while keys are awaited or a tool runs. */
   prepare(state: AssistantState<D>, event: PrepareEvent, context: AnyContext): PreparedAnswer | undefined;
-  /** Continues after an exit; the model reads the exit's outcome. */
+  /** Continues after an exit. The model gets `outcome` as the result of the exit. */
   resume<S>(state: AssistantState<D>, outcome: JsonValue, context: AnyContext, at: At<D, S>): AssistantTalk<D, S>;
 }
 
@@ -40,7 +39,7 @@ export const MOST_FAILURES = 2;
 /** The call ends after this many silences in a row. */
 const MOST_SILENCES = 3;
 
-/** Why a caller is transferred when it is used up. */
+/** The reasons of transfers, by the budget that is used up. */
 const USED_UP = {
   turns: 'the call took too many turns',
   tokens: 'the call took too many tokens',
@@ -67,20 +66,16 @@ export function assistantStep<D extends JsonObject = JsonObject>(options: Assist
   };
 }
 
-/** Adds an input to the history. @returns whether the model must answer it. */
+/** Adds an input to the history. @returns whether the model must answer the input. */
 function isForModel<D extends JsonObject>(draft: Draft<D>, event: CallerEvent): boolean {
   draft.change({ messages: settled(draft.state.messages, event.heard), turns: draft.state.turns + 1 });
   return withoutModel(draft, event) === undefined;
 }
 
-/** An event and, for a model that hears the caller itself, the name of the utterance there. */
+/** An event. `item` is set for a model that hears the caller itself: the name of the utterance in the model's session. */
 export type NamedEvent<P = unknown> = CallerEvent<P> & { readonly item?: string };
 
-/**
- * A step with any way of answering.
- *
- * @param answerTo - called for each event; without an event the step continues after an exit.
- */
+/** A step whose answers `answerTo` makes. @param answerTo - called for each event, and without an event to continue after an exit. */
 export function stepOf<D extends JsonObject>(
   rules: AssistantRules<D>,
   answerTo: (context: AnyContext, event?: CallerEvent<PreparedAnswer | undefined>) => Answering<D>,
@@ -145,7 +140,7 @@ async function* resume<D extends JsonObject, S>(
   return yield* rounds(draft, at, answer);
 }
 
-/** The reply that needs no model. Undefined: the history now has the caller's input, and the model must answer. */
+/** The reply to an event that needs no model. Undefined: the model must answer; the history already has the caller's input. */
 function withoutModel<D extends JsonObject>(draft: Draft<D>, event: NamedEvent): AssistantTurn<D> | undefined {
   const { rules, phrases, state } = draft;
   switch (event.type) {
@@ -185,7 +180,7 @@ function giveUp<D extends JsonObject>(draft: Draft<D>, reason: string): Assistan
   return draft.reply(draft.say(draft.phrases.givingUp).transfer({ reason }));
 }
 
-/** Lets the model answer and use tools in turn, until the caller's next input is due. */
+/** Alternates between answers of the model and tool uses, until the caller is to speak next. */
 async function* rounds<D extends JsonObject, S>(draft: Draft<D>, at: At<D, S>, answer: Answering<D>): AssistantTalk<D, S> {
   const { context, rules, runs } = draft;
   await runs.ended(RUNNING_TOOL_MS, context.clock, context.signal);

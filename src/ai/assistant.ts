@@ -14,7 +14,7 @@ import { phrasesIn } from './phrases.ts';
 import type { PreparedAnswer } from './prepared-answer.ts';
 import { ToolRuns } from './tool-runs.ts';
 
-/** Options of a complete bot beyond those of its assistant. */
+/** Options of a complete bot that an assistant as a step does not have. */
 export interface AssistantBotOptions<D extends JsonObject = JsonObject>
   extends Omit<AssistantOptions<D>, 'exits'>, Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler'> {
   /** See {@link BotDefinition.version}. Default 1. */
@@ -29,14 +29,14 @@ interface LiveCall<L> {
   end?: { readonly state: AssistantState; readonly by: SessionEnd };
 }
 
-/** The parts of a bot beside its step. */
+/** A step, and the options that make a bot of it. */
 export interface AssistantParts<D extends JsonObject, L>
   extends
     Pick<AssistantManners<D>, 'greeting' | 'phrases' | 'onEnd' | 'language'>,
     Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler' | 'recognition'> {
   readonly version?: number;
   readonly step: AssistantStep<D>;
-  /** The connection that the step needs for each call. */
+  /** Set when the step needs a connection for each call. */
   readonly connection?: Live<unknown, L>;
 }
 
@@ -60,7 +60,7 @@ export function assistant<D extends JsonObject = JsonObject>(options: AssistantB
 /** A bot whose only step is this assistant. */
 export function botOf<D extends JsonObject, L = undefined>(parts: AssistantParts<D, L>): Bot {
   const { id, name, version = 1, voice, language, speech, filler, recognition, greeting, connection } = parts;
-  // The data in a state came from this very step and went through JSON, so it still has the step's type.
+  // A state's data was written by this step and went through JSON, so the data still has the step's type.
   const step = parts.step as unknown as AssistantStep;
   const onEnd = parts.onEnd as unknown as AssistantManners['onEnd'];
   const phrases = Object.values({ ...phrasesIn(language), ...parts.phrases });
@@ -95,7 +95,7 @@ export function botOf<D extends JsonObject, L = undefined>(parts: AssistantParts
       return go(state, reply);
     },
     prepare: (state, event, context) => step.prepare(state, event, context),
-    // Defined by name, although `otherwise` does the same: at its start, a server without a recognizer warns of bots that need speech.
+    // Named although `otherwise` does the same: a server without a recognizer warns of bots that handle `speech_input`.
     speech_input: (state, event, context) => answered(step.turn(state, event, context, (next) => next)),
     otherwise: (state, event, context) => answered(step.turn(state, event, context, (next) => next)),
     session_end(state, { by }, { live }) {

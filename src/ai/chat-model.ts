@@ -1,10 +1,10 @@
-// A model behind the chat completions protocol, which most services and local servers speak. Needs only an address, a model name and a
-// key.
+// A model behind the chat completions protocol, which most services and local servers offer. Needs only an address and a model name; most
+// services also want a key.
 import type { LanguageModel } from './model.ts';
 
 /** See {@link chatModel}. */
 export interface ChatModelOptions {
-  /** Address of the service, with its version: `http://127.0.0.1:8089/v1`. */
+  /** Address of the service, including the version of its API: `http://127.0.0.1:8089/v1`. */
   readonly url: string;
   /** The model's name at the service. */
   readonly model: string;
@@ -13,10 +13,8 @@ export interface ChatModelOptions {
 }
 
 /**
- * A model of any service that speaks chat completions. Other models come from AI SDK providers.
- *
+ * Makes a model of any service that offers chat completions. Other models come from AI SDK providers.
  * @throws TypeError for an invalid address.
- *
  * @example
  * const model = chatModel({ url: 'http://127.0.0.1:8089/v1', model: 'small' });
  */
@@ -27,7 +25,7 @@ export function chatModel({ url, model, key }: ChatModelOptions): LanguageModel 
     (loading ??= import('@ai-sdk/openai-compatible').then(({ createOpenAICompatible }) =>
       createOpenAICompatible({ name: 'chat', baseURL: url, includeUsage: true, ...(key !== undefined && { apiKey: key }) })(model),
     ));
-  // Loading the package takes 0.1 s; loading it now spares the first caller that wait.
+  // Loading the package takes 0.1 s. Loaded now, it delays no caller.
   loaded().catch(() => undefined);
   return {
     ...{ specificationVersion: 'v3', provider: 'chat', modelId: model },

@@ -1,5 +1,5 @@
-// One turn of an assistant in progress: the state at its start, and every change since. All prompts are made here, so that the history
-// holds them.
+// One turn of an assistant in progress: the state at its start, and every change since. The assistant makes all its prompts here, so the
+// history contains them.
 import type { JsonObject } from '../base/json.ts';
 import type { BotContext } from '../bot/bot.ts';
 import { play, Saying, say, type SayOptions } from '../bot/saying.ts';
@@ -14,15 +14,15 @@ import { ToolRuns, type RunEnd } from './tool-runs.ts';
 /** The part of a handler's context that every bot has. */
 export type AnyContext = BotContext<unknown>;
 
-/** Longest history as JSON, characters: the snapshot of a call holds 64 KB. */
+/** Longest history, characters of JSON: the whole snapshot of a call may have 64 KB. */
 const MAX_STATE_CHARS = 48_000;
 
-/** Bytes of µ-law per ms of sound. */
+/** G.711 µ-law at 8 kHz: 8 bytes are 1 ms of audio. */
 const BYTES_PER_MS = 8;
 
 const NO_SOUND = { prompts: 0, ms: 0 } as const;
 
-/** One per turn. */
+/** The creator makes one per turn. */
 export class Draft<D extends JsonObject> {
   readonly rules: AssistantRules<D>;
   readonly context: AnyContext;
@@ -33,7 +33,7 @@ export class Draft<D extends JsonObject> {
   readonly #beganAtMs: number;
   readonly #report = { firstTokenMs: 0, firstSentenceMs: 0, waitedMs: 0, tokensIn: 0, tokensOut: 0, model: '', isFallback: false };
   #preparedMs: number | undefined;
-  /** Since when the model is waited for, monotonic ms. */
+  /** Monotonic ms at which the draft began to wait for the model. */
   #waitingSinceMs = 0;
   #asked: Pick<ModelCall, 'model' | 'atMs'> | undefined;
   readonly #calls: ModelCall[] = [];
@@ -72,7 +72,7 @@ export class Draft<D extends JsonObject> {
     this.change({ messages: [...this.#state.messages, message] });
   }
 
-  /** Says a text and adds it to the history. A tool use without an outcome stays last, because the model continues from there. */
+  /** Says a text and adds it to the history: before a tool use without an outcome, because the model continues from that tool use. */
   say(text: string, options: SayOptions = {}): Saying {
     this.hasSpoken = true;
     const { messages, language } = this.#state;
@@ -96,12 +96,12 @@ export class Draft<D extends JsonObject> {
     return play({ mulaw, durationMs });
   }
 
-  /** Adds words of a speech-to-speech model; they may come before or after their audio. */
+  /** Adds words of a speech-to-speech model. The words may come before or after their audio. */
   transcribe(item: string, words: string): void {
     this.#changeSpoken(item, ({ text }) => ({ text: text + words }));
   }
 
-  /** A speech-to-speech model has sent this item completely. */
+  /** Marks an item of a speech-to-speech model as complete: no more of it comes. */
   spoken(item: string): void {
     this.#changeSpoken(item, ({ sound = NO_SOUND }) => ({ sound: { ...sound, isWhole: true } }));
   }
@@ -113,7 +113,7 @@ export class Draft<D extends JsonObject> {
     this.change({ messages: known.map((message) => (isSame(message) ? { ...message, ...change(message) } : message)) });
   }
 
-  /** A reply without prompts; the prompts before it still count. */
+  /** A reply without prompts of its own; the turn's earlier prompts are still played. */
   readonly silent = new Saying([]);
 
   /** Ends the turn and listens. */
@@ -152,10 +152,7 @@ export class Draft<D extends JsonObject> {
     this.change({ messages, data: { ...this.#state.data, ...data } });
   }
 
-  /**
-   * Records the outcomes of earlier tool uses that have ended meanwhile. One without a run here began in another process and keeps no
-   * outcome.
-   */
+  /** Records the outcomes of earlier tool uses that have ended. A tool use that began in another process gets no outcome. */
   collect(): void {
     for (const message of this.#state.messages) {
       if (message.by !== 'tool' || message.outcome !== undefined) continue;
@@ -164,19 +161,19 @@ export class Draft<D extends JsonObject> {
     }
   }
 
-  /** The outcome of a tool use; undefined while it is unknown. */
+  /** Undefined: the tool still runs, or its outcome was lost. */
   outcomeOf(useId: string): ToolOutcome | undefined {
     const message = this.#state.messages.find((entry) => entry.by === 'tool' && entry.id === useId);
     return message?.by === 'tool' ? message.outcome : undefined;
   }
 
-  /** The caller is no longer asked for digits. */
+  /** Ends the question for digits. */
   forgetKeying(): void {
     const { keying: _, ...state } = this.#state;
     this.#state = state;
   }
 
-  /** A model is waited for. @param askedAtMs - when it was asked, monotonic ms, if that was before this turn. */
+  /** Notes the start of a wait for a model. @param askedAtMs - monotonic ms; set when the model was asked before this turn. */
   noteAsked(model: string, askedAtMs?: number): void {
     this.#endCall();
     this.#waitingSinceMs = this.context.clock.monotonicMs();
@@ -215,7 +212,7 @@ export class Draft<D extends JsonObject> {
     this.#endCall({ failure: why });
   }
 
-  /** After a failure another model is asked, or the same one once more. */
+  /** Notes that the last failure was followed by another attempt, with the fallback or with the same model. */
   noteFallback(): void {
     this.#fallbacks.push(...this.#failures.slice(-1));
   }

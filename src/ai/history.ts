@@ -1,5 +1,5 @@
 // The history of a call in an assistant's state: what the caller said, what the caller heard of the assistant, and tool uses with their
-// outcomes. Also builds the model's prompt from it. Plain JSON; knows no model and no tools.
+// outcomes. Also makes the model's prompt of the history. Plain JSON; knows no model and no tools.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { wordsUpTo, type Heard } from '../dialog/heard.ts';
 import type { ModelMessage } from './model.ts';
@@ -11,19 +11,19 @@ export type Message = CallerMessage | AssistantMessage | ToolMessage;
 export interface CallerMessage {
   readonly by: 'caller';
   readonly text: string;
-  /** Id of the item at a speech-to-speech model, which has heard the speech itself. */
+  /** Set for speech that a speech-to-speech model heard: the id of the item at its service. */
   readonly item?: string;
 }
 
-/** What the caller heard; a dash marks where the caller interrupted. */
+/** What the caller heard. A dash at the end marks that the caller interrupted there. */
 export interface AssistantMessage {
   readonly by: 'assistant';
   readonly text: string;
-  /** The prompts of the text. Present until it is known how much of them was heard. */
+  /** The prompts that `text` consists of. Set until it is known how much of them was heard. */
   readonly prompts?: readonly string[];
-  /** Id of the item at a speech-to-speech model. */
+  /** Set for speech of a speech-to-speech model: the id of the item at its service. */
   readonly item?: string;
-  /** Number and length of the audio prompts of a speech-to-speech model. Present until it is known how much of them was heard. */
+  /** Set for speech of a speech-to-speech model: number and length of its audio prompts, until it is known how much of them was heard. */
   readonly sound?: { readonly prompts: number; readonly ms: number; /** The model has sent it completely. */ readonly isWhole?: true };
 }
 
@@ -35,9 +35,9 @@ export interface ToolMessage {
   readonly input: JsonValue;
   /** Undefined: the tool has started, and its outcome is unknown. */
   readonly outcome?: ToolOutcome;
-  /** Data of the provider, which the next prompt must return. */
+  /** Set when the provider attached data to the tool use; the next prompt must return the data. */
   readonly metadata?: JsonObject;
-  /** Requested in the same answer as the entry before. */
+  /** Set when the model requested this use in the same answer as the previous entry. */
   readonly isWithLast?: true;
 }
 
@@ -47,10 +47,10 @@ export interface ToolOutcome {
   readonly isError?: true;
 }
 
-/** Follows the words after which the caller interrupted. */
+/** Ends the text of an interrupted message. */
 const CUT = ' —';
 
-/** The history after the last reply was heard: replaces what was to be said by what was heard. */
+/** The history once it is known what was heard of the last reply: replaces the texts of its prompts by what the caller heard of them. */
 export function settled(messages: readonly Message[], heard: Heard): readonly Message[] {
   const walk = walkOf(heard);
   const known = messages.map((message) => {
@@ -63,7 +63,7 @@ export function settled(messages: readonly Message[], heard: Heard): readonly Me
   return [...known, { by: 'assistant', text: rest } as const].filter((message) => message.by !== 'assistant' || message.text !== '');
 }
 
-/** How much was heard of each item of a speech-to-speech model that the caller interrupted, ms by item id. */
+/** Items of a speech-to-speech model that the caller interrupted: how much of each item was heard, ms by item id. */
 export function soundsCut(messages: readonly Message[], heard: Heard): ReadonlyMap<string, number> {
   const walk = walkOf(heard);
   const known = new Map<string, number>();
@@ -77,17 +77,17 @@ export function soundsCut(messages: readonly Message[], heard: Heard): ReadonlyM
   return known;
 }
 
-/** Shorter than a syllable, ms: a smaller difference is no interruption. */
+/** An item that lacks at most this much at its end is not interrupted, ms: less than a syllable. */
 const HARDLY_CUT_MS = 60;
 
-/** Whether the caller has heard the whole item, and the model sends no more of it. */
+/** Whether the caller has heard the whole item, and the model will send no more of it. */
 function isHeard({ ms, isWhole }: NonNullable<AssistantMessage['sound']>, heardMs: number): boolean {
   return isWhole === true && heardMs + HARDLY_CUT_MS >= ms;
 }
 
 function withSoundHeard({ sound, ...message }: AssistantMessage, heardMs: number): AssistantMessage {
   if (sound === undefined || isHeard(sound, heardMs)) return message;
-  // Words come before their audio; without any audio, nothing was heard.
+  // Words arrive before their audio. An item without audio was not heard.
   const words = wordsUpTo(message.text, sound.ms === 0 ? 0 : heardMs / sound.ms);
   return { ...message, text: words === '' ? '' : words + CUT };
 }
@@ -97,10 +97,10 @@ interface HeardPiece {
   readonly isCut: boolean;
 }
 
-/** Walks through the heard parts of a reply in the order of the history. */
+/** Assigns the heard parts of a reply to its prompts, which must be asked for in the order of the history. */
 interface Walk {
   readonly heardOf: (prompt: string) => HeardPiece;
-  /** How much was heard of the next `prompts` prompts without text, ms. */
+  /** How much was heard of the next `prompts` audio prompts, ms. */
   readonly soundOf: (prompts: number) => number;
   readonly rest: () => readonly HeardPiece[];
 }
@@ -132,12 +132,12 @@ function partsWalk({ parts }: Heard): Walk {
       }
       return heardMs;
     },
-    // Prompts that an interrupted handler said after its last checkpoint: no saved history has them.
+    // Includes prompts that an interrupted handler said after its last checkpoint: no saved history has them.
     rest: () => parts.slice(next).map(piece),
   };
 }
 
-/** After a crash only one text is known, up to the point that was probably heard. */
+/** After a crash only the text up to an estimated point is known, not its prompts. */
 function estimatedWalk({ text, ms }: Heard): Walk {
   let left = text;
   return {
@@ -174,7 +174,7 @@ function sizeOf(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0);
 }
 
-/** The history as a prompt. Every tool use has a result there, even an unknown one. */
+/** The history as a prompt. Every tool use in the prompt has a result, even when its outcome is unknown. */
 export function promptOf(instructions: string, messages: readonly Message[]): ModelMessage[] {
   const prompt: ModelMessage[] = [{ role: 'system', content: instructions }];
   for (const message of messages) {
@@ -203,7 +203,7 @@ function addUse(prompt: ModelMessage[], { id, tool, input, outcome, metadata, is
     given.content.push(result);
     return;
   }
-  // The text before the tool use belongs to the same answer of the model.
+  // Text before a tool use belongs to the same answer of the model.
   if (given?.role === 'assistant') given.content.push(use);
   else prompt.push({ role: 'assistant', content: [use] });
   prompt.push({ role: 'tool', content: [result] });

@@ -1,5 +1,5 @@
-// Asks a language model for one answer and yields its parts as they arrive. Calls the interface of AI SDK providers directly, in its
-// versions v3 (AI SDK 6) and v4 (AI SDK 7). Knows no calls and no tools. Throws nothing: a failure is the last part of the answer.
+// Asks a language model for one answer and yields its parts as they arrive. Calls AI SDK providers directly, through version v3 (AI SDK 6)
+// or v4 (AI SDK 7) of their interface. Knows no calls and no tools. Throws nothing: a failure is the last part of the answer.
 import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
@@ -14,7 +14,7 @@ export interface LanguageModel {
   doStream(options: ProviderCall): PromiseLike<{ readonly stream: object }>;
 }
 
-/** What every provider takes. */
+/** The options that every provider accepts. */
 export interface ProviderCall {
   prompt: object[];
   tools?: object[];
@@ -31,11 +31,11 @@ export interface ModelRequest {
   readonly settings: ModelSettings;
 }
 
-/** Settings of a model; the provider chooses omitted ones. */
+/** Settings of a model; the provider chooses those that are omitted. */
 export interface ModelSettings {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
-  /** Options by provider name, as the provider documents them. */
+  /** Options by provider name; each provider documents its own. */
   readonly providerOptions?: JsonObject;
 }
 
@@ -57,7 +57,7 @@ export interface ModelToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly input: JsonValue;
-  /** Data of the provider, such as a signature of the model's reasoning; the next prompt must return it. */
+  /** Set when the provider attached data, such as a signature of the model's reasoning; the next prompt must return the data. */
   readonly providerOptions?: JsonObject;
 }
 
@@ -83,17 +83,17 @@ export type ModelPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'use'; readonly tool: string; /** JSON. */ readonly input: string; readonly metadata?: JsonObject }
   | { readonly kind: 'end'; readonly tokensIn: number; readonly tokensOut: number }
-  | { readonly kind: 'failed'; readonly why: ModelFailure; /** Of HTTP, when there was one. */ readonly status?: number };
+  | { readonly kind: 'failed'; readonly why: ModelFailure; /** Set for an HTTP error. */ readonly status?: number };
 
 /** Time limits of a model. */
 export interface ModelPatience {
-  /** Until its first word or tool use, ms. */
+  /** Longest wait for the answer's first word or tool use, ms. */
   readonly firstTokenMs: number;
-  /** Between two parts, ms. */
+  /** Longest wait between two parts of an answer, ms. */
   readonly stallMs: number;
 }
 
-/** @throws TypeError unless `model` is a model object of a supported provider version; a model's name alone is not enough. */
+/** @throws TypeError unless `model` is a model object of a supported provider version; a model's name is not accepted. */
 export function demandModel(model: unknown): asserts model is LanguageModel {
   const version = isRecord(model) && typeof model['doStream'] === 'function' ? model['specificationVersion'] : undefined;
   if (version === 'v3' || version === 'v4') return;
@@ -101,12 +101,12 @@ export function demandModel(model: unknown): asserts model is LanguageModel {
   throw new TypeError(`an assistant needs a model object of an AI SDK provider (specification v3 or v4), not ${found}`);
 }
 
-/** Longest answer, characters: a prompt of about twenty minutes. The rest is cut off. */
+/** Longest answer, characters: about twenty minutes of speech. The rest is cut off. */
 const MAX_ANSWER_CHARS = 20_000;
 
 const MAX_METADATA_CHARS = 8000;
 
-/** Sends one request, without retries. Ends it when `signal` aborts or the caller leaves the loop. */
+/** Sends one request, without retries. The request ends when `signal` aborts or the reader leaves the loop. */
 export async function* askModel(
   model: LanguageModel,
   { prompt, tools, settings }: ModelRequest,
@@ -150,7 +150,7 @@ export async function* askModel(
   }
 }
 
-/** Ends an answer that cannot continue. */
+/** Thrown to end an answer that cannot continue. */
 class Broken extends Error {
   readonly why: ModelFailure;
 
@@ -166,7 +166,7 @@ function failed(why: ModelFailure): ModelPart {
 
 function errorPart(thrown: unknown): ModelPart {
   const status = isRecord(thrown) ? thrown['statusCode'] : undefined;
-  // A connection that breaks later still has the status of its successful start.
+  // When a connection breaks in the middle of an answer, the status is that of its successful start.
   return { kind: 'failed', why: 'error', ...(typeof status === 'number' && status >= 400 && { status }) };
 }
 
@@ -179,7 +179,7 @@ function isIterable(stream: object): stream is AsyncIterable<unknown> {
   return Symbol.asyncIterator in stream;
 }
 
-/** A part of the provider's stream in our form; undefined when it has no meaning here. */
+/** Our form of a part of the provider's stream; undefined for a part that is not used here. */
 function partOf(given: unknown): ModelPart | undefined {
   if (!isRecord(given)) return undefined;
   switch (given['type']) {
@@ -202,7 +202,7 @@ function partOf(given: unknown): ModelPart | undefined {
   }
 }
 
-/** The provider's data, which is JSON. Data that is too large for a state is omitted; the model then works without it. */
+/** The provider's data. Undefined when they are too large for a state: the model works without them. */
 function metadataOf(given: unknown): { readonly metadata?: JsonObject } {
   const text = isRecord(given) ? JSON.stringify(given) : '';
   return text === '' || text.length > MAX_METADATA_CHARS ? {} : { metadata: JSON.parse(text) as JsonObject };

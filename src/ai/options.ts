@@ -14,29 +14,29 @@ import type { Exit, KeyedTool, Tool } from './tool.ts';
 export interface AssistantOptions<D extends JsonObject = JsonObject> extends AssistantManners<D> {
   readonly model: LanguageModel;
   readonly settings?: ModelSettings;
-  /** Asked when the first model fails before its first word. */
+  /** Answers when the first model fails before its first word. */
   readonly fallback?: LanguageModel;
   /**
-   * Receives each sentence before it is spoken and returns it, returns another one, or returns undefined: then the assistant stops and
+   * Called with each sentence before it is spoken; returns the sentence to speak. When it returns undefined, the assistant stops and
    * apologizes.
    */
   readonly check?: (sentence: string) => string | undefined | Promise<string | undefined>;
   /**
-   * Whether the model is asked when the caller pauses and may be done, so that its answer begins sooner: up to three times for one input,
-   * each of which costs tokens. Only with a recognizer that hears while the caller speaks. Default true.
+   * Whether to ask the model already when the caller pauses, so that its answer begins sooner. Asks up to three times for one input, and
+   * each request costs tokens. Works only with a recognizer that hears while the caller speaks. Default true.
    */
   readonly early?: boolean;
 }
 
-/** The purpose and behaviour of an assistant, with any kind of model. */
+/** The purpose and behaviour of an assistant; the same for every kind of model. */
 export interface AssistantManners<D extends JsonObject = JsonObject> {
-  /** The assistant's purpose and tone. Parley adds by itself that this is a telephone call. */
+  /** The assistant's purpose and tone. Parley itself adds that this is a telephone call. */
   readonly instructions:
     | string
     | ((context: { readonly call: CallFacts; readonly data: D; readonly language: string | undefined }) => string);
-  /** Spoken without asking the model; part of the history. */
+  /** Spoken at the start, without asking the model. Part of the history. */
   readonly greeting: string | ((call: CallFacts) => string);
-  /** The author's own JSON, saved beside the history; tools change it. Default: empty. */
+  /** The author's own JSON, saved beside the history. Tools change it. Default: empty. */
   readonly data?: D;
   readonly tools?: Readonly<Record<string, Tool<D> | KeyedTool<D>>>;
   /** Exits that the surrounding bot of an {@link assistantStep} follows. */
@@ -45,25 +45,25 @@ export interface AssistantManners<D extends JsonObject = JsonObject> {
   readonly transfer?: boolean | TransferRule<D>;
   /** Lets the model end the call when the caller is done. Default true. */
   readonly end?: boolean | { readonly says?: string; readonly outcome?: string };
-  /** Keys that no tool asked for: passed to the model as text (default), or refused. */
+  /** What happens to keys that no tool asked for: the model gets them as text (default), or the assistant refuses them. */
   readonly keys?: 'model' | 'off';
-  /** The assistant's language, BCP 47, which chooses its phrases. Default: English. */
+  /** The assistant's language, BCP 47. Decides the phrases. Default: English. */
   readonly language?: string;
-  /** Languages that the model may change to, BCP 47. */
+  /** Languages to which the model may change, BCP 47. */
   readonly languages?: Readonly<
     Record<string, { readonly voice?: string; readonly greeting: string; readonly phrases?: Partial<Phrases> }>
   >;
   readonly limits?: Partial<AssistantLimits>;
-  /** Changes the caller's words before a model or the state gets them, for example to remove names. */
+  /** Changes the caller's words before a model gets them or a state stores them, for example to remove names. */
   readonly redact?: (text: string) => string;
   readonly phrases?: Partial<Phrases>;
   /** How to listen after each reply. */
   readonly listen?: ListenOptions;
-  /** Called after every turn that asked a model or used up a limit. Its errors are ignored. */
+  /** Called after every turn that asked a model or used up a limit. Errors of the callback are ignored. */
   readonly onTurn?: (turn: TurnReport) => void;
   /**
-   * Called once after the call and its running tools have ended, at most 2 s after the call. Its errors are ignored. Not for an {@link
-   * assistantStep}.
+   * Called once, when the call and its running tools have ended, at most 2 s after the call. Errors of the callback are ignored. Not called
+   * for an {@link assistantStep}.
    */
   readonly onEnd?: (end: {
     readonly call: CallFacts;
@@ -76,32 +76,30 @@ export interface AssistantManners<D extends JsonObject = JsonObject> {
 
 /** How an assistant transfers a caller. */
 export interface TransferRule<D extends JsonObject = JsonObject> {
-  /** Spoken when the model itself has said nothing. Default: `phrases.transferring`. */
+  /** Spoken when the model has said nothing itself. Default: `phrases.transferring`. */
   readonly says?: string;
-  /**
-   * The options of the transfer. Only this function can set a routing hint; the model never does. Default: the model's reason and summary.
-   */
+  /** The options of the transfer. Only this function can set a routing hint; the model cannot. Default: the model's reason and summary. */
   readonly to?: (
     given: { readonly reason: string; readonly summary: string },
     context: { readonly call: CallFacts; readonly data: D },
   ) => TransferOptions;
 }
 
-/** Limits of an assistant. The caller is transferred when one is exceeded, unless noted otherwise. */
+/** Limits of an assistant. Exceeding one transfers the caller, unless noted otherwise. */
 export interface AssistantLimits extends ModelPatience {
   /** Turns of a call. Default 60. */
   readonly turns: number;
-  /** Answers of the model in one turn: one, and one more after each round of tools. Default 6. */
+  /** Answers of the model in one turn: the first, and one after each round of tool uses. Default 6. */
   readonly rounds: number;
-  /** Tokens of a call, in and out. Default 200,000. */
+  /** Tokens of a call, sum of input and output. Default 200,000. */
   readonly tokens: number;
-  /** Length of a call, s. Default 1800. */
+  /** Duration of a call, s. Default 1800. */
   readonly seconds: number;
   /** Longest history in a prompt, characters of JSON; older turns are omitted. Default 40,000. */
   readonly historyChars: number;
 }
 
-/** The state of an assistant during a call: plain JSON, a part of the surrounding bot's state. */
+/** The state of an assistant during a call: plain JSON. The surrounding bot stores it in its own state. */
 export interface AssistantState<D extends JsonObject = JsonObject> {
   readonly messages: readonly Message[];
   readonly data: D;
@@ -111,17 +109,17 @@ export interface AssistantState<D extends JsonObject = JsonObject> {
   readonly uses: number;
   /** Turns in a row in which the model failed. */
   readonly failures: number;
-  /** Turns in a row without a text because no recognizer worked. */
+  /** Turns in a row in which the caller spoke, but no recognizer worked. */
   readonly unheard: number;
-  /** The language that the model has chosen. */
+  /** Set when the model has changed the language, BCP 47. */
   readonly language?: string;
-  /** Set when the `fallback` of a speech-to-speech model has taken the call over. */
+  /** Set when the `fallback` of a speech-to-speech model has taken over the call. */
   readonly isTakenOver?: true;
   /** Set while the caller is asked for digits. */
   readonly keying?: { readonly use: string; readonly tool: string; readonly tries: number };
 }
 
-/** The result of a turn: a reply, or an exit for the surrounding bot. */
+/** The result of a turn: a reply, or an exit that the surrounding bot must follow. */
 export type AssistantTurn<D extends JsonObject = JsonObject> =
   | { readonly state: AssistantState<D>; readonly reply: Reply; readonly exit?: undefined }
   | { readonly state: AssistantState<D>; readonly exit: string; readonly input: JsonValue };

@@ -1,4 +1,4 @@
-// What an assistant says without its model, in the languages that Parley ships.
+// What an assistant says without asking its model, in the languages that Parley ships.
 import { primarySubtag } from '../dialog/languages.ts';
 
 /** Phrases of an assistant. Replace them with {@link AssistantOptions.phrases}. */

@@ -1,4 +1,4 @@
-// An answer that a model begins while the caller may still go on. Its parts wait for their reader.
+// An answer that a model begins while the caller may still go on. Its parts are kept until they are read.
 import type { PrepareEvent, SpeechInput } from '../bot/events.ts';
 import type { ModelPart } from './model.ts';
 import type { AssistantState } from './options.ts';
@@ -10,7 +10,7 @@ export interface PreparedAnswer {
   readonly askedAtMs: number;
 }
 
-/** Reads the source ahead; the parts are kept until they are read once. `source` must end by itself and never throw. */
+/** Reads the source at once and keeps its parts, which can be read one time. `source` must end by itself and never throw. */
 export function readAhead(source: AsyncIterable<ModelPart>): PreparedAnswer['parts'] {
   const read: ModelPart[] = [];
   let [isOver, wake] = [false, (): void => undefined];
@@ -34,12 +34,12 @@ export function readAhead(source: AsyncIterable<ModelPart>): PreparedAnswer['par
   }
 }
 
-/** The input, if the words so far are all of its words. */
+/** The input that follows if the caller says no more words. */
 export function inputOf({ text, heard }: PrepareEvent): SpeechInput {
   return { type: 'speech_input', text, understood: 'words', heard, utterance: { mulaw: new Uint8Array(0), durationMs: 0 } };
 }
 
-/** Whether an assistant may answer uncertain words: no keys are awaited, and no tool runs. */
+/** Whether an assistant may answer before the input has ended: no keys are awaited, and no tool runs. */
 export function mayPrepare({ keying, messages }: AssistantState): boolean {
   return keying === undefined && messages.every((message) => message.by !== 'tool' || message.outcome !== undefined);
 }

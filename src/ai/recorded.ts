@@ -1,5 +1,5 @@
-// Notes the answers of models and tools for the recording of a call, and gives recorded ones in a replay. A speech-to-speech model, which
-// hears the caller itself, is left out.
+// Notes the answers of models and tools for the recording of a call, and returns the recorded answers in a replay. A speech-to-speech
+// model, which hears the caller itself, is left out.
 import { z } from 'zod';
 import { pause } from '../base/abort.ts';
 import { throughJson } from '../base/json.ts';
@@ -9,16 +9,16 @@ import type { AnyContext } from './draft.ts';
 import type { ModelPart } from './model.ts';
 import type { RunEnd } from './tool-runs.ts';
 
-/** Of an answer that was sensitive and is not kept. */
+/** Replaces a sensitive answer, which the recording does not keep. */
 const WITHHELD = 'Withheld.';
 
-/** Longer than anybody waits, ms: an answer that was aborted is aborted again, by whatever does it then. */
+/** An answer that was aborted in the recording takes this long in a replay, ms, unless the replayed call aborts it, too. */
 const ABORT_MS = 600_000;
 
-/** A part of an answer, and when it came, ms since the question. */
+/** A part of an answer, and when the part came, ms since the question. */
 type TimedPart = ModelPart & { readonly ms: number };
 
-/** The parts of a model's answer; `source` asks it. @param name - of the model. */
+/** The parts of a model's answer: recorded ones, or those of `source`, which asks the model. @param name - of the model. */
 export function recordedParts(context: AnyContext, name: string, source: () => AsyncIterable<ModelPart>): AsyncIterable<ModelPart> {
   const { services } = context;
   return services === undefined ? source() : partsWith(services, context, name, source);
@@ -44,7 +44,7 @@ async function* partsWith(
   }
 }
 
-/** Each part when it came. @param until - resolves with false when nobody wants the answer any more. */
+/** Yields each part at its recorded time. @param until - resolves with false when nobody wants the answer any more. */
 async function* timed(parts: readonly TimedPart[], until: (ms: number) => Promise<boolean>): AsyncGenerator<ModelPart, void> {
   for (const { ms, ...part } of parts) {
     const isAborted = part.kind === 'failed' && part.why === 'aborted';
@@ -54,7 +54,7 @@ async function* timed(parts: readonly TimedPart[], until: (ms: number) => Promis
   }
 }
 
-/** The end of a tool's run; `run` runs it. */
+/** The outcome of a tool's run: the recorded one, or that of `run`, which runs the tool. */
 export async function recordedRun(
   { services, clock }: Pick<AnyContext, 'services' | 'clock'>,
   name: string,
@@ -65,7 +65,7 @@ export async function recordedRun(
   const { recorded, answered } = services.ask('tool', name);
   if (recorded !== undefined) await pause(recorded.tookMs, clock, signal);
   const end = recorded === undefined ? await run() : endOf(recorded.answer);
-  // The outcome of a run that nobody waits for is not its own.
+  // An aborted run has no outcome of its own to record.
   if (!signal.aborted) answered(throughJson(end));
   return end;
 }

@@ -6,7 +6,7 @@ import type { AssistantLimits, AssistantManners, TransferRule } from './options.
 import { phrasesIn, type Phrases } from './phrases.ts';
 import type { Exit, KeyedTool, Tool } from './tool.ts';
 
-/** Anything a model may use: tools, exits and built-in actions. */
+/** What a model may use: tools, exits and built-in actions. */
 export type Usable<D extends JsonObject> =
   | Tool<D>
   | KeyedTool<D>
@@ -25,9 +25,9 @@ export type Usable<D extends JsonObject> =
 export interface AssistantRules<D extends JsonObject> extends AssistantManners<D> {
   readonly limits: AssistantLimits;
   readonly usable: ReadonlyMap<string, Usable<D>>;
-  /** The same tools as the model gets them. */
+  /** The tools as the model gets them. */
   readonly shown: readonly ModelTool[];
-  /** Another step goes on when the model has failed for good. */
+  /** Set when a `fallback` step continues the call after the model's last failure. */
   readonly hasFallback?: boolean;
 }
 
@@ -85,7 +85,7 @@ function builtIn<D extends JsonObject>({ transfer = false, end = true, languages
   return entries;
 }
 
-/** The phrases for a call. @param changed - the language that the model has chosen. */
+/** The phrases for a call. @param changed - the language to which the model has changed; undefined: it has not. */
 export function phrasesOf<D extends JsonObject>({ language, languages, phrases }: AssistantRules<D>, changed: string | undefined): Phrases {
   if (changed === undefined) return { ...phrasesIn(language), ...phrases };
   return { ...phrasesIn(changed), ...languages?.[changed]?.phrases };

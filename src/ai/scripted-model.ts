@@ -10,12 +10,12 @@ export type ScriptedAnswer =
   | string
   | {
       readonly say?: string;
-      /** The name of a tool. */
+      /** Set for a tool use: the name of the tool. */
       readonly use?: string;
       readonly input?: JsonObject;
       /** Delay of the first part, ms. */
       readonly afterMs?: number;
-      /** How the answer fails after its words. `error`: the service refuses. `stall`: nothing more comes. `cut`: the connection breaks. */
+      /** Set when the answer fails after its words. `error`: a refusal. `stall`: no more parts. `cut`: a broken connection. */
       readonly fails?: 'error' | 'stall' | 'cut';
     };
 
@@ -26,8 +26,7 @@ export interface ScriptedModel extends LanguageModel {
 }
 
 /**
- * A model that gives these answers in order, word by word. A request beyond the last answer fails like one that a service refuses.
- *
+ * Makes a model that gives these answers in order, word by word. After the last answer, every request fails as if a service refused it.
  * @example
  * const model = scripted({ use: 'book', input: { slot: 'Tuesday' } }, 'It is booked.');
  */

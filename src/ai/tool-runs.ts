@@ -1,12 +1,12 @@
 // The running and just finished tools of one call. A tool that changes something continues after its turn; the next turn collects its
-// outcome. Not part of the state: a call that moves to another process leaves its runs behind.
+// outcome. Runs are not part of the state: when a call moves to another process, the new process does not have them.
 import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { ToolOutcome } from './history.ts';
 
-/** The outcome of a run, and its changes of the author's data. */
+/** The outcome of a run, and the changes that the run made to the author's data. */
 export interface RunEnd {
   readonly outcome: ToolOutcome;
   readonly data: JsonObject;
@@ -17,7 +17,7 @@ interface Run {
   end: RunEnd | undefined;
 }
 
-/** The time limit of a run. */
+/** When to stop a run. */
 export interface RunLimit {
   readonly ms: number;
   readonly clock: Pick<Clock, 'after'>;
@@ -36,7 +36,7 @@ export class ToolRuns {
     return runs;
   }
 
-  /** Registers a tool use before it starts, so that the next turn learns that it never did if the caller interrupts first. */
+  /** Registers a tool use before its run: if the caller interrupts first, the next turn learns that the tool did not run. */
   prepare(useId: string): void {
     const end: RunEnd = { outcome: { value: 'it was not begun: the caller interrupted', isError: true }, data: {} };
     this.#runs.set(useId, { ended: Promise.resolve(end), end });
@@ -44,9 +44,8 @@ export class ToolRuns {
 
   /**
    * Runs a tool's code, once per tool use.
-   *
    * @param work - must not reject.
-   * @param limit.stop - also stops the run; only for tools that change nothing.
+   * @param limit.stop - also stops the run. Set only for tools that change nothing.
    */
   run(useId: string, work: (signal: AbortSignal) => Promise<RunEnd>, { ms, clock, stop }: RunLimit): Promise<RunEnd> {
     const abort = linkForeignAbort(stop);
@@ -68,7 +67,7 @@ export class ToolRuns {
     return run.ended;
   }
 
-  /** Returns the outcome of a run once and forgets it; undefined for a run of another process. */
+  /** Returns the outcome of a run once and then forgets the run; undefined for a run of another process. */
   take(useId: string): RunEnd | 'running' | undefined {
     const run = this.#runs.get(useId);
     if (run === undefined) return undefined;
@@ -77,7 +76,7 @@ export class ToolRuns {
     return run.end;
   }
 
-  /** Resolves when all runs have ended, after `limitMs`, or when the signal aborts. */
+  /** Resolves when all runs have ended, when `limitMs` are over, or when the signal aborts. */
   async ended(limitMs: number, clock: Pick<Clock, 'after'>, signal?: AbortSignal): Promise<void> {
     const all = [...this.#runs.values()].filter(({ end }) => end === undefined).map(({ ended }) => ended);
     if (all.length > 0) await waitAtMost(Promise.all(all), limitMs, clock, signal);

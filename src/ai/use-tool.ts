@@ -1,5 +1,5 @@
-// Runs one tool use of the model: validates its input, makes checkpoints around work that must happen only once, and decides how the call
-// continues when the tool use ends the turn.
+// Runs one tool use of the model: validates its input, makes checkpoints around work that must not happen twice, and returns the reply when
+// the tool use ends the turn.
 import { AppError } from '../base/errors.ts';
 import { parseJson, throughJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import { keep, type Keep, type Saying } from '../bot/saying.ts';
@@ -12,17 +12,17 @@ import type { Usable } from './rules.ts';
 import type { KeyedTool, Tool, ToolContext } from './tool.ts';
 import type { RunEnd } from './tool-runs.ts';
 
-/** Longest result in a prompt, characters of JSON. */
+/** Longest tool result in a prompt, characters of JSON. */
 const MAX_RESULT_CHARS = 8000;
-/** Longest run of a tool, ms. */
+/** Default time limit of a tool, ms. */
 const LIMIT_MS = 20_000;
-/** How often to ask a caller for digits. */
+/** Default number of times to ask a caller for digits. */
 const TRIES = 3;
 
-/** Makes a state of the surrounding bot. */
+/** Puts an assistant's state into a state of the surrounding bot. */
 export type At<D extends JsonObject, S> = (state: AssistantState<D>) => S;
 
-/** Runs one tool use. @returns the end of the turn, or undefined when the model continues. */
+/** Runs one tool use. @returns the result of the turn; undefined when the model must continue. */
 export async function* useTool<D extends JsonObject, S>(
   draft: Draft<D>,
   { tool: name, input: given, metadata }: Use,
@@ -107,7 +107,7 @@ async function* runTool<D extends JsonObject, S>(
   }
   const limit = { ms: tool.limitMs ?? LIMIT_MS, clock: context.clock, ...(tool.readOnly === true && { stop: context.signal }) };
   const beganAtMs = context.clock.monotonicMs();
-  // `input` has passed the tool's own schema.
+  // The tool's own schema has accepted `input`.
   const run = runs.run(
     message.id,
     (signal) => recordedRun(context, message.tool, signal, () => ended(draft, message, (own) => tool.run(input as never, own), signal)),
@@ -133,7 +133,7 @@ async function settledOrStopped(run: Promise<RunEnd>, signal: AbortSignal): Prom
   signal.removeEventListener('abort', stop);
 }
 
-/** Runs the author's code and returns what the model reads. Never rejects, and logs only names. */
+/** Runs the author's code. Resolves with what the model reads, never rejects, and logs only names. */
 async function ended<D extends JsonObject>(
   { context: { call, log, clock }, state }: Draft<D>,
   { id, tool }: ToolMessage,
@@ -166,7 +166,7 @@ function askForDigits<D extends JsonObject>(draft: Draft<D>, { ask, digits }: Ke
   return draft.reply(draft.say(ask).listen({ ...draft.rules.listen, digits, accept: 'keys', sensitive: true }));
 }
 
-/** Handles the caller's response to a question for digits. @returns the end of the turn, or undefined when the model continues. */
+/** Handles the caller's response to a question for digits. @returns the result of the turn; undefined when the model must continue. */
 export async function* takeDigits<D extends JsonObject, S>(
   draft: Draft<D>,
   digits: string | undefined,

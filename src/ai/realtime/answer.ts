@@ -1,5 +1,5 @@
-// One answer of a speech-to-speech model: updates the model's conversation from the history, sends it the caller's audio, and plays its
-// reply.
+// One answer of a speech-to-speech model: updates the service's conversation from the history, sends the caller's audio, and plays the
+// model's response.
 import type { JsonObject } from '../../base/json.ts';
 import type { Saying } from '../../bot/saying.ts';
 import { instructionsOf, isLast, type Answered, type Answering, type Attempt, type Use } from '../answer.ts';
@@ -14,9 +14,9 @@ const TELEPHONE = 'You are talking with a caller on the telephone. Short sentenc
 
 /** Longest wait for a connection, ms. */
 const CONNECT_MS = 3000;
-/** Shortest prompt, bytes of audio: a fifth of a second. */
+/** Shortest prompt, bytes of audio: 0.2 s. The last prompt of an item may be shorter. */
 const PIECE_BYTES = 1600;
-/** Attempts of a response; a failed one is repeated only before its first sound. */
+/** Attempts per response. A failed response is requested again only if none of its audio was played. */
 const TRIES = 2;
 
 /** Answers with a speech-to-speech model. */
@@ -83,7 +83,7 @@ async function* response<D extends JsonObject>(draft: Draft<D>, session: Realtim
   return { uses, hasBegun };
 }
 
-/** Sends the service what it lacks of the history; after a new connection, all of it: as text, except audio that the session still has. */
+/** Sends the service all entries of the history that it lacks: as text, except audio that the session has kept. */
 function bringInLine<D extends JsonObject>(draft: Draft<D>, session: RealtimeSession): void {
   const messages = draft.state.messages.map((message): Message => {
     if (message.by === 'tool') {

@@ -1,5 +1,5 @@
-// The part of the realtime protocol that is used here: events of the service, validated on arrival, and events of the client. Other events
-// are ignored.
+// The part of the realtime protocol that is used here: events of the service, validated on arrival, and events of the client. Ignores other
+// events of the service.
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 
@@ -30,13 +30,13 @@ const EVENT = z.discriminatedUnion('type', [
 /** An event of the service. */
 export type ServiceEvent = z.infer<typeof EVENT>;
 
-/** Parses an event; undefined for one that is invalid or not used here. */
+/** Parses an event of the service; undefined when the event is invalid or not used here. */
 export function serviceEvent(text: string): ServiceEvent | undefined {
   const parsed = EVENT.safeParse(parseJson(text));
   return parsed.success ? parsed.data : undefined;
 }
 
-/** One entry of a conversation, in the form in which it is created. */
+/** One entry of a conversation, as the client creates it. */
 export type ConversationItem = { readonly id: string } & (
   | { readonly type: 'message'; readonly role: 'user'; readonly content: readonly [{ readonly type: 'input_text'; readonly text: string }] }
   | {

@@ -1,4 +1,4 @@
-// An assistant with a speech-to-speech model, as a step of a hand-written bot. Only the answering differs from other assistants; turns,
+// An assistant with a speech-to-speech model, as a step of a hand-written bot. Differs from other assistants only in how it answers; turns,
 // tools, exits and failures are the same.
 import type { JsonObject } from '../../base/json.ts';
 import { isSocketAddress } from '../../base/service-socket.ts';
@@ -14,23 +14,23 @@ import { RealtimeSession, type RealtimeAddress } from './session.ts';
 
 /** A speech-to-speech model of a service that speaks the realtime protocol. */
 export interface RealtimeOptions<D extends JsonObject = JsonObject> extends Omit<AssistantManners<D>, 'languages'>, RealtimeAddress {
-  /** The model's voice, by the service's name. Default: the service's choice. Greeting and phrases use the server's synthesizer. */
+  /** The model's voice, as the service names it. Default: the service's choice. The synthesizer speaks greeting and phrases. */
   readonly modelVoice?: string;
   /**
-   * The service's model that transcribes the caller. Without it the history has no words of the caller, so a new connection, a new server
-   * and `onEnd` know only that the caller spoke.
+   * The service's model that transcribes the caller. Without it the history has no words of the caller: a new connection, a new server and
+   * `onEnd` learn only that the caller spoke.
    */
   readonly transcribe?: string;
   /**
-   * Goes on with the call when the model has failed twice in a row, instead of a transfer; an {@link assistantStep}. Its server needs a
-   * recognizer, which then hears all calls. It reads what `transcribe` has written down.
+   * An {@link assistantStep} that continues the call, instead of a transfer, when the model has failed twice in a row. The server then
+   * needs a recognizer, and that recognizer hears all calls. The step's model reads the transcripts of `transcribe`.
    */
   readonly fallback?: AssistantStep<D>;
 }
 
 /** See {@link realtimeStep}. */
 export interface RealtimeStep<D extends JsonObject = JsonObject> extends AssistantStep<D> {
-  /** The connection of each call. The surrounding bot must set this as its `live`, and `recognition: 'none'` unless there is a `fallback`. */
+  /** The connection of each call. The surrounding bot must set `live` to this, and `recognition: 'none'` unless there is a `fallback`. */
   readonly live: Live<unknown, RealtimeSession>;
 }
 
@@ -45,7 +45,7 @@ export interface RealtimeStep<D extends JsonObject = JsonObject> extends Assista
  */
 export function realtimeStep<D extends JsonObject = JsonObject>(options: RealtimeOptions<D>): RealtimeStep<D> {
   if (!isSocketAddress(options.url)) throw new TypeError(`the model's address "${options.url}" is no wss or ws address`);
-  // `redact` is applied below: transcripts arrive later than the speech.
+  // `redact` is applied below, because transcripts arrive later than the speech.
   const { redact, fallback, ...others } = options;
   const { url, model, key } = others;
   const rules = { ...rulesOf<D>(others), hasFallback: fallback !== undefined };
@@ -58,7 +58,7 @@ export function realtimeStep<D extends JsonObject = JsonObject>(options: Realtim
   const step = stepOf(rules, (context) => spokenAnswering(sessionOf(context), model));
   return {
     ...step,
-    // Its own model hears the caller itself.
+    // A speech-to-speech model hears the caller itself and needs no early question.
     prepare: (state, event, context) => (isTakenOver(state) ? fallback?.prepare(state, event, context) : undefined),
     live: {
       open({ call, clock, log }) {
@@ -75,7 +75,7 @@ export function realtimeStep<D extends JsonObject = JsonObject>(options: Realtim
       const session = sessionOf(context);
       const known = { ...state, messages: state.messages.map((message) => withTranscript(message, session, redact)) };
       if (fallback !== undefined && isTakenOver(state)) {
-        // It has not failed yet.
+        // The fallback has not failed yet.
         const taken = state.isTakenOver === true ? known : { ...known, isTakenOver: true as const, failures: 0 };
         return fallback.turn(taken, event, context, at);
       }
@@ -101,7 +101,7 @@ function withTranscript(message: Message, session: RealtimeSession, redact: Assi
   return words === undefined || words === '' ? message : { ...message, text: redact?.(words) ?? words };
 }
 
-/** The protocol's settings of a session. Its audio format is the telephone's, so nothing is converted. */
+/** The protocol's settings of a session. The audio format is that of the telephone, so no audio is converted. */
 function settingsOf<D extends JsonObject>(
   { modelVoice: voice, transcribe, language }: RealtimeOptions<D>,
   { shown }: AssistantRules<D>,

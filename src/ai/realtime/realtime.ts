@@ -4,7 +4,7 @@ import type { Bot, BotDefinition } from '../../bot/bot.ts';
 import { botOf } from '../assistant.ts';
 import { realtimeStep, type RealtimeOptions } from './realtime-step.ts';
 
-/** Options of a complete bot beyond those of its model. */
+/** Options of a complete bot that a speech-to-speech assistant as a step does not have. */
 export interface RealtimeBotOptions<D extends JsonObject = JsonObject>
   extends Omit<RealtimeOptions<D>, 'exits'>, Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler'> {
   /** See {@link BotDefinition.version}. Default 1. */
@@ -13,10 +13,8 @@ export interface RealtimeBotOptions<D extends JsonObject = JsonObject>
 
 /**
  * Makes a bot of a speech-to-speech model: it hears the caller and answers in its own voice. Tools, keys, failures and interruptions work
- * as in {@link assistant}; when the caller interrupts, the model's conversation is truncated, too.
- *
+ * as in {@link assistant}. When the caller interrupts, the service truncates its conversation there.
  * @throws TypeError for invalid options.
- *
  * @example
  * export default realtime({ id: 'talk', name: 'Talk', url: 'wss://models.example.org/v1/realtime', model: 'speech', key, instructions:
  * 'You help.', greeting: 'Hello.' });

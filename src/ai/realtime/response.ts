@@ -5,7 +5,7 @@ import type { ModelFailure } from '../../dialog/turn-report.ts';
 export type SpokenPart =
   /** G.711 µ-law, 8 kHz. */
   | { readonly kind: 'audio'; readonly item: string; readonly mulaw: Uint8Array }
-  /** Words of the audio; may come before or after it. */
+  /** Transcript of the audio; may arrive before or after the audio. */
   | { readonly kind: 'text'; readonly item: string; readonly words: string }
   | { readonly kind: 'use'; readonly tool: string; /** JSON. */ readonly input: string; readonly callId: string }
   | { readonly kind: 'end'; readonly tokensIn: number; readonly tokensOut: number }
@@ -14,15 +14,15 @@ export type SpokenPart =
 /** Longest response, bytes of audio: ten minutes. The rest is not played. */
 const MAX_BYTES = 4_800_000;
 
-/** Written by the session, read by one turn. */
+/** The session writes it, and one turn reads it. */
 export class SpokenResponse {
-  /** Id of the request event, which a refusal names. */
+  /** Id of the event that requested the response. An error event of the service names this id. */
   readonly eventId: string;
   /** The service's id of the response; undefined until the response has begun. */
   id: string | undefined;
-  /** The service has sent everything, or its connection is lost. */
+  /** Set when no more parts come: the service has sent everything, or the connection is lost. */
   isOver = false;
-  /** The reader has left. */
+  /** Set when the turn reads no more parts. */
   isLeft = false;
   readonly #parts: SpokenPart[] = [];
   #bytes = 0;
@@ -43,7 +43,7 @@ export class SpokenResponse {
     this.#arrived();
   }
 
-  /** Waits for the next part. Only one wait at a time. */
+  /** Waits for the next part. Call it again only after the last wait has ended. */
   async next(): Promise<SpokenPart> {
     for (;;) {
       const part = this.#parts.shift();

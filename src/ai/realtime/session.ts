@@ -1,5 +1,5 @@
 // The conversation of one call with a speech-to-speech model, in one process: connects, reconnects after a loss, and tracks which entries
-// the service has. Knows no turns and no tools.
+// of the history the service has. Knows no turns and no tools.
 import { randomUUID } from 'node:crypto';
 import { waitAtMost } from '../../base/abort.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
@@ -11,26 +11,26 @@ import { SpokenResponse, type SpokenPart } from './response.ts';
 
 /** Address and credentials of a speech-to-speech service. */
 export interface RealtimeAddress extends Pick<SocketAddress, 'key'> {
-  /** `wss://` or `ws://`; the model's name is added as `model`, unless it stands there. */
+  /** `wss://` or `ws://`. The query gets `model`, the model's name, unless the URL already has one. */
   readonly url: string;
   readonly model: string;
 }
 
 export interface RealtimeSessionOptions {
   readonly address: RealtimeAddress;
-  /** The settings of a new session. */
+  /** The settings that are sent when a connection opens. */
   readonly settings: object;
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Logger;
 }
 
-/** Pauses before the attempts to reconnect, ms; after them, the caller's next turn tries again. */
+/** Pauses before the attempts to reconnect, ms. After the last attempt, the caller's next turn connects again. */
 const RETRY_MS = [0, 250, 1000] as const;
-/** Longest wait for the end of a cancelled response, ms: services refuse two at once. */
+/** Longest wait until a cancelled response has ended, ms. Services refuse a second response until then. */
 const CANCELLED_MS = 1000;
-/** Utterances whose audio is kept: the connection may be lost, or the caller may go on before the service has the audio. */
+/** Utterances whose audio is kept. The audio is sent again after a lost connection, or in a later turn if the caller went on first. */
 const MAX_UTTERANCES = 3;
-/** Most kept transcripts of the caller. */
+/** Most transcripts of the caller that are kept. */
 const MAX_TRANSCRIPTS = 100;
 /** Caller audio in one message, bytes: one second. */
 const APPEND_BYTES = 8000;
@@ -46,23 +46,23 @@ export class RealtimeSession {
   #cancelRetry: CancelTimer = () => undefined;
   #isClosed = false;
   #names = 0;
-  /** Entries that the service has on the present connection. */
+  /** Ids of the entries that the service has on the current connection. */
   #items = new Set<string>();
-  /** Outcomes that the service has, by tool use: the item and its text. */
+  /** Outcomes of tool uses that the service has, by tool use: the id of their item, and their text. */
   readonly outcomes = new Map<string, { readonly item: string; readonly output: string }>();
-  /** The service's call ids, by tool use. */
+  /** The service's call ids, by id of the tool use in the history. */
   readonly calls = new Map<string, string>();
-  /** Call ids of the tool uses that the service itself has requested. */
+  /** Call ids of the tool uses that the service requested on the current connection. */
   readonly #asksFor = new Set<string>();
-  /** Audio of the last utterances, by name. */
+  /** Audio of the last utterances, by the session's name of the utterance. */
   readonly #utterances = new Map<string, Uint8Array>();
-  /** Utterances that were sent and have no item id of the service yet, in order. */
+  /** Names of utterances that were sent, in order, until the service gives each an item id. */
   readonly #unnamed: string[] = [];
   /** Names of utterances, by the service's item id. */
   readonly #heard = new Map<string, string>();
   readonly #transcripts = new Map<string, string>();
   #instructions = '';
-  /** Requested responses that have not begun. */
+  /** Requested responses that the service has not begun. */
   readonly #asked: SpokenResponse[] = [];
   #running: SpokenResponse | undefined;
 
@@ -71,7 +71,7 @@ export class RealtimeSession {
     this.#connect();
   }
 
-  /** Waits until the service can be asked, and connects if necessary. @returns whether it can. */
+  /** Waits until the service accepts requests; connects if there is no connection. @returns whether the service accepts requests. */
   async ready(limitMs: number, signal: AbortSignal): Promise<boolean> {
     if (this.#isReady || this.#isClosed) return this.#isReady;
     if (this.#connection === undefined) this.#connect();
@@ -80,7 +80,7 @@ export class RealtimeSession {
     return this.#isReady;
   }
 
-  /** Sends the model its instructions when they have changed. */
+  /** Sends the model its instructions if they have changed. */
   instruct(instructions: string): void {
     if (this.#instructions === instructions) return;
     this.#instructions = instructions;
@@ -120,7 +120,7 @@ export class RealtimeSession {
     else this.#send({ type: 'conversation.item.truncate', item_id: item, content_index: 0, audio_end_ms });
   }
 
-  /** Keeps an utterance of the caller. @param mulaw - G.711 µ-law, 8 kHz. @returns its name here. */
+  /** Keeps an utterance of the caller. @param mulaw - G.711 µ-law, 8 kHz. @returns the session's name of the utterance. */
   said(mulaw: Uint8Array): string {
     const name = this.newName();
     this.#utterances.set(name, mulaw);
@@ -128,7 +128,7 @@ export class RealtimeSession {
     return name;
   }
 
-  /** Sends an utterance. @returns false when its audio is not here. */
+  /** Sends an utterance. @returns false when its audio is no longer kept. */
   hear(name: string): boolean {
     const mulaw = this.#utterances.get(name);
     if (mulaw === undefined) return false;
@@ -141,12 +141,12 @@ export class RealtimeSession {
     return true;
   }
 
-  /** The transcript of an utterance; undefined until the service has sent it. */
+  /** The transcript of an utterance. Undefined until the service has sent one. */
   transcriptOf(name: string): string | undefined {
     return this.#transcripts.get(name);
   }
 
-  /** Requests a response. Leaving the loop or aborting the signal cancels it. */
+  /** Requests a response. Cancels it when the reader leaves the loop or the signal aborts. */
   async *respond({ firstTokenMs, stallMs }: ModelPatience, signal: AbortSignal): AsyncGenerator<SpokenPart, void> {
     await this.#idle(signal);
     if (signal.aborted) {
@@ -222,7 +222,7 @@ export class RealtimeSession {
     });
   }
 
-  /** Forgets the entries of the service, which are lost with its connection. */
+  /** Forgets everything that the service knew: a new connection begins a new conversation. */
   #lose(): void {
     this.#isReady = false;
     this.#items.clear();
@@ -278,7 +278,7 @@ export class RealtimeSession {
     }
   }
 
-  /** Fails the response that the error names; all other errors leave the session as it is. */
+  /** Fails the requested response that the error names. Any other error changes nothing. */
   #refused(eventId: string | undefined): void {
     const at = this.#asked.findIndex((response) => response.eventId === eventId);
     const [response] = at < 0 ? [] : this.#asked.splice(at, 1);
@@ -315,7 +315,7 @@ export class RealtimeSession {
     this.#resolveWaits();
   }
 
-  /** The reader has left: cancels the response. */
+  /** Marks that nobody reads the response any more, and cancels it. */
   #leave(response: SpokenResponse): void {
     response.isLeft = true;
     if (!response.isOver && response.id !== undefined) this.#send({ type: 'response.cancel', response_id: response.id });
@@ -326,7 +326,7 @@ export class RealtimeSession {
     if (this.#running === undefined && this.#asked.length === 0) return;
     const ended = new Promise<void>((resolve) => this.#whenReady.push(resolve));
     await waitAtMost(ended, CANCELLED_MS, this.#options.clock, signal);
-    // After this wait, the service will hardly end it any more.
+    // A response that has not ended by now will hardly end.
     this.#running = undefined;
     this.#asked.length = 0;
   }
