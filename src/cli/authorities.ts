@@ -1,9 +1,9 @@
-// The option --ca: authorities to trust beside the public ones.
+// The option --ca: certificate authorities to trust beside the public ones.
 import type { Command } from 'commander';
 import { EXIT } from '../base/terminal/failure.ts';
 import { readBounded } from '../base/terminal/surroundings.ts';
 
-/** Their PEM; empty without a file. A file that holds none ends the command as a usage error. */
+/** The certificates in the file, as PEM; empty without a file. A file without certificates ends the command as a usage error. */
 export async function authoritiesIn(file: string | undefined, command: Command): Promise<readonly string[]> {
   if (file === undefined) return [];
   try {

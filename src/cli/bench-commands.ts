@@ -1,5 +1,5 @@
-// The commands of the fake platform. They live in its room, are loaded on demand, and receive here what that room may not import.
-// A production image leaves the room out; each command then says so.
+// The commands of the fake platform. They are loaded on demand, and receive here what src/fake-platform may not import. A production image
+// leaves src/fake-platform out; each command then says so.
 import { appendFile, writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { EXIT } from '../base/terminal/failure.ts';
@@ -7,7 +7,7 @@ import { processSurroundings } from '../base/terminal/surroundings.ts';
 import type { CallSurroundings } from '../fake-platform/cli/call-access.ts';
 import type { WriteScenario } from '../fake-platform/cli/test.ts';
 
-/** `leaveSoon` ends the process, although a loaded bot may keep it busy. */
+/** `leaveSoon` ends the process, even when a loaded bot keeps a timer or a socket open. */
 type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
 
 const LOADERS: Readonly<Record<string, LoadCommand>> = {
@@ -25,7 +25,7 @@ const LOADERS: Readonly<Record<string, LoadCommand>> = {
   demo: async () => (await import('./demo.ts')).demoCommand(),
 };
 
-/** All of them by name, in the order of the help. */
+/** All commands of the fake platform by name, in the order of the help. */
 export const BENCH_COMMANDS: ReadonlyMap<string, LoadCommand> = new Map(
   Object.entries(LOADERS).map(([name, load]) => [
     name,
@@ -46,7 +46,7 @@ async function loadCommand(): Promise<Command> {
   });
 }
 
-/** The CLI's process interface, and a voice for the caller that is loaded when it speaks. */
+/** The process interface of the CLI, and a caller's voice that is loaded when it is first used. */
 function callSurroundings(): CallSurroundings {
   return { ...processSurroundings(), openVoice: async () => (await import('./caller-voice.ts')).callerVoice() };
 }

@@ -1,5 +1,5 @@
-// Tries out one bot with `TestCall`: one call for each kind of event. Finds what would be an apology in a real call; whether the bot
-// says the right thing is a matter of its own tests.
+// Tries out one bot with `TestCall`: one call for each kind of event. Finds errors that would be an apology in a real call. Whether the bot
+// says the right thing is for its own tests.
 import { waitAtMost } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { toAppError } from '../base/errors.ts';
@@ -26,10 +26,10 @@ export interface ProbeOptions {
   readonly renderRecording: (file: string) => Promise<unknown>;
 }
 
-/** All problems of one bot that these calls reveal. Never throws. */
+/** All problems of one bot that these calls show. Never throws. */
 export async function probeBot({ file, bot }: BotModule, options: ProbeOptions): Promise<readonly BotProblem[]> {
   const recordings = new Set<string>();
-  /** Undefined: the reply is valid. */
+  /** Tries one event. Undefined: the reply is valid. */
   const tried = async (event: string, call: TestCall, turn: Promise<unknown>): Promise<BotProblem | undefined> => {
     try {
       const { kind } = await waitAtMost(turn, options.limitMs, systemClock);
@@ -58,7 +58,7 @@ export async function probeBot({ file, bot }: BotModule, options: ProbeOptions):
       problems.push(start);
       break;
     }
-    // A bot may well say its piece and hang up or transfer.
+    // A bot may end or transfer the call in its first reply.
     if (call.reply.next.kind !== 'listen') break;
     const answer = await tried(event, call, act(call));
     if (answer !== undefined) problems.push(answer);
@@ -66,7 +66,7 @@ export async function probeBot({ file, bot }: BotModule, options: ProbeOptions):
   for (const recording of recordings) {
     const problem = await options.renderRecording(recording).then(
       () => undefined,
-      // No caller typed the digits in this name, and the author needs all of it.
+      // The message masks digits. Those of a file name come from no caller, and the author needs the whole name.
       (thrown: unknown) => toAppError(thrown).message.replace(shownFile(recording), () => JSON.stringify(recording)),
     );
     if (problem !== undefined) problems.push({ file, problem, mend: 'put the recording into the prompts folder (bots.prompts_folder)' });

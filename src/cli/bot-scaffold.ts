@@ -1,4 +1,4 @@
-// The source of a new bot and its test. Both are complete and pass, so that an author starts from something that works.
+// The source of a new bot and of its test. Both are complete and the test passes, so that an author starts from something that works.
 
 export interface Scaffold {
   readonly module: string;

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { loadSections, type LoadedSections } from '../app/config/load-settings.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
-/** What such a command needs. */
+/** The settings of a command that reads bots without serving them. */
 export type BotSettings = LoadedSections<'bots' | 'recognizer' | 'synthesizer' | 'turns'>;
 
 /** Adds `--folder` to the flags of the configuration. */
@@ -14,7 +14,7 @@ export function acceptBotSettings(command: Command): Command {
   );
 }
 
-/** The settings for such a command. @throws AppError `config_invalid`. */
+/** Loads {@link BotSettings}. @throws AppError `config_invalid`. */
 export function loadBotSettings(command: Command): BotSettings {
   const folder: unknown = command.getOptionValue('folder');
   const own = typeof folder === 'string' ? [`--bots.folder=${folder}`] : [];

@@ -80,7 +80,7 @@ async function probeAll({ modules }: LoadedFolder, { settings }: BotSettings): P
   return problems;
 }
 
-/** Settings about bots can be validated only when every bot is loaded. */
+/** Problems of settings about bots. These settings can be validated only when every bot is loaded. */
 function settingProblems({ modules, problems }: LoadedFolder, loaded: BotSettings): readonly BotProblem[] {
   if (modules.length === 0 || problems.length > 0) return [];
   try {

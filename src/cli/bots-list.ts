@@ -11,22 +11,22 @@ import { alignedRows } from '../base/terminal/table.ts';
 
 /** Stands for organizations without a list: no organization has an empty id. */
 const OTHERS = '';
-/** Most organizations in one line of the table; JSON has all. */
+/** Most organizations in one line of the table; JSON lists all. */
 const MAX_NAMED = 3;
 
 interface BotRow {
   readonly id: string;
   readonly name: string;
   readonly version: number;
-  /** Whether it answers calls that name no agent, for organizations without a list. */
+  /** Whether this bot answers calls that name no agent, in organizations without a list. */
   readonly isDefault: boolean;
-  /** Organizations with a list of their own whose default it is. */
+  /** Organizations whose own list makes this bot their default. */
   readonly defaultOf: readonly string[];
-  /** Whether organizations without a list see it. */
+  /** Whether organizations without a list see this bot. */
   readonly isForOthers: boolean;
-  /** Organizations that list it. */
+  /** Organizations whose own list contains this bot. */
   readonly organizations: readonly string[];
-  /** Events that it has handlers for. */
+  /** Events that the bot has handlers for. */
   readonly handlers: readonly string[];
 }
 

@@ -35,7 +35,7 @@ export function botsNewCommand(): Command {
   });
 }
 
-/** The problem of an id, in the words of `bot()`. */
+/** What is wrong with an id, as `bot()` says it; undefined: nothing. */
 function faultOf(id: string): string | undefined {
   try {
     bot<null>({ id, name: id, version: 1, session_start: () => go(null, listen()), otherwise: () => go(null, listen()) });

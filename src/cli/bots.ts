@@ -4,11 +4,7 @@ import { botsCheckCommand } from './bots-check.ts';
 import { botsListCommand } from './bots-list.ts';
 import { botsNewCommand } from './bots-new.ts';
 
-/**
- * The command.
- *
- * @param leave - ends the process soon, although a loaded bot may keep a timer or a socket open.
- */
+/** The command. @param leave - ends the process soon, even when a loaded bot keeps a timer or a socket open. */
 export function botsCommand(leave: () => void): Command {
   const command = new Command('bots')
     .description('list the bots, check them, or write a new one')

@@ -1,5 +1,5 @@
-// The voice of the fake caller: text to speech, and resampling of what it plays and hears. Commands pass it to the fake platform,
-// which may not import the rooms it comes from.
+// The voice of the fake caller: speech synthesis, and resampling of the audio that the caller plays and hears. Commands pass the voice to
+// the fake platform, which may not import the speech engines.
 import { loadSignalEngines } from '../app/signal-engines.ts';
 import { AppError } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
@@ -11,7 +11,7 @@ import { findSynthesizer } from '../voice/synthesizers/find-synthesizer.ts';
 /** Longest time to synthesize one text, ms. */
 const SPEAK_LIMIT_MS = 10_000;
 
-/** Opens the caller's voice. It differs from the bots' voice, so that a recording tells them apart. */
+/** Opens the caller's voice. It differs from the bots' voice, so that both can be told apart in a recording. */
 export async function callerVoice(): Promise<CallerVoice> {
   const engines = await loadSignalEngines();
   const synthesizer = findSynthesizer(

@@ -1,4 +1,4 @@
-// `parley config --check-live`: what would go wrong at a start, found before it. src/app/preflight has the checks.
+// `parley config --check-live`: finds what would go wrong at a start, without starting. src/app/preflight has the checks.
 import type { Command } from 'commander';
 import { runDoctor } from '../admin/doctor/run-doctor.ts';
 import { preflightOf } from '../app/preflight/preflight.ts';
@@ -8,20 +8,20 @@ import { INTERRUPTED, runAsConfigured } from './admin/run.ts';
 import { authoritiesIn } from './authorities.ts';
 import { doctorText, reportOf } from './doctor-text.ts';
 
-/** Longest time of one check, ms; at most two wait for each other. */
+/** Time limit of one check, ms. A check waits for at most one other, so two must fit into LIMIT_MS. */
 const CHECK_LIMIT_MS = 4500;
-/** Longest time of all, ms. */
+/** Time limit of all checks together, ms. */
 const LIMIT_MS = 10_000;
-/** All at once: each asks somebody else. */
+/** All checks run at once, because each asks a different service. */
 const MAX_PARALLEL = 100;
 
-/** Makes all checks and prints the report. Sets the exit code. @param ca - a file of authorities to trust. */
+/** Runs all checks and prints the report. Sets the exit code. @param ca - a file of certificate authorities to trust. */
 export async function checkLive(command: Command, ca: string | undefined): Promise<void> {
   const authorities = await authoritiesIn(ca, command);
   await runAsConfigured(
     command,
     async ({ settings, originOf, profile, clock, signal, output }) => {
-      // The findings report what the log would warn of.
+      // The findings already report what the log would warn of.
       const log = createLogger({ level: 'error', destination: { write: output.note } });
       const { checks, context } = preflightOf({ settings, originOf, profile, clock, log, authorities });
       const results = await runDoctor(checks, context, { signal, clock, perCheckMs: CHECK_LIMIT_MS, maxParallel: MAX_PARALLEL });

@@ -1,11 +1,11 @@
-// The sub-commands of `parley`. Each file is loaded on demand, so that `serve` does not wait for what `demo` needs.
+// The sub-commands of `parley`. Each file is loaded on demand, so that `serve` does not load what only `demo` needs.
 import type { Command } from 'commander';
 import { BENCH_COMMANDS } from './bench-commands.ts';
 
-/** Loads a command. `leaveSoon` ends the process, although a loaded bot may keep it busy. */
+/** Loads a command. `leaveSoon` ends the process, even when a loaded bot keeps a timer or a socket open. */
 type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
 
-/** All of them by name, in the order of the help. */
+/** All sub-commands by name, in the order of the help. */
 export const COMMANDS: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>([
   ['init', async () => (await import('./init.ts')).initCommand()],
   ['serve', async (leaveSoon) => (await import('./serve.ts')).serveCommand(leaveSoon)],

@@ -1,5 +1,5 @@
-// `parley config`: the effective configuration and the origin of every value. Loads the bots, because only then the settings about
-// them can be validated, but starts nothing. With --check-live it also asks what a start needs.
+// `parley config`: the effective configuration and the origin of every value. Loads the bots, because settings about bots can be validated
+// only with them, but starts nothing. With --check-live, also asks the services that a start needs.
 import { Command } from 'commander';
 import pc from 'picocolors';
 import { botsFolder } from '../app/bot-folders.ts';
@@ -23,8 +23,7 @@ Exit code: 0 when all is well, 2 when the configuration or the usage is wrong; w
 
 /**
  * The command. Exit code 2 when the configuration is invalid; every other error is thrown.
- *
- * @param leave - ends the process soon, although a loaded bot may keep it busy.
+ * @param leave - ends the process soon, even when a loaded bot keeps a timer or a socket open.
  */
 export function configCommand(leave: () => void): Command {
   const command = acceptSettings(new Command('config'))
@@ -60,13 +59,13 @@ export function configCommand(leave: () => void): Command {
   });
 }
 
-/** Further problems, so that one run shows all of them. */
+/** Problems of settings about bots, so that one run shows these, too. */
 async function problemsOfBots(checked: CheckedSettings): Promise<readonly Problem[]> {
   if (checked.bots === undefined) return [];
   try {
     return botProblems(await loadBots(botsFolder(checked.bots)), checked.bots, originOf(checked));
   } catch (thrown) {
-    // A module that cannot be loaded is no problem of the settings; it is reported once the settings are valid.
+    // A module that cannot be loaded is no problem of the settings. It is reported when the settings are valid.
     if (thrown instanceof AppError && thrown.code === 'bot_invalid') return [];
     throw thrown;
   }

@@ -14,7 +14,7 @@ import { acceptSettings, neededOperand, settingsArguments } from './settings-arg
 const FOR = '--for <time>';
 const DEFAULT_FOR_MS = durationMs('10m');
 
-/** The command. Exit code 0 when every process has done it. */
+/** The command. Exit code 0 when every process has done what the command says. */
 export function controlGroup(): Command {
   const group = new Command('control')
     .description('command the server that runs on this machine, through its socket (control.socket)')
@@ -65,7 +65,7 @@ function simple(kind: 'status' | 'drain' | 'undrain' | 'reload', does: string): 
   return command.action(() => run(command, { kind }));
 }
 
-/** A command with an operand, whose effect ends by itself. */
+/** A command with an operand, for a change that ends by itself. */
 function lasting(command: Command, commandOf: (operand: string, forMs: number) => { readonly kind: string }): Command {
   command.option(FOR, 'for how long, from 1s to 24h', durationMs, DEFAULT_FOR_MS);
   return command.action(() => {
@@ -99,7 +99,7 @@ function socketOf(command: Command): string {
   return socket;
 }
 
-// Server and command are one program, and another version answers with the same outer form or none.
+// The outer form is enough: server and command are one program, and a server of another version has the same outer form or none.
 function isControlled(answer: unknown): answer is Controlled {
   return typeof answer === 'object' && answer !== null && 'processes' in answer && Array.isArray(answer.processes) && 'readiness' in answer;
 }

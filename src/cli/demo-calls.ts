@@ -5,7 +5,7 @@ import { parseExpectation, type Expectation } from '../fake-platform/caller/expe
 import type { Step } from '../fake-platform/caller/script.ts';
 
 export interface DemoCall {
-  /** The name of its recording. */
+  /** The name of the call's recording. */
   readonly name: string;
   readonly agentId: string;
   readonly title: string;
@@ -19,7 +19,7 @@ export type Speak = (text: string) => Promise<Uint8Array>;
 export interface DemoCalls {
   readonly withFirstToken: readonly DemoCall[];
   readonly overWebSocket: DemoCall;
-  /** Short: the user has waited for the token already. */
+  /** Short, because the user has already waited for the token. */
   readonly withNextToken: DemoCall;
 }
 

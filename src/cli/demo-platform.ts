@@ -23,7 +23,7 @@ import { writeThrowAwayCertificate } from './throw-away-certificate.ts';
 /** A made-up organization that authorizes the app. */
 export const DEMO_ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
 
-/** A fake platform with the files of its server. Call `close`. */
+/** A fake platform, and settings and certificate of the server that it calls. Call `close`. */
 export interface DemoPlatform extends FakePlatform {
   readonly settings: Settings;
   readonly models: FakeModels;
@@ -33,7 +33,7 @@ export interface DemoPlatform extends FakePlatform {
 
 /** Longest wait for a login or for a step of the server, ms. */
 const LIMIT_MS = 30_000;
-/** Longest wait for a renewal, which is due half a minute after the previous token, ms. */
+/** Longest wait for a renewal, ms. A renewal is due half a minute after the previous token. */
 const RENEWAL_LIMIT_MS = 60_000;
 const PAUSE_MS = 50;
 
@@ -60,7 +60,7 @@ export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
         tls: { mode: 'files', certificate_file: certificateFile, key_file: keyFile },
         ops: { port: 0 },
         recognizer: { engine: 'http', http: { url: models.url, model: 'fake' } },
-        // So that a timeline can show what was said; never in production.
+        // So that a timeline can show prompt texts; never in production.
         media: { reveal_prompt_text: true },
         log: { level: 'warn' },
         shutdown: { grace_ms: 1000 },
@@ -74,7 +74,7 @@ export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
   }
 }
 
-/** Logs in as `parley admin login` does, with a browser that needs no person. */
+/** Logs in as `parley admin login` does; the browser needs no person. */
 export async function logIn({ settings }: Pick<DemoPlatform, 'settings'>): Promise<void> {
   const log = createLogger({ level: settings.log.level });
   const opened = await openAdminAccess(settings.admin, { profile: loadProfile('fake'), clock: systemClock, log, purpose: 'change' });
@@ -115,13 +115,13 @@ export async function renewed({ api }: FakePlatform, before: DataSourceRecord): 
   return after;
 }
 
-/** The data source of the organization for one transport, with the token that calls carry. */
+/** The data source of the demo's organization for one transport, with the token that calls carry. */
 export function dataSourceOf(api: FakePlatform['api'], transport: Transport): DataSourceRecord | undefined {
   const schema = loadProfile('fake').schemas[transport];
   return api.dataSources(DEMO_ORGANIZATION).findLast(({ status, schemaId }) => status === 'active' && schemaId === schema);
 }
 
-/** Tokens of one minute, the shortest allowed, so that the demo can show a renewal after half of it. */
+/** Gives tokens one minute, the shortest lifetime, so that the demo can show a renewal after half of it. */
 function withShortTokens(admin: Settings['admin']): Settings['admin'] {
   return { ...admin, dataSources: { ...admin.dataSources, tokenLifetimeMinutes: 1 } };
 }

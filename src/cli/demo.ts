@@ -1,6 +1,5 @@
-// `parley demo`: everything on one machine, in real time. A fake platform, a login, the server with TLS and token check, an
-// organization that authorizes the app, a call to each of four bundled bots, one over WebSocket, a renewed token and a call
-// with it.
+// `parley demo`: everything on one machine, in real time. A fake platform, a login, the server with TLS and token check, an organization
+// that authorizes the app, a call to each of four bundled bots, a call over WebSocket, a renewed token, and a call with the renewed token.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

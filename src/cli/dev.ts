@@ -1,5 +1,5 @@
-// `parley dev`: a server with the bots of the project, and a page on which a developer calls them, by voice and keys or with typed words, and
-// sees what happens. On this machine alone, until Ctrl-C.
+// `parley dev`: a server with the bots of the project, on this machine alone, until Ctrl-C. On its page a developer calls the bots, by
+// voice and keys or with typed words, and sees what happens.
 import { Command } from 'commander';
 import { wholeNumberFrom } from '../base/terminal/option-values.ts';
 import type { CallSurroundings } from '../fake-platform/cli/call-access.ts';
@@ -18,7 +18,7 @@ interface Flags {
 
 const PAGE_PORT = 8085;
 
-/** The command. `leave` ends the process soon, although a loaded bot may keep it busy. */
+/** The command. `leave` ends the process soon, even when a loaded bot keeps a timer or a socket open. */
 export function devCommand(surroundings: CallSurroundings, leave: () => void): Command {
   const command = acceptSettings(new Command('dev'))
     .description('talk to your bots in the browser: a server that takes up every change of them, and a page that calls it')

@@ -7,14 +7,14 @@ import { alignedRows } from '../base/terminal/table.ts';
 
 type Colors = ReturnType<typeof pc.createColors>;
 
-/** Results with their summary. The names are public: scripts read them. */
+/** Results with their summary. The names of the members are public: scripts read them. */
 export interface DoctorReport {
-  /** True without faults, in a complete examination. */
+  /** True when the examination was complete and found no faults. */
   readonly ok: boolean;
   readonly faults: number;
   readonly warnings: number;
   readonly checks: readonly CheckResult[];
-  /** A command to run outside, which shows what the platform sees; absent without a configured address. */
+  /** Set when an address is configured: a command to run outside, which shows what the platform sees. */
   readonly outside?: OutsideCommand;
 }
 
@@ -37,11 +37,11 @@ export function doctorText({ checks, faults, warnings, outside }: DoctorReport, 
 }
 
 function rowOf({ state, id, subject, title, reason }: CheckResult): readonly string[] {
-  // The text of a check without findings would be wrong when it has some.
+  // `title` says that nothing is wrong, so a check with findings does not show it.
   return [state, id, subject, { ok: title, skipped: reason ?? '', found: '' }[state]];
 }
 
-/** Colours come after aligning the columns, because their codes have a length, too. */
+/** Colours a line whose columns are aligned already, because colour codes would count as characters. */
 function coloured(line: string, { state, findings }: CheckResult, colors: Colors): string {
   if (state === 'skipped') return colors.dim(line);
   const isWarning = findings.every(({ severity }) => severity === 'warning');

@@ -1,5 +1,5 @@
-// `parley doctor`: says why no calls come in. Examines the configuration, the platform, the registered address and the server
-// there, and changes nothing. src/admin/doctor has the checks.
+// `parley doctor`: says why no calls come in. Examines the configuration, the platform, the registered address and the server at that
+// address, and changes nothing. src/admin/doctor has the checks.
 import { Command, InvalidArgumentError } from 'commander';
 import type { DoctorContext } from '../admin/doctor/context.ts';
 import { CHECK_IDS, type Check, type CheckId } from '../admin/doctor/check.ts';
@@ -16,9 +16,9 @@ import { isMissingBench } from './bench-commands.ts';
 import type { ServerQuestionsOptions } from './registered-server.ts';
 import { acceptSettings } from './settings-arguments.ts';
 
-/** Longest time of one check, ms: a request to the platform may be repeated. */
+/** Time limit of one check, ms: enough to repeat a request to the platform. */
 const CHECK_LIMIT_MS = 20_000;
-/** Longest time of all checks, ms. */
+/** Time limit of all checks together, ms. */
 const LIMIT_MS = 600_000;
 /** Clears the current line of the terminal. */
 const CLEAR_LINE = '\r\u001b[K';
@@ -39,9 +39,8 @@ Exit code: 0 no fault, 1 faults, 2 the configuration or the usage is wrong, 130 
 
 /**
  * The command.
- *
- * @param leave - ends the process soon, although a loaded bot may keep it busy.
- * @param isWatched - whether standard error is a terminal, for progress.
+ * @param leave - ends the process soon, even when a loaded bot keeps a timer or a socket open.
+ * @param isWatched - whether to show progress: standard error is a terminal.
  */
 export function doctorCommand(leave: () => void, isWatched: boolean = process.stderr.isTTY): Command {
   const command = acceptSettings(new Command('doctor'))
@@ -63,7 +62,7 @@ export function doctorCommand(leave: () => void, isWatched: boolean = process.st
 
 async function examine(given: AdminWork, { org, only }: Flags, authorities: readonly string[], isWatched: boolean): Promise<void> {
   const { output, clock, profile, signal, settings } = given;
-  // The findings report what the log would warn of.
+  // The findings already report what the log would warn of.
   const isAskedFor = settings.log.level === 'debug' || settings.log.level === 'trace';
   const log = isAskedFor ? given.log : createLogger({ level: 'error', destination: { write: output.note } });
   const server = await serverQuestions({ profile, clock, authorities, socketPathPrefix: settings.websocket.pathPrefix });
@@ -77,16 +76,16 @@ async function examine(given: AdminWork, { org, only }: Flags, authorities: read
     progress?.end();
     await examination.close();
   }
-  // The findings of an interrupted examination are useful, but nothing counts as correct.
+  // The findings of an interrupted examination are useful, but its result is never ok.
   const report = reportOf(checks, !signal.aborted, outsideCommand(given));
   output.show(report, doctorText(report, output.colors));
   process.exitCode = signal.reason === INTERRUPTED ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
 }
 
-/** The named checks with the checks that they need; all of them when none is named. */
+/** The named checks and those that they need; without names, all checks. */
 function withGrounds(only: readonly CheckId[] = CHECK_IDS): readonly Check[] {
   const chosen = new Set(only);
-  // A needed check comes before the checks that need it.
+  // DOCTOR_CHECKS lists a needed check before the checks that need it.
   for (const { id, needs } of [...DOCTOR_CHECKS].reverse()) if (chosen.has(id)) for (const need of needs) chosen.add(need);
   return DOCTOR_CHECKS.filter(({ id }) => chosen.has(id));
 }
@@ -110,7 +109,7 @@ function checkIds(text: string, before: readonly CheckId[] = []): readonly Check
   return [...before, id];
 }
 
-/** Requests to the server from outside. None in an image without the clients of the fake platform: those checks are then skipped. */
+/** The platform's requests to the server. Empty in an image without the fake platform: the checks that need them are then skipped. */
 async function serverQuestions(options: ServerQuestionsOptions): Promise<Pick<DoctorContext, 'health' | 'listAgents'>> {
   try {
     return (await import('./registered-server.ts')).serverQuestions(options);

@@ -60,7 +60,7 @@ Examples:
 
 Exit code: 0 each test has passed as often as it must, 1 one has not, 2 wrong usage or a file that is no evaluation, 130 interrupted.`;
 
-/** @param leave - ends the process soon, although a loaded bot may keep it busy. */
+/** @param leave - ends the process soon, even when a loaded bot keeps a timer or a socket open. */
 export function evalCommand(surroundings: CallSurroundings, leave: () => void = () => undefined): Command {
   const command = acceptSettings(new Command('eval'))
     .description('let callers who are played by language models call the bots by voice, and say how often all was as it must be')
@@ -121,7 +121,7 @@ async function runCommand(command: Command, flags: Flags, surroundings: CallSurr
   }
 }
 
-/** A file with its opened models. */
+/** The tests of a file and what they need, with the models opened. */
 interface Plan extends Pick<FileModels, 'prices'> {
   readonly script: ModelScript;
   readonly tests: readonly Eval[];

@@ -4,14 +4,13 @@ import { createServer, type Server } from 'node:net';
 
 /** Ports below Linux's automatic range (32,768) that no browser refuses. */
 export const NAMED_PORTS = { from: 10_100, count: 22_000 };
-/** So many taken ports in a row mean that something else is wrong. */
+/** More taken ports than this mean that something else is wrong. */
 const MAX_TAKEN = 200;
 
 /**
  * Finds free ports of 127.0.0.1, all different. They are not reserved, so use them soon.
- *
  * @param among - the range to search.
- * @throws Error when hardly any port there is free.
+ * @throws Error when the range has hardly a free port.
  */
 export async function freePorts(count: number, among = NAMED_PORTS): Promise<readonly number[]> {
   const held = new Map<number, Server>();
@@ -28,7 +27,7 @@ export async function freePorts(count: number, among = NAMED_PORTS): Promise<rea
   }
 }
 
-/** Undefined when the port is taken. */
+/** A server on the port; undefined: the port is taken. */
 function listening(port: number): Promise<Server | undefined> {
   const server = createServer();
   return new Promise((resolve, reject) => {

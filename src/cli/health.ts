@@ -1,4 +1,4 @@
-// `parley health`: asks a running server whether it takes calls. For health checks of containers, which have no other tool.
+// `parley health`: asks a running server whether it accepts calls. For health checks of containers without any other tool.
 import { Command } from 'commander';
 import { loadSettings } from '../app/config/load-settings.ts';
 import { EXIT } from '../base/terminal/failure.ts';

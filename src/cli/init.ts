@@ -1,4 +1,4 @@
-// `parley init FOLDER`: writes a project of bots, complete and with passing tests, from the folder template/ of the package.
+// `parley init FOLDER`: writes a complete project of bots, whose tests pass, from the folder template/ of the package.
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
@@ -6,7 +6,7 @@ import { packageRoot } from '../base/package-root.ts';
 import { EXIT } from '../base/terminal/failure.ts';
 import { alignedRows } from '../base/terminal/table.ts';
 
-/** A package drops or hides files with some of these names, and the last two would make the template a project of its own here. */
+/** Names in the template, and final names. npm drops some final names, and others would make the template a project of its own. */
 const RENAMED = [
   ['gitignore', '.gitignore'],
   ['dockerignore', '.dockerignore'],
@@ -14,15 +14,15 @@ const RENAMED = [
   ['package.template.json', 'package.json'],
   ['tsconfig.template.json', 'tsconfig.json'],
 ] as const;
-/** What a project with an assistant has in place of the menu, below `template/ai`; these files follow those of every project. */
+/** Folder of the template for an assistant, which replaces the menu. The files of APPENDED are appended to those of every project. */
 const ASSISTANT = 'ai';
 const APPENDED = ['README.md', 'parley.production.yaml'];
 const MENU = ['bots/hello.ts', 'bots/hello.test.ts', 'scenarios/hello.yaml'];
 
-/** The name of a package: what is left of a folder's name. */
+/** Characters that the name of a package cannot have. */
 const NOT_IN_NAMES = /[^a-z0-9-]+/gu;
 
-/** The command. Exit code 2 when something lies in the folder. */
+/** The command. Exit code 2 when the folder has anything but `.git`. */
 export function initCommand(): Command {
   const command = new Command('init')
     .description('write a project of bots: a bot with its test, a scenario, configurations, and what tests and ships it')
@@ -37,7 +37,7 @@ export function initCommand(): Command {
   });
 }
 
-/** Writes the project. @param target - absolute; made when it is not there. @param isAssistant - its bot is one, and no menu. */
+/** Writes the project. @param target - absolute path; made if missing. @param isAssistant - whether its bot is an assistant. */
 export async function writeProject(target: string, isAssistant = false): Promise<void> {
   const template = path.join(packageRoot(), 'template');
   await mkdir(target, { recursive: true });

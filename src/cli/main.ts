@@ -7,7 +7,7 @@ import { packageVersion } from '../base/package-root.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, reportFailure } from '../base/terminal/failure.ts';
 
-/** How long a finished command may keep the process alive, ms. */
+/** How long the process may go on after its command has finished, ms. */
 const LEAVE_MS = 500;
 
 // Node 22 and newer can cache compiled modules between starts; Node 20 has no such function.
@@ -26,13 +26,13 @@ try {
   process.exitCode = thrown instanceof CommanderError ? (thrown.exitCode === 0 ? EXIT.ok : EXIT.usage) : reportFailure(thrown);
 }
 
-/** The named command alone; all of them for the help and for unknown names. */
+/** The named command alone; all commands for the help and for unknown names. */
 async function wanted(name: string | undefined): Promise<readonly Command[]> {
   const one = COMMANDS.get(name ?? '');
   return one === undefined ? Promise.all([...COMMANDS.values()].map((load) => load(leaveSoon))) : [await one(leaveSoon)];
 }
 
-/** Ends the process, although a loaded bot may keep it busy. Output still has time to be written. */
+/** Ends the process, even when a loaded bot keeps a timer or a socket open. Leaves time to write the output. */
 function leaveSoon(): void {
   systemClock.after(LEAVE_MS, () => process.exit());
 }

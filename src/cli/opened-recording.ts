@@ -1,4 +1,4 @@
-// Opens recordings for all commands, and writes who did: a recording holds what a caller said.
+// Opens recordings for all commands, and logs who opened them, because a recording contains what a caller said.
 import { userInfo } from 'node:os';
 import { createLogger } from '../base/log.ts';
 import type { CommandSurroundings } from '../base/terminal/surroundings.ts';
@@ -6,10 +6,10 @@ import { readRecording } from '../recording/read-recording.ts';
 import type { Recording } from '../recording/recording.ts';
 import type { RecordingKeys } from '../recording/sealed-file.ts';
 
-/** Where a line on the standard error goes. */
+/** Writes a line to standard error. */
 export type Complain = CommandSurroundings['complain'];
 
-/** @param purpose - what for. @throws AppError `recording_unreadable`. */
+/** @param purpose - why it is opened. @throws AppError `recording_unreadable`. */
 export function openedRecording(file: Uint8Array, keys: RecordingKeys, purpose: string, complain: Complain): Recording {
   const recording = readRecording(file, keys);
   const { id, call } = recording.header;
@@ -18,7 +18,7 @@ export function openedRecording(file: Uint8Array, keys: RecordingKeys, purpose: 
   return recording;
 }
 
-/** Writes who did what, as a line of the log. */
+/** Writes a line of the log that says who did what. */
 export function audit(fields: Readonly<Record<string, string>>, complain: Complain): void {
   const write = (line: string): void => {
     complain(line.trimEnd());

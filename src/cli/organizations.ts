@@ -32,7 +32,7 @@ export function organizationsCommand(): Command {
       process.exitCode = EXIT.failed;
       return;
     }
-    // This version of the program has written it.
+    // Expects a server of the version of this program.
     const shown = answer as ShownOrganizations;
     output.writeOut?.(json === true ? `${JSON.stringify(shown, null, 2)}\n` : textOf(shown));
   });
@@ -53,7 +53,7 @@ function rowOf({ organizationId, openCalls, maxCalls, begun, durationMs, ends, r
   ];
 }
 
-/** The largest first. */
+/** Counts as text, the largest first. */
 function countsText(counts: Readonly<Record<string, number>>): string {
   const parts = Object.entries(counts).sort(([, one], [, other]) => other - one);
   return parts.length === 0 ? '0' : parts.map(([name, count]) => `${name} ${String(count)}`).join(', ');

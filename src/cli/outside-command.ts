@@ -1,15 +1,15 @@
-// The one command that shows what the platform sees at a registered address: the doctor itself connects from inside. It needs only
-// curl, and no token.
+// A command that shows what the platform sees at a registered address, because the doctor itself connects from inside. The command needs
+// only curl, and no token.
 import type { AdminWork } from './admin/run.ts';
 
 /** A command to run outside, and its expected result. */
 export interface OutsideCommand {
   readonly command: string;
-  /** A part of the answer when the address is right. */
+  /** A part of the command's output when the address is right. */
   readonly shows: string;
 }
 
-/** For the first address of the configuration, gRPC before WebSocket; undefined without an address. */
+/** The command for the first address of the configuration, gRPC before WebSocket; undefined without an address. */
 export function outsideCommand({ settings, profile }: Pick<AdminWork, 'settings' | 'profile'>): OutsideCommand | undefined {
   const { admin, auth, websocket } = settings;
   const addressFor = (transport: 'grpc' | 'websocket'): string | undefined =>
@@ -32,7 +32,7 @@ function originOf(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-/** The standard health check of gRPC: an empty message, five bytes of zero. */
+/** A call of gRPC's standard health check. The message is empty: five bytes of zero. */
 function healthCheck(origin: string): string {
   const version = origin.startsWith('https:') ? '--http2' : '--http2-prior-knowledge';
   const headers = "-H 'content-type: application/grpc' -H 'te: trailers'";

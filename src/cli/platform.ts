@@ -35,15 +35,15 @@ export interface CallAccess extends Pick<
   CallOptions,
   'conversationId' | 'certificateAuthority' | 'serverName' | 'signal' | 'onEvent' | 'keepsSound'
 > {
-  /** Default: the one of the issuer. */
+  /** Default: the organization of the issuer. */
   readonly organizationId?: string;
-  /** Default: a fresh one that a server with {@link TestPlatform.trust} accepts. Null presents none. */
+  /** Default: a fresh token that a server with {@link TestPlatform.trust} accepts. Null: the call carries no token. */
   readonly token?: string | null;
-  /** {@link FakeModels.url} of models that are told what the caller says, so that their recognizer understands it. */
+  /** {@link FakeModels.url} of fake models: the caller's words are announced to them, so that their recognizer understands the caller. */
   readonly models?: string;
 }
 
-/** How a call went, and what of its scenario was not met. */
+/** The result of a call, and the expectations of its scenario that were not met. */
 export interface ScenarioResult extends CallResult {
   readonly conversationId: string;
   /** Empty when the call went as expected; then `ok` is true. */
@@ -52,25 +52,24 @@ export interface ScenarioResult extends CallResult {
 
 /** A running fake platform. `close` must be called. */
 export interface TestPlatform {
-  /** Signs tokens, right and forged ones, and serves its keys. */
+  /** Signs valid and forged tokens, and serves the public keys. */
   readonly issuer: Issuer;
-  /** The administration side, with its state and its switches for failures. */
+  /** The platform's administration API, with its state and its switches for failures. */
   readonly admin: AdminApi;
   /** Settings of a server that accepts the calls of this platform, over gRPC and over WebSocket. */
   readonly trust: WrittenSettings;
   /**
    * Places a call and waits for its end, which comes within the limits of the scenario.
-   *
    * @param target - `grpc://HOST:PORT`, `grpcs://`, `ws://` or `wss://`: `address` of a server from `createServer`.
-   * @throws RangeError for a target or scenario that is none; AppError `synthesis_failed` when a caller is to speak and cannot.
+   * @throws RangeError for an invalid target or scenario; AppError `synthesis_failed` when the caller's speech cannot be synthesized.
    */
   call(target: string, scenario?: Scenario, access?: CallAccess): Promise<ScenarioResult>;
   close(): Promise<void>;
 }
 
-/** How a platform is started. */
+/** Options of {@link startPlatform}. */
 export interface TestPlatformOptions {
-  /** Where browsers return after a login of the integration; `admin.integration.redirect_uri` of the server must be the same. */
+  /** Where browsers return after a login of the integration. The server's `admin.integration.redirect_uri` must be the same. */
   readonly redirectUri?: string;
 }
 
@@ -94,7 +93,7 @@ export async function startPlatform({ redirectUri = 'http://127.0.0.1:8765/callb
   };
 }
 
-/** The claims of tokens for one transport: each has a data source of its own (W-03). */
+/** The claims of tokens for one transport. Each transport has its own data source (W-03). */
 function claimsFor({ claims }: Issuer, transport: Transport) {
   const schemaId = loadProfile('fake').schemas[transport];
   const url = transport === 'grpc' ? claims.url : claims.url.replace(/^https/u, 'wss');
@@ -119,7 +118,7 @@ async function held(
   const claims = claimsFor(issuer, parseTarget(target).transport);
   const name = scenario.steps?.length === undefined ? 'a call' : `a call of ${String(scenario.steps.length)} steps`;
   const file = checkScenario({ ...scenario, name });
-  // Recordings are named from the current folder.
+  // Paths of recordings are relative to the current folder.
   const planned = planTests(file, path.resolve('scenario'), () => ({ line: 1, column: 1 }));
   const [test] = await readyTests(planned, { ...voice, readFile: readBounded });
   if (test === undefined) throw new RangeError('there is no scenario');

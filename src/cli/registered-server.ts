@@ -11,7 +11,7 @@ const CONNECT_LIMIT_MS = 5000;
 /** Longest wait for an answer, including the connection, ms. */
 const ANSWER_LIMIT_MS = 8000;
 
-/** The answer of a healthy server without a health service, which is optional (1.8). */
+/** Errors that a healthy server may answer when it has no health service, which is optional (1.8). */
 const ANSWERS: ReadonlySet<FindingCode> = new Set<FindingCode>(['not_served', 'unauthenticated', 'forbidden']);
 
 export interface ServerQuestionsOptions {
@@ -19,11 +19,11 @@ export interface ServerQuestionsOptions {
   readonly clock: Clock;
   /** PEM certificates of authorities to trust beside those of Node. */
   readonly authorities: readonly string[];
-  /** The address before the WebSocket paths (W-02). */
+  /** Path of the registered address before the WebSocket paths (W-02). Undefined: none. */
   readonly socketPathPrefix: string | undefined;
 }
 
-/** The requests. Each uses its own connection and closes it before it resolves. */
+/** The requests. Each opens its own connection, and closes it before it resolves. */
 export function serverQuestions(options: ServerQuestionsOptions): Required<Pick<DoctorContext, 'health' | 'listAgents'>> {
   return {
     health: async (endpoint, signal) => {
@@ -58,7 +58,7 @@ function accessTo(
     ...{ profile, clock, connectLimitMs: CONNECT_LIMIT_MS },
     target: { transport, host, port, isSecure: isTls, ...(pathPrefix === undefined ? {} : { pathPrefix }) },
     ...(token === undefined ? {} : { token }),
-    // If given, they replace Node's own.
+    // A given list replaces Node's own authorities, so it must contain them.
     ...(authorities.length === 0 ? {} : { certificateAuthority: Buffer.from([...rootCertificates, ...authorities].join('\n')) }),
   };
 }

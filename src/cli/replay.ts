@@ -1,4 +1,4 @@
-// `parley replay`: recorded calls against the bots of today. The exit code says whether they go as they went.
+// `parley replay`: replays recorded calls with the current bots. The exit code says whether they go as recorded.
 import path from 'node:path';
 import { Command, Option } from 'commander';
 import pc from 'picocolors';
@@ -35,7 +35,7 @@ Exit code: 0 all calls go as they went, 1 one does not or cannot be replayed, 2 
 
 const HOUR_MS = 3_600_000;
 
-/** @param leave - ends the process soon, although a loaded bot may keep it busy. */
+/** @param leave - ends the process soon, even when a loaded bot keeps a timer or a socket open. */
 export function replayCommand(leave: () => void, surroundings: CommandSurroundings = processSurroundings()): Command {
   const command = acceptSettings(new Command('replay'))
     .description('play recorded calls again with the bots of today, and say where they go otherwise')

@@ -15,11 +15,7 @@ interface ServeOptions {
   readonly workers: number;
 }
 
-/**
- * The command.
- *
- * @param leave - ends the process soon, although a loaded bot may keep it busy.
- */
+/** The command. @param leave - ends the process soon, even when a loaded bot keeps a timer or a socket open. */
 export function serveCommand(leave: () => void): Command {
   const command = acceptSettings(new Command('serve'))
     .description('run the server until SIGTERM or SIGINT; open turns are finished first. SIGHUP reloads')
@@ -32,7 +28,7 @@ export function serveCommand(leave: () => void): Command {
     );
   return command.action(async (options: ServeOptions) => {
     keepTicksFast();
-    // First of all: by default SIGHUP ends the process. The reloader uses this listener, too.
+    // Installed first, because SIGHUP ends a process without a listener. The listener that reloads comes later.
     process.on('SIGHUP', () => undefined);
     const load = (): LoadedSettings => loadSettings({ argv: settingsArguments(command) });
     await serve({ loaded: load(), load, isJson: options.json === true, leave }, options.workers);

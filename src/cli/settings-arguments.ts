@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { projectFile } from '../app/config/sources.ts';
 import { EXIT } from '../base/terminal/failure.ts';
 
-/** Adds `--config FILE` and any `--section.key value`; the settings room interprets them. */
+/** Adds `--config FILE` and any `--section.key value`; src/app/config interprets them. */
 export function acceptSettings(command: Command): Command {
   return command
     .option('--config <file>', 'configuration file, YAML or JSON (default: the variable PARLEY_CONFIG, else parley.yaml in this folder)')
@@ -15,7 +15,7 @@ export function acceptSettings(command: Command): Command {
     );
 }
 
-/** The operands of such a command, which come before all flags of settings; an optional one may be missing, a variadic one be many. */
+/** The operands of such a command: they stand before all flags of settings. Optional ones may be missing; a variadic one may be many. */
 export function operandsOf({ args, registeredArguments }: Command): readonly string[] {
   const firstFlag = args.findIndex((argument) => argument.startsWith('-'));
   const most = registeredArguments.at(-1)?.variadic === true ? args.length : registeredArguments.length;
@@ -23,8 +23,7 @@ export function operandsOf({ args, registeredArguments }: Command): readonly str
 }
 
 /**
- * The id operand of such a command. Commander takes a flag of the settings for it when that comes first.
- *
+ * The id operand of such a command. Commander would take a flag of the settings for the id when the flag comes first.
  * @throws CommanderError with the exit code of wrong usage when it is missing.
  */
 export function neededOperand(command: Command): string {
@@ -32,7 +31,7 @@ export function neededOperand(command: Command): string {
   return id ?? command.error('error: the id is missing; it stands before the flags of settings', { exitCode: EXIT.usage });
 }
 
-/** The arguments for `loadSettings`, without the command's own operands. Says on stderr when it takes the file of the project. */
+/** The arguments for `loadSettings`, without the operands. Says on standard error when it uses the project's file. */
 export function settingsArguments(command: Command): readonly string[] {
   const file: unknown = command.getOptionValue('config') ?? takenFile(command);
   const flags = command.args.slice(operandsOf(command).length);

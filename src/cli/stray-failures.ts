@@ -1,14 +1,13 @@
-// Errors that nobody handles, because a bot or a library forgot a promise or threw in a timer. Node would print their message, which
-// may hold what a caller typed (G-68), and end every call with the process.
+// Errors that nobody handles, because a bot or a library forgot a promise or threw in a timer. Node would print their message, which may
+// hold what a caller typed (G-68), and would end the process with all its calls.
 import { systemClock } from '../base/clock.ts';
 import { LinePacer } from '../base/line-pacer.ts';
 import type { Logger } from '../base/log.ts';
 
 /**
- * Logs such errors and Node's warnings without their messages, for the life of the process. After an unhandled rejection the process
- * goes on. After an exception nothing is certain, so `onException` must stop it.
- *
- * @param onException - called at the first exception; must stop the process in order.
+ * Logs unhandled errors and Node's warnings without their messages, for the life of the process. The process goes on after an unhandled
+ * rejection. After an unhandled exception its state is uncertain.
+ * @param onException - called at the first exception; must stop the process, and may finish calls.
  */
 export function catchStrayFailures(log: Logger, onException: () => void): void {
   const pacer = new LinePacer<'warning'>(systemClock);

@@ -16,8 +16,7 @@ const HEAD = ` yaml-language-server: $schema=docs/scenario.schema.json
  From a recorded call: what the caller did, and what was heard. Leave out what need not be so.`;
 
 /**
- * Writes the scenario, and beside it a WAV file of each utterance whose words are not known.
- *
+ * Writes the scenario, and beside it a WAV file for each utterance whose words the recording lacks.
  * @throws RangeError when the recording cannot be read, or a file is there already; AppError `recording_unreadable`.
  */
 export const writeScenario: WriteScenario = async (from, { out, config, force }, complain) => {
@@ -33,7 +32,7 @@ export const writeScenario: WriteScenario = async (from, { out, config, force },
   return [...files.keys()];
 };
 
-/** The scenario as YAML. @param name - begins the names of its sounds. */
+/** The scenario as YAML. @param name - begins the names of the WAV files. */
 export function scenarioText(recording: Recording, name: string): { readonly text: string } & Pick<RecordedScenario, 'sounds'> {
   const { file, notes, sounds } = scenarioOf(recording, name);
   const document = new Document(file);

@@ -1,5 +1,5 @@
-// A self-signed certificate for demos and tests on one machine. It is valid for a day, and its key never leaves the folder it is
-// written to.
+// A self-signed certificate for demos and tests on one machine. The certificate is valid for a day, and its key stays in the folder to
+// which both are written.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ export async function writeThrowAwayCertificate(folder: string, nowMs: number): 
     name: 'CN=localhost',
     keys,
     signingAlgorithm: ALGORITHM,
-    // An hour back, for clients whose clock is a little late.
+    // An hour back, for clients whose clock is late.
     notBefore: new Date(nowMs - 3_600_000),
     notAfter: new Date(nowMs + DAY_MS),
     extensions: [

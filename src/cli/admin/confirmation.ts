@@ -12,10 +12,8 @@ export interface ConfirmedWork {
 }
 
 /**
- * As {@link runWithAccess}, after `--yes` or a yes at the terminal. After a no, the exit code says that nothing was
- * done.
- *
- * @throws CommanderError with the exit code of wrong usage without `--yes` and without a terminal, before anything is opened.
+ * Like {@link runWithAccess}, but only after `--yes` or a yes at the terminal. After a no, the exit code says that nothing was done.
+ * @throws CommanderError before anything is opened, when `--yes` is missing and there is no terminal; with the exit code of wrong usage.
  */
 export async function runConfirmed(
   command: Command,

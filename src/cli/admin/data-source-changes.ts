@@ -1,5 +1,5 @@
-// `parley admin data-sources create`, `update`, `renew` and `delete`. An action that brings a new nonce needs the store alone: a
-// running server would refuse the calls that carry it.
+// `parley admin data-sources create`, `update`, `renew` and `delete`. An action that brings a new nonce needs the store for itself: a
+// server that runs meanwhile would refuse the calls with that nonce.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { bringsToken, demandSound, type DataSourceChanges } from '../../admin/manual/data-source-changes.ts';
 import type { DataSourceChange } from '../../admin/manual/organization-data-sources.ts';
@@ -76,7 +76,7 @@ export function updateCommand(): Command {
   return command.action(async (_id: string, { org, set, yes = false }: { org: string; set: DataSourceChanges; yes?: boolean }) => {
     const id = neededOperand(command);
     demandSound(set);
-    // With this status alone, no server refuses calls.
+    // A change of the status alone brings no nonce, so running servers go on accepting calls.
     await runWithAccess(command, bringsToken(set) ? 'change' : 'read', async (given) => {
       show(await (await dataSourcesOf(org, given)).update(id, set, yes, given.signal), given);
     });
@@ -108,7 +108,7 @@ function show(change: DataSourceChange, { output, clock }: AccessWork): void {
   if (consequence !== undefined) output.note(`note: ${consequence}\n`);
 }
 
-/** Adds one `name=value` to those before it. */
+/** Adds one `name=value` to the changes before it. */
 function changed(text: string, before: DataSourceChanges = {}): DataSourceChanges {
   const at = text.indexOf('=');
   const value = text.slice(at + 1);

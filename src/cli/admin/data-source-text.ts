@@ -20,7 +20,7 @@ export function changeRow({ outcome, dataSource }: DataSourceChange, nowMs: numb
   return [outcome, dataSource.id, dataSource.status ?? '-', tokenEnd(dataSource, nowMs)];
 }
 
-/** All details of one, as rows of name and value. */
+/** All details of one data source, as rows of name and value. */
 export function dataSourceMembers(view: DataSourceView, nowMs: number): readonly (readonly string[])[] {
   const { differences } = view;
   return [
@@ -45,7 +45,7 @@ export function dataSourceMembers(view: DataSourceView, nowMs: number): readonly
   ];
 }
 
-/** What a server with this configuration will do about a change; undefined when nothing. */
+/** What follows from a change: what a server with this configuration will do, or that no calls come in. Undefined: nothing. */
 export function consequenceOf({ outcome, dataSource }: DataSourceChange, nowMs: number): string | undefined {
   const { isInUse, differences = [], tokenExpiresAt, status } = dataSource;
   if (outcome === 'deleted')

@@ -1,5 +1,5 @@
-// `parley admin data-sources`: the data sources of organizations on the platform, beside what the configuration wants. `list` and
-// `get` work while a server runs; the commands that change something are in another file.
+// `parley admin data-sources`: the data sources of organizations on the platform, compared with the configuration. `list` and `get` work
+// while a server runs; data-source-changes.ts has the commands that change something.
 import { Command } from 'commander';
 import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
 import { alignedRows } from '../../base/terminal/table.ts';

@@ -1,5 +1,5 @@
-// `parley admin login`: a person authorizes the integration in a browser. Its tokens are kept in the sealed store, where a server
-// finds them at its next start. The output shows when they expire, and nothing else of them.
+// `parley admin login`: a person authorizes the integration in a browser. The sealed store keeps the tokens; a server reads them at its
+// next start. Of the tokens, the output shows only their expiry.
 import { Command, InvalidArgumentError } from 'commander';
 import type { LoginOptions } from '../../admin/oauth/login.ts';
 import type { AdminSettings } from '../../app/admin-settings.ts';
@@ -9,16 +9,16 @@ import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
 import type { Person } from './person.ts';
 import { endText, isoTime } from './time-text.ts';
 
-/** Default and longest time for the person, seconds. */
+/** Default and longest wait for the person, s. */
 const WAIT_S = 300;
 const MAX_WAIT_S = 3600;
-/** Time that the command needs beside waiting, ms. */
+/** Time for everything but that wait, ms. */
 const REST_MS = 60_000;
 
 const NO_END = 'the platform does not say until when';
 const NO_REFRESH = 'none was given: log in again before the access token ends';
 
-/** The advice for configurations without a login. */
+/** What replaces the login, by `admin.login`, where that setting needs none. */
 const INSTEAD: Readonly<Record<AdminSettings['login'], string>> = {
   service_app: 'nothing stands in for it',
   oauth_refresh: 'the refresh token of admin.oauth.refresh_token stands in for it, and the server renews it by itself',
@@ -82,7 +82,7 @@ export function loginCommand(person: Person): Command {
   });
 }
 
-/** The address is printed already, so a browser that does not open is no error. */
+/** The address has been printed, so a browser that does not open is no error. */
 async function openedBrowser(person: Person, url: string, output: AdminWork['output']): Promise<void> {
   try {
     await person.openBrowser(url);
@@ -91,7 +91,7 @@ async function openedBrowser(person: Person, url: string, output: AdminWork['out
   }
 }
 
-/** How the command receives the browser's redirect. */
+/** How the command gets the address to which the browser is redirected. */
 function received(
   { listen, paste }: LoginFlags,
   { integration: { redirectUri } }: AdminSettings,

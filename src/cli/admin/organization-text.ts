@@ -22,7 +22,7 @@ export function organizationRow(view: OrganizationView, nowMs: number): readonly
   ];
 }
 
-/** All details of one, as rows of name and value. */
+/** All details of one organization, as rows of name and value. */
 export function organizationMembers(view: OrganizationView, nowMs: number): readonly (readonly string[])[] {
   const { organizationId, event, tokens, dataSources } = view;
   return [
@@ -58,7 +58,7 @@ export function organizationData({ organizationId, isConfigured, event, tokens, 
   };
 }
 
-/** Counts, below the table. */
+/** The line of counts below the table. */
 export function summaryOf(views: readonly OrganizationView[]): string {
   const authorized = views.filter(({ event, isConfigured }) => isConfigured || event?.isAuthorized === true).length;
   const withToken = views.filter(({ tokens }) => tokens !== undefined).length;

@@ -4,15 +4,15 @@ import { AppError } from '../../base/errors.ts';
 import { EXIT, reportFailure } from '../../base/terminal/failure.ts';
 import type { AccessWork } from './run.ts';
 
-/** The data sources of one organization, in any spelling of its id. @throws AppError `config_invalid`. */
+/** Opens the data sources of one organization. @param org - its id in any spelling. @throws AppError `config_invalid`. */
 export async function dataSourcesOf(org: string, given: AccessWork) {
   const [organizationId = ''] = await organizationsMeant(org, given);
   return openDataSources(organizationId, given);
 }
 
 /**
- * Runs `work` in one organization after another, because requests are limited. Prints errors to standard error and sets the exit
- * code, and continues; with a single organization it throws.
+ * Runs `work` in one organization after another, because the platform limits requests. When one fails, prints the error, sets the exit code
+ * and continues; with a single organization, throws the error.
  */
 export async function inEach<T>(
   organizations: readonly string[],

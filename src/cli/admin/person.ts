@@ -7,9 +7,9 @@ import { AppError, toAppError } from '../../base/errors.ts';
 export interface Person {
   /** Whether somebody can see a question and answer it. */
   readonly isThere: boolean;
-  /** Opens a browser at an address; rejects when there is none. */
+  /** Opens a browser at an address; rejects when no browser opens. */
   openBrowser(url: string): Promise<void>;
-  /** Asks a yes-or-no question; anything but a yes, and the end of the input, is a no. */
+  /** Asks a yes-or-no question. Every answer but a yes counts as no, and so does the end of the input. */
   confirms(question: string, signal: AbortSignal): Promise<boolean>;
   /** Asks for one line; undefined at the end of the input, and when `signal` aborts. */
   asksFor(question: string, signal: AbortSignal): Promise<string | undefined>;

@@ -1,4 +1,4 @@
-// What every `parley admin` command shares: settings, the open administration interface, Ctrl-C, a time limit, and output.
+// What every `parley admin` command shares: settings, the opened administration interface, Ctrl-C, a time limit, and output.
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { openAdminAccess, platformOf, type AdminAccess, type AdminAccessParts } from '../../app/admin-access.ts';
@@ -34,7 +34,7 @@ export interface AdminWork {
   readonly output: AdminOutput;
 }
 
-/** The same with the open administration interface. */
+/** {@link AdminWork} with the opened administration interface. */
 export type AccessWork = AdminWork & { readonly access: AdminAccess };
 
 /** `limitMs` is the time limit, ms; the rest as in {@link AdminAccessParts}. */
@@ -47,11 +47,11 @@ export interface AdminOutput {
   show(data: unknown, text: string): void;
   /** Prints a message to standard error; the text includes its line ending. */
   readonly note: (text: string) => void;
-  /** Prints rows of a table below their headings; `data` with `--json`, and `nothing` instead of an empty table. */
+  /** Prints a table with headings. Prints `data` instead with `--json`, and `nothing` instead of a table without rows. */
   table(data: unknown, headings: readonly string[], rows: readonly (readonly string[])[], nothing: string): void;
 }
 
-/** Adds the options that all of them take. */
+/** Adds the options of every `parley admin` command. */
 export function adminCommand(command: Command, example: string): Command {
   return acceptSettings(command).option('--json', 'print JSON').addHelpText('after', `\nExample:\n  $ parley admin ${example}`);
 }

@@ -20,7 +20,7 @@ function listCommand(): Command {
     await runWithAccess(command, 'read', async (given) => {
       const { access, profile, output, signal } = given;
       const [organizationId] = await organizationsMeant(org, given);
-      // Any token will do, but the request needs one.
+      // The request needs a token, and that of any organization will do.
       if (organizationId === undefined) throw new AppError('config_invalid', 'no organization is known: name one with --org');
       const schemas = (await access.schemasOf(organizationId).list(signal)).map((schema) => schemaView(schema, profile));
       const rows = schemas.map(

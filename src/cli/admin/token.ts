@@ -10,7 +10,7 @@ import type { Person } from './person.ts';
 import { adminCommand, runAsConfigured, type AdminOutput } from './run.ts';
 import { endText } from './time-text.ts';
 
-/** Far more than the platform sends, bytes. */
+/** Longest token that is read, bytes: far more than the platform sends. */
 const MAX_TOKEN_BYTES = 65_536;
 
 /** The command with its sub-commands. @param person - may type the token in. */

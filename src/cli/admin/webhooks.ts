@@ -69,7 +69,7 @@ function deleteCommand(person: Person): Command {
   });
 }
 
-/** @throws AppError `config_invalid` with another login method, which has no authorizations. */
+/** @throws AppError `config_invalid` unless `admin.login` is `service_app`: only a service app has webhooks. */
 function webhooksOf({ access, admin }: AccessWork): AppWebhooks {
   const { store, isHeldElsewhere } = access;
   const app = access.access.serviceApp;

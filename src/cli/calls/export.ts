@@ -1,4 +1,4 @@
-// `parley calls export`: a call as one file, sealed as it lies, open for everybody, or as a page that needs no network.
+// `parley calls export`: a call as one file: sealed as in the folder, unsealed, or as a page that needs no network.
 import { writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { callPage } from '../../recording/call-page.ts';
@@ -33,7 +33,7 @@ export function exportCommand(): Command {
   });
 }
 
-/** The page with the sound in it. */
+/** The page, which contains the call's audio. */
 function pageOf(recording: Recording): Promise<string> {
   const sound = shownSound(
     recording,

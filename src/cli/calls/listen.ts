@@ -1,4 +1,4 @@
-// `parley calls listen`: the sound of a call as a file.
+// `parley calls listen`: the audio of a call as a file.
 import { writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { tracksOf } from '../../recording/tracks.ts';

@@ -1,4 +1,4 @@
-// What the commands of `parley calls` share: settings, the recording that is meant, and output.
+// What the commands of `parley calls` share: settings, opening the recording that the operand names, and output.
 import type { Command } from 'commander';
 import { sealKeys } from '../../app/changing-secrets.ts';
 import { loadSections } from '../../app/config/load-settings.ts';
@@ -9,15 +9,15 @@ import type { RecordingKeys } from '../../recording/sealed-file.ts';
 import { openedRecording, type Complain } from '../opened-recording.ts';
 import { acceptSettings, neededOperand, settingsArguments } from '../settings-arguments.ts';
 
-/** The operand of the commands for one call. */
+/** The text for the operand of commands about one call. */
 export const WHICH_CALL = 'id of a recording, conversation id of a call (its newest recording), or a file that ends in .parley-call';
 
-/** Adds what all of them take. */
+/** Adds the options of every `parley calls` command. */
 export function callsCommand(command: Command, example: string): Command {
   return acceptSettings(command).option('--json', 'print JSON').addHelpText('after', `\nExample:\n  $ parley calls ${example}`);
 }
 
-/** The configured folder and its keys. @throws AppError `config_invalid`. */
+/** The configured folder of recordings, and the keys that open them. @throws AppError `config_invalid`. */
 export function recordingsOf(command: Command): { readonly folder: RecordingFolder; readonly path: string; readonly keys: RecordingKeys } {
   const { recordings } = loadSections({ argv: settingsArguments(command) }, 'recordings').settings;
   const keys = sealKeys(recordings.keys);
@@ -33,9 +33,8 @@ export interface Opened {
 }
 
 /**
- * Opens the recording that the operand names, and writes who did.
- *
- * @param purpose - what for.
+ * Opens the recording that the operand names, and logs who opened it.
+ * @param purpose - why it is opened.
  * @throws AppError `recording_unreadable` or `config_invalid`; RangeError for a file that cannot be read.
  */
 export async function openRecording(command: Command, purpose: string): Promise<Opened> {
@@ -46,7 +45,7 @@ export async function openRecording(command: Command, purpose: string): Promise<
   return { id: recording.header.id, file, keys, recording };
 }
 
-/** The standard error of a command. */
+/** Makes the function that writes a line to the command's standard error. */
 export function complainOf(command: Command): Complain {
   return (line) => command.configureOutput().writeErr?.(`${line}\n`);
 }

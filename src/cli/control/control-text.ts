@@ -7,7 +7,7 @@ import { endText, isoTime } from '../admin/time-text.ts';
 const HEADINGS = ['PROCESS', 'SERVER', 'VERSION', 'PID', 'SINCE', 'READY', 'CALLS', 'TURNS', 'LOG LEVEL'];
 const BLOCKED: readonly string[] = ['drained', 'draining'];
 
-/** Whether a server has done what it was told. @param kind - of the command. */
+/** Whether a server has carried out a command. @param kind - of the command. */
 export function isDone(kind: string, { readiness, processes, silent }: Controlled): boolean {
   if (silent > 0) return false;
   if (kind === 'reload') return processes.every(({ reloaded }) => reloaded?.refused.length === 0);
@@ -15,7 +15,7 @@ export function isDone(kind: string, { readiness, processes, silent }: Controlle
   return kind !== 'undrain' || !readiness.reasons.some((reason) => BLOCKED.includes(reason));
 }
 
-/** The server, its processes, the calls it traces, and what came of a reload. @param nowMs - since the epoch. */
+/** The server, its processes, the calls it traces, and the result of a reload. @param nowMs - ms since the epoch. */
 export function controlText({ readiness, processes, silent }: Controlled, nowMs: number): string {
   const silence = silent === 0 ? '' : `${String(silent)} of its processes did not answer\n`;
   const table = alignedRows([HEADINGS, ...processes.map((each) => rowOf(each, nowMs))]);

@@ -1,5 +1,5 @@
-// The server behind `parley dev`: the bots and settings of the project, reachable from this machine alone, and fake models for what the
-// settings leave out.
+// The server behind `parley dev`: the bots and settings of the project, reachable from this machine alone. Fake models replace those that
+// the settings leave out.
 import { createApp, type App, type AppOptions } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
 import { loadSettings } from '../../app/config/load-settings.ts';
@@ -7,26 +7,26 @@ import type { Settings } from '../../app/config/settings.ts';
 import { APPOINTMENTS_SCRIPT, type ModelScript } from '../../fake-platform/models/script.ts';
 import { fakeModels } from '../../fake-platform/models/start-models.ts';
 
-/** Used unless a flag says otherwise. */
+/** Flags that a flag of the user replaces. */
 const DEFAULTS = ['--websocket.port=0'];
-/** No access from other machines, no administration, no shared store; what the page shows; and no wait at the end. */
+/** No access from other machines, no administration, no shared store, and no wait at the end; prompt texts, because the page shows them. */
 const OWN_FLAGS = [
   ...['--grpc.host=127.0.0.1', '--ops.host=127.0.0.1', '--tls.mode=off', '--auth.enabled=false'],
   ...['--websocket.enabled=true', '--websocket.listen=own', '--websocket.host=127.0.0.1', '--websocket.drain_ms=0'],
   ...['--admin.enabled=false', '--store.kind=memory', '--bots.watch=true', '--media.reveal_prompt_text=true'],
   ...['--shutdown.grace_ms=1000', '--shutdown.notice_ms=0'],
-  // A compiler that runs beside the server is no reason to turn its developer away.
+  // A compiler on the same machine delays the server; the developer's calls are accepted all the same.
   '--overload.max_loop_delay_ms=0',
 ];
 
 export interface DevServerOptions {
   /** Flags of settings. */
   readonly argv: readonly string[];
-  /** Fake models that run elsewhere; undefined: they are started. */
+  /** Address of fake models that already run. Undefined: fake models are started. */
   readonly modelsUrl: string | undefined;
-  /** What the started ones hear and answer. Default: what the bundled assistants need. */
+  /** What the started fake models recognize and answer. Default: what the bundled assistants need. */
   readonly modelScript: ModelScript | undefined;
-  /** Makes what observes the calls of a server with these settings. */
+  /** Makes the log, observer and recorder for the calls of a server with these settings. */
   readonly observed: (settings: Settings) => Pick<AppOptions, 'log' | 'observer' | 'recorder'>;
 }
 
@@ -34,13 +34,13 @@ export interface DevServerOptions {
 export interface DevServer {
   readonly settings: Settings;
   readonly ready: App['ready'];
-  /** Address of the fake models that recognize speech: they understand announced words only. Undefined: a real recognizer does it. */
+  /** Set when fake models recognize speech: their address. They understand only words that are announced to them. */
   readonly modelsUrl: string | undefined;
   readonly checkBots: App['checkBots'];
   close(): Promise<void>;
 }
 
-/** Starts it. @throws AppError of the settings, the bots or the start; nothing is left open then. */
+/** Starts the server. @throws AppError of the settings, the bots or the start; nothing is left open then. */
 export async function startDevServer({ argv, modelsUrl, modelScript, observed }: DevServerOptions): Promise<DevServer> {
   const models = modelsUrl === undefined ? await fakeModels(modelScript ?? APPOINTMENTS_SCRIPT) : undefined;
   const url = modelsUrl ?? models?.url ?? '';
@@ -63,7 +63,7 @@ export async function startDevServer({ argv, modelsUrl, modelScript, observed }:
   }
 }
 
-/** The bundled assistants read the address of their model from a variable, which may lead to a real one. @returns takes it back. */
+/** Sets the variable with the model's address for bundled assistants, unless it is set. @returns a function that unsets it. */
 function leadBundledAssistants(url: string): () => void {
   // oxlint-disable-next-line no-restricted-properties -- it is for the bots, and not read for the server
   const { env } = process;

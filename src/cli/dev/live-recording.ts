@@ -1,5 +1,5 @@
-// A call that goes on, as a recording in memory, so that it is shown like any recorded call. On a developer's machine nothing is withheld.
-// Bounded: what comes when it is full is left out.
+// A running call as a recording in memory, so that the page shows it like any recorded call. Withholds nothing, because it stays on a
+// developer's machine. Bounded: when it is full, it drops further events and audio.
 import type { Clock } from '../../base/clock.ts';
 import { packageVersion } from '../../base/package-root.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
@@ -9,12 +9,12 @@ import type { RecordedEvent, Recording, RecordingHeader, SoundRange } from '../.
 import { keptOutput } from '../../recording/redaction.ts';
 import type { CallRecorder, HeardWords, RecordedCall, RecordedTurn, Recognized, ServiceAnswer } from '../../session/ports.ts';
 
-/** Most events besides audio; a call of half an hour has about a tenth. */
+/** Most events, without audio frames; a call of half an hour has about 2,000. */
 const MAX_EVENTS = 20_000;
-/** Most bytes of each side: an hour. */
+/** Most audio per side, bytes: an hour. */
 const MAX_SOUND_BYTES = 3600 * 8000;
 
-/** Sounds one behind the other, in memory that grows by doubling. */
+/** Audio in one buffer, which doubles its size when it is full. */
 class Sounds {
   #bytes = new Uint8Array(65_536);
   #used = 0;
@@ -47,7 +47,7 @@ export class LiveRecording implements CallRecorder {
   readonly #openings = new Map<string, number>();
   /** `Clock.monotonicMs` at which the session began. */
   readonly startedAtMs: number;
-  /** Counts what happened, frames of audio left out. */
+  /** Number of events so far, without audio frames. */
   changes = 0;
 
   constructor({ call, bot, mode, isTied }: RecordedCall, clock: Clock) {
@@ -62,9 +62,9 @@ export class LiveRecording implements CallRecorder {
     return this.#header.call.conversationId;
   }
 
-  /** Everything so far. */
+  /** The recording of everything so far. */
   get recording(): Recording {
-    // A turn opens before its first event, and is written with it.
+    // The opening of a turn is added with the turn's first event, but has an earlier time.
     const events = this.#events.toSorted((one, other) => one.atMs - other.atMs);
     return { header: this.#header, events, callerSound: this.#caller.whole, botSound: this.#bot.whole };
   }
@@ -121,7 +121,7 @@ export class LiveRecording implements CallRecorder {
     this.#add({ kind: 'ended', end });
   }
 
-  /** A fact of the engine. */
+  /** Adds a fact of the engine. */
   fact(event: string, turn: string | undefined, details: JsonObject): void {
     this.#add({ kind: 'fact', event, details, ...(turn !== undefined && { turn }) });
   }
@@ -130,7 +130,7 @@ export class LiveRecording implements CallRecorder {
     return this.#clock.monotonicMs() - this.startedAtMs;
   }
 
-  /** A turn opens with its first input, or without one when something else comes first. */
+  /** Adds the opening of a turn: with the turn's first input, or without one when another event comes first. */
   #opened({ id, trackingId }: RecordedTurn, input: Input | undefined): void {
     const atMs = this.#openings.get(id);
     if (atMs === undefined) return;

@@ -1,5 +1,5 @@
-// What is shown of the calls from the page: the recording of each, with what only this machine knows of it: the platform's messages, the way
-// of each reply to it, the log, and the lines of the bots where errors arose. The latest calls only.
+// The latest calls from the page, as the page shows them: recording, messages of the platform, when each reply arrived at the platform, log
+// lines, and the lines of the bots that threw errors.
 import path from 'node:path';
 import { botsFolder } from '../../app/bot-folders.ts';
 import type { AppOptions } from '../../app/app.ts';
@@ -22,7 +22,7 @@ import { CallTimelines } from '../../telemetry/call-timeline.ts';
 import { combineObservers } from '../../telemetry/observers.ts';
 import { LiveRecording } from './live-recording.ts';
 
-/** Calls kept, so that the sound of one can be heard while the next goes on. */
+/** Most calls that are kept: the user can listen to an ended call during the next one. */
 const MAX_CALLS = 5;
 /** Most log lines of a call. */
 const MAX_LOGS = 2000;
@@ -34,7 +34,7 @@ const LEVELS: Readonly<Record<string, ShownLog['level']>> = {
   error: 'error',
   fatal: 'error',
 };
-/** What every line has, and the ids that the page shows elsewhere. */
+/** Fields of log lines that the page leaves out: those of every line, and ids that it shows elsewhere. */
 const PLAIN_FIELDS = new Set(['time', 'level', 'server', 'version', 'organizationId', 'trackingId', 'agentId']);
 
 interface LoggedLine {
@@ -87,16 +87,16 @@ class ShownCall implements CallWatch {
     };
   }
 
-  /** A track of the whole call, from the start of the session. */
+  /** The audio of one side from the start of the session, 8 kHz. Undefined while the call runs, and for an unknown side. */
   track(side: string): Int16Array | undefined {
     const { live, result } = this;
     if (live === undefined || result === undefined || (side !== 'caller' && side !== 'bot')) return undefined;
     const track = side === 'caller' ? result.said : result.heard;
-    // The call began with the dialling, the session with its first message.
+    // The track begins with the dialling of the call, the session later: with the call's first message.
     return track.subarray(Math.max(0, Math.round(((live.startedAtMs - this.#messages.startedAtMs) * LINE_RATE_HZ) / 1000)));
   }
 
-  /** The way of the first sound to the platform, and the line of an error. */
+  /** Adds when the first sound arrived at the platform, and where the bot threw an error. */
   #completed(turn: ShownTurn): ShownTurn {
     const { id, parts } = turn;
     const [sentMs, thrown] = [this.sentMs.get(id), this.errors.get(id)];
@@ -108,7 +108,7 @@ class ShownCall implements CallWatch {
     };
   }
 
-  /** When a sound arrived that was sent at this time: before the next one was sent. Platform and server number turns differently. */
+  /** When the sound sent at `sentMs` arrived: before the next one was sent. Both sides number turns differently, so times decide. */
   #arrival(sentMs: number): number | undefined {
     const nextMs = Math.min(...[...this.sentMs.values()].filter((other) => other > sentMs));
     return this.#messages.firstSounds.find((atMs) => atMs >= sentMs && atMs < nextMs);
@@ -136,7 +136,7 @@ export class ShownCalls {
     this.#clock = clock;
   }
 
-  /** A call begins. */
+  /** Begins to watch a call, and drops the oldest one if there are too many. */
   watch(conversationId: string, messages: MessageLog): CallWatch {
     const [oldest] = this.#calls.keys();
     if (this.#calls.size >= MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest);
@@ -145,13 +145,13 @@ export class ShownCalls {
     return call;
   }
 
-  /** A track of a call that is over, as WAV; undefined: there is none. */
+  /** The audio of one side of an ended call, as WAV; undefined: there is none. */
   sound(conversationId: string, side: string): Uint8Array | undefined {
     const track = this.#calls.get(conversationId)?.track(side);
     return track === undefined ? undefined : pcmWav([track], LINE_RATE_HZ);
   }
 
-  /** What observes a server with these settings. */
+  /** The log, observer and recorder for a server with these settings. */
   observers(settings: Settings): Pick<AppOptions, 'log' | 'observer' | 'recorder'> {
     const onLine = (line: string): void => {
       this.#logged(line);
@@ -160,7 +160,7 @@ export class ShownCalls {
     const facts = new CallTimelines({
       ...{ clock: this.#clock, maxCalls: 0 },
       onFact: ({ conversationId }, { event, turnId, ...details }) => {
-        // What is undefined has no place in JSON.
+        // JSON cannot have undefined members.
         this.#calls.get(conversationId)?.live?.fact(event, turnId, throughJson(details) as JsonObject);
       },
     });
@@ -196,7 +196,7 @@ export class ShownCalls {
     if (typeof fields !== 'object' || fields === null) return;
     const { conversationId, turnId, level, msg, event, ...more } = fields as Readonly<Record<string, unknown>>;
     const call = typeof conversationId === 'string' ? this.#calls.get(conversationId) : undefined;
-    // The events of a call are shown themselves.
+    // The page shows the events of a call elsewhere.
     const isShown = event !== undefined && (level === 'info' || level === 'debug');
     if (call === undefined || isShown || call.logs.length >= MAX_LOGS) return;
     const details = Object.entries(more).flatMap(([name, value]) => (PLAIN_FIELDS.has(name) ? [] : [`${name}=${shown(value)}`]));

@@ -9,12 +9,12 @@ import { startDevServer, type DevServer, type DevServerOptions } from './dev-ser
 import { ShownCalls } from './shown-calls.ts';
 
 export interface DevOptions extends Omit<DevServerOptions, 'observed'> {
-  /** Port of the page; 0 takes a free one. */
+  /** Port of the page; 0: any free port. */
   readonly port: number;
-  /** The caller closes it, after the page. */
+  /** Closed by whoever started `parley dev`, after the page. */
   readonly voice: CallerVoice;
   readonly clock: Clock;
-  /** Where calls to an address of the server are placed instead; default there. */
+  /** Maps the address of the server to the one that calls go to. Default: the same address. */
   readonly through?: (target: string) => Promise<string>;
 }
 

@@ -15,7 +15,7 @@ import { EVAL_FILE, type EvalFile, type EvalSettings } from './eval-schema.ts';
 import type { Persona } from './persona.ts';
 import type { Judge, RunExpectations } from './verdict.ts';
 
-/** Price of a million tokens. */
+/** Price of a million tokens, of input and of output. */
 export interface Price {
   readonly in: number;
   readonly out: number;
@@ -31,11 +31,11 @@ export interface Eval {
   readonly persona: Persona;
   /** Undefined: the default voice of callers. */
   readonly voice: string | undefined;
-  /** A WAV file. */
+  /** Path of a WAV file. */
   readonly noise: string | undefined;
   readonly expect: RunExpectations;
   readonly judge: Judge | undefined;
-  /** Undefined: the default of evaluations. */
+  /** Undefined, as for `jobs` and `maxTurns`: the default of evaluations. */
   readonly runs: number | undefined;
   readonly jobs: number | undefined;
   readonly maxTurns: number | undefined;
@@ -55,9 +55,8 @@ export function readEvals(text: string): ReadFile<EvalFile> {
 
 /**
  * Opens the models of a file.
- *
  * @param fakeUrl - replaces the address of every model.
- * @throws RangeError with a sentence for the user when one cannot be used.
+ * @throws RangeError with a sentence for the user when a model cannot be opened.
  */
 export async function openModels({ models: given }: EvalFile, name: string, fakeUrl: string | undefined): Promise<FileModels> {
   const models = new Map<string, LanguageModel>();
@@ -90,8 +89,7 @@ async function exportedModel(file: string): Promise<LanguageModel> {
 
 /**
  * What the callers of recorded calls said and did, by the names of their personas.
- *
- * @param argv - flags of settings, for the keys.
+ * @param argv - flags of settings, for the keys of the recordings.
  * @throws RangeError when a recording cannot be read; AppError `recording_unreadable`.
  */
 export async function recordedCallers(
@@ -109,7 +107,7 @@ export async function recordedCallers(
   return callers;
 }
 
-/** All tests of a file, in order. @param models - all that the file names. @param callers - see {@link recordedCallers}. */
+/** All tests of a file, in order. @param models - by name, all that the file needs. @param callers - see {@link recordedCallers}. */
 export function evalsOf(
   file: EvalFile,
   name: string,
@@ -152,7 +150,7 @@ function expectationsOf({ expect = {}, latency_p95_below_ms: latencyMs, gap_belo
   };
 }
 
-/** Problems of tests that expect tools, which cannot be observed on a server in another process. */
+/** Problems of tests with expectations about tools: the tools of a server in another process cannot be observed. */
 export function toolProblems(file: EvalFile, name: string, placeOf: PlaceOf): readonly string[] {
   return [['defaults'], ...file.tests.map((_, index) => ['tests', index])].flatMap((at) => {
     const { expect = {} } = (at[0] === 'defaults' ? file.defaults : file.tests[Number(at[1])]) ?? {};

@@ -1,5 +1,5 @@
-// The results of evaluations as one HTML file: a table of the tests, and every run with verdict, transcript, waits and recording. Without
-// scripts; all foreign text is escaped.
+// The results of evaluations as one HTML file: a table of the tests, and for every run its verdict, transcript, waits and recording.
+// Without scripts; all foreign text is escaped.
 import path from 'node:path';
 import { escaped } from '../../base/html-text.ts';
 import { figuresOf, type EvalResult } from './eval-report.ts';

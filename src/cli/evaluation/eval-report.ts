@@ -7,9 +7,9 @@ import { percent, rateOf, runLines, type Evaluated, type Rate } from './evaluate
 
 /** How a test is judged. */
 export interface Strictness {
-  /** Unjudged runs count as not passed. Otherwise they are left out. */
+  /** Whether unjudged runs count as not passed. Otherwise they do not count. */
   readonly isStrict: boolean;
-  /** The lower end of the interval must reach the pass rate. Otherwise the rate itself. */
+  /** Whether the lower end of the confidence interval must reach the pass rate. Otherwise the rate itself must. */
   readonly isConfident: boolean;
 }
 
@@ -17,12 +17,12 @@ export interface Strictness {
 export interface EvalResult {
   readonly test: Eval;
   readonly evaluated: Evaluated;
-  /** Of the runs that count. */
+  /** Rate of the runs that count. */
   readonly rate: Rate;
   readonly counted: number;
   readonly isPassed: boolean;
   readonly tookMs: number;
-  /** Price of all tokens of models with a known price; undefined when no model has one. */
+  /** Price of the tokens of all models that have a price; undefined when no model has one. */
   readonly cost: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export function figuresOf({ test, evaluated, rate, counted, cost }: EvalResult):
   ];
 }
 
-/** A test as text, with every run that has not passed. */
+/** The result of a test as text, with every run that has not passed. */
 export function resultLines(result: EvalResult, isColoured: boolean): readonly string[] {
   const colours = createColors(isColoured);
   const { test, evaluated, isPassed } = result;
@@ -86,7 +86,7 @@ export function resultLines(result: EvalResult, isColoured: boolean): readonly s
   ];
 }
 
-/** A test as data. */
+/** The result of a test as JSON data. */
 export function evalData({ test, evaluated, rate, counted, isPassed, tookMs, cost }: EvalResult): object {
   return {
     ...{ file: test.file, line: test.line, name: test.name, isPassed, wanted: test.passRate, ...rate, counted },
@@ -94,7 +94,7 @@ export function evalData({ test, evaluated, rate, counted, isPassed, tookMs, cos
   };
 }
 
-/** A test as a JUnit case. */
+/** The result of a test as a JUnit case. */
 export function junitCase(result: EvalResult): JunitCase {
   const { test, evaluated, isPassed, tookMs } = result;
   const [count, rate] = figuresOf(result);

@@ -1,5 +1,5 @@
-// The server that `parley eval` starts without --target: the bots and settings of the project, reachable from this machine alone. And
-// the fake models of --fake-models.
+// The server that `parley eval` starts without --target: the bots and settings of the project, reachable from this machine alone. Also the
+// fake models of --fake-models.
 import { createApp, type App } from '../../app/app.ts';
 import { botsFolder } from '../../app/bot-folders.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
@@ -10,7 +10,7 @@ import { fakeModels, type FakeModels } from '../../fake-platform/models/start-mo
 import type { ModelScript } from '../../fake-platform/models/script.ts';
 import { WatchedBots } from './watched-bots.ts';
 
-/** Fake models whose script can be replaced; the address stays. `close` must be called. */
+/** Fake models whose script can be replaced without a change of their address. `close` must be called. */
 export class SwitchedModels {
   #models: FakeModels;
 
@@ -49,14 +49,14 @@ export interface EvalServer {
   close(): Promise<void>;
 }
 
-/** No access from other machines, no administration, no shared store; and the texts of prompts, which the caller's model needs. */
+/** No access from other machines, no administration, no shared store; prompt texts, because the caller's model needs them. */
 const OWN_FLAGS = [
   ...['--grpc.host=127.0.0.1', '--grpc.port=0', '--ops.host=127.0.0.1', '--ops.port=0', '--websocket.enabled=false'],
   ...['--tls.mode=off', '--auth.enabled=false', '--admin.enabled=false', '--store.kind=memory'],
   ...['--media.reveal_prompt_text=true', '--bots.watch=false', '--shutdown.grace_ms=1000', '--shutdown.notice_ms=0'],
 ];
 
-/** Starts it. @param argv - flags of settings. @throws AppError of the settings, the bots or the start. */
+/** Starts the server. @param argv - flags of settings. @throws AppError of the settings, the bots or the start. */
 export async function startEvalServer(argv: readonly string[], fakes: SwitchedModels | undefined): Promise<EvalServer> {
   const heardBy =
     fakes === undefined ? [] : ['--recognizer.engine=http', `--recognizer.http.url=${fakes.url}`, '--recognizer.http.model=fake'];

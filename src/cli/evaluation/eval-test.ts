@@ -17,20 +17,20 @@ import { evaluateRuns, RUNS } from './evaluate.ts';
 import { voiceCall, type VoiceLine } from './voice-call.ts';
 import type { WatchedBots } from './watched-bots.ts';
 
-/** What all tests of a command share. */
+/** What all tests of one command share. */
 export interface EvalSetup {
   readonly access: Access;
-  /** Undefined for a server in another process. */
+  /** Undefined: the server runs in another process. */
   readonly bots: WatchedBots | undefined;
   readonly fakes: SwitchedModels | undefined;
   readonly voice: CallerVoice;
   readonly pace: number;
-  /** The folder for recordings of runs that have not passed. */
+  /** The folder for recordings of runs that have not passed. Undefined: no recordings are kept. */
   readonly record: string | undefined;
   readonly clock: Clock;
 }
 
-/** Options of the command line; they win over those of the test. */
+/** Options of the command line; they win over the options of the test. */
 export interface EvalTestOptions extends Strictness {
   readonly runs?: number;
   readonly jobs?: number;
@@ -42,7 +42,7 @@ export interface EvalTestOptions extends Strictness {
 /** Longest call, ms. */
 const CALL_MS = 600_000;
 
-/** @throws RangeError with a sentence for the user when its noise or the folder cannot be used; an error of the signal when it aborts. */
+/** @throws RangeError with a sentence for the user when the noise or the folder cannot be used; the signal's error after its abort. */
 export async function evaluateTest(
   test: Eval,
   prices: FileModels['prices'],
@@ -100,7 +100,7 @@ async function lineOf(test: Eval, { access, bots, fakes, voice, pace, record, cl
   };
 }
 
-/** Before the first call, so that no result is lost. */
+/** Makes the folder before the first call, so that no result is lost. */
 async function madeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });

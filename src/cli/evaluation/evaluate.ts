@@ -1,5 +1,5 @@
-// Evaluates a bot with callers who are played by a language model: many runs, what must be true of each, and how sure the rate is. How a
-// run is done is a parameter: by text or by voice.
+// Evaluates a bot with callers that a language model plays: makes many runs, checks each, and estimates the rate of good runs. A parameter
+// decides whether runs are by text or by voice.
 import { seededNumbers } from '../../base/seeded-numbers.ts';
 import type { Bot } from '../../bot/bot.ts';
 import { evaluatedOf, type Evaluated, type EvaluatedRun } from './evaluated.ts';
@@ -19,9 +19,9 @@ export interface EvaluationOptions {
   readonly maxTurns?: number;
   readonly expect?: RunExpectations;
   readonly judge?: Judge;
-  /** Draws where the caller interrupts. Default 1. */
+  /** Seed of the points at which the caller interrupts. Default 1. */
   readonly seed?: number;
-  /** Called for every run that has ended. */
+  /** Called after every run. */
   readonly onRun?: (run: EvaluatedRun) => void;
   readonly signal?: AbortSignal;
 }
@@ -31,10 +31,8 @@ export const AT_ONCE = 4;
 const MAX_TURNS = 10;
 
 /**
- * Lets callers talk with a bot.
- *
- * @throws RangeError for numbers that make no sense; an error of the signal when it aborts.
- *
+ * Lets callers talk with a bot by text.
+ * @throws RangeError for numbers that are not whole or below 1; the signal's error after its abort.
  * @example
  * const evaluated = await evaluate(appointments, {
  *   persona: { model, brief: 'In a hurry.', goal: 'An appointment on Tuesday.', interrupts: 0.4 },
@@ -46,7 +44,7 @@ export function evaluate(bot: Bot, options: EvaluationOptions): Promise<Evaluate
   return evaluateRuns((run) => textCall(bot, run), options);
 }
 
-/** The same with any kind of run. @param hold - does one run; rejects only with an error of the signal. */
+/** Like {@link evaluate}, with any kind of run. @param hold - makes one run; rejects only with the signal's error. */
 export async function evaluateRuns(
   hold: (run: Run) => Promise<Talked>,
   options: EvaluationOptions & { readonly onTokens?: OnTokens },

@@ -1,12 +1,12 @@
-// The result of many runs: the rate with its confidence interval, and how long callers waited.
+// The result of many runs: the rate of passed runs with its confidence interval, and how long callers waited.
 import { percentile, type RunFacts } from './verdict.ts';
 
-/** One run. `unjudged`: its judge failed; `broken`: the caller's model or the bot did. Neither has passed. */
+/** One run. `unjudged`: its judge failed; `broken`: the caller's model or the bot failed. Neither counts as passed. */
 export interface EvaluatedRun extends RunFacts {
   readonly verdict: 'passed' | 'failed' | 'vetoed' | 'unjudged' | 'broken';
-  /** Why it has not passed. */
+  /** Why the run has not passed. */
   readonly why: readonly string[];
-  /** A file with its sound. */
+  /** Set when a recording was written: its file. */
   readonly recording?: string;
 }
 
@@ -14,20 +14,20 @@ export interface EvaluatedRun extends RunFacts {
 export interface Evaluated extends Rate {
   /** In the order in which they began. */
   readonly runs: readonly EvaluatedRun[];
-  /** How long answers took, ms. */
+  /** How long callers waited for answers, ms. */
   readonly answerMs: { readonly least: number; readonly p50: number; readonly p95: number; readonly most: number };
-  /** Of the caller's model and the judge's. */
+  /** Tokens of the caller's model and of the judge's, input and output. */
   readonly tokens: number;
-  /** For people: the figures, and each run that has not passed with its transcript. */
+  /** The figures as text, and each run that has not passed with its transcript. */
   toString(): string;
 }
 
 /** How many of some runs have passed. */
 export interface Rate {
   readonly passed: number;
-  /** Of all runs, 0 to 1. */
+  /** Share of passed runs, 0 to 1. */
   readonly rate: number;
-  /** Where the true rate lies, with 95 % certainty (Wilson). */
+  /** 95 % confidence interval of the rate (Wilson). */
   readonly interval: { readonly low: number; readonly high: number };
 }
 
@@ -44,7 +44,7 @@ export function evaluatedOf(runs: readonly EvaluatedRun[], tokens: number): Eval
   return { ...figures, toString: () => described(figures) };
 }
 
-/** The rate among these runs; without any, the interval is 0 to 1. */
+/** The rate of these runs. Without runs, the interval is 0 to 1. */
 export function rateOf(runs: readonly EvaluatedRun[]): Rate {
   const passed = runs.filter(({ verdict }) => verdict === 'passed').length;
   const count = runs.length;

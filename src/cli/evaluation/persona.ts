@@ -2,25 +2,25 @@
 import { systemClock } from '../../base/clock.ts';
 import { askModel, type LanguageModel, type ModelMessage } from '../../ai/model.ts';
 
-/** Told what a model has used. */
+/** Called with the tokens that a model has used. */
 export type OnTokens = (model: LanguageModel, tokensIn: number, tokensOut: number) => void;
 
-/** Who calls. */
+/** A caller's character. */
 export interface Persona {
-  /** Plays the caller. Another model than the bot's finds more. */
+  /** Plays the caller. A model that is not the bot's finds more problems. */
   readonly model: LanguageModel;
-  /** How they talk and what they are like, in a sentence or two. */
+  /** How the caller talks and behaves, in a sentence or two. */
   readonly brief: string;
-  /** What they want. They hang up when they think that they have it. */
+  /** What the caller wants. The caller hangs up when the goal seems reached. */
   readonly goal: string;
-  /** How often they interrupt, 0 to 1. Default 0. */
+  /** Probability that the caller interrupts a reply, 0 to 1. Default 0. */
   readonly interrupts?: number;
 }
 
 /** What was said in a run. */
 export interface SpokenLine {
   readonly by: 'caller' | 'bot';
-  /** A dash ends what was cut. */
+  /** Ends with a dash when it was interrupted. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ export type CallerAct =
 const PATIENCE = { firstTokenMs: 60_000, stallMs: 30_000 };
 const MAX_WORDS_CHARS = 1000;
 
-/** Asks a model once. @returns its words; undefined: it failed. */
+/** Asks a model once. @returns the model's words; undefined: the model failed. */
 export async function wordsOf(
   model: LanguageModel,
   prompt: readonly ModelMessage[],
@@ -49,7 +49,7 @@ export async function wordsOf(
   return words.trim().slice(0, MAX_WORDS_CHARS);
 }
 
-/** What the caller does after these lines; undefined: the model failed. */
+/** The caller's next action after these lines; undefined: the model failed. */
 export async function nextAct(
   { model, brief, goal }: Persona,
   lines: readonly SpokenLine[],

@@ -2,23 +2,23 @@
 import type { OnTokens, Persona } from './persona.ts';
 import type { RunFacts } from './verdict.ts';
 
-/** A run to be done. */
+/** The input of a run. */
 export interface Run {
-  /** From 1. */
+  /** Number of the run, from 1. */
   readonly number: number;
   readonly persona: Persona;
   readonly maxTurns: number;
   readonly signal: AbortSignal;
-  /** 0 to 1; the same for the same seed. */
+  /** Random numbers from 0 to 1; the same numbers for the same seed. */
   readonly random: () => number;
   readonly onTokens: OnTokens;
 }
 
-/** A finished run. */
+/** The result of a run. */
 export interface Talked {
   readonly facts: RunFacts;
-  /** Why there is nothing to judge. */
+  /** Set when the run cannot be judged: the reason. */
   readonly broken?: string | undefined;
-  /** Writes the recording; called when the run has not passed. @returns the file, if any. */
+  /** Writes the recording; called when the run has not passed. @returns the file; undefined: none was written. */
   readonly keep?: () => Promise<string | undefined>;
 }

@@ -39,7 +39,7 @@ export async function textCall(bot: Bot, { persona, maxTurns, signal, random, on
   }
 }
 
-/** The caller has heard only the beginning of the last reply. */
+/** Interrupts the last reply, and cuts its line to what the caller heard. */
 async function interrupted(call: TestCall, lines: SpokenLine[], random: () => number): Promise<void> {
   const words = call.heard.split(' ');
   const heard = words.slice(0, Math.floor(random() * words.length)).join(' ');

@@ -1,4 +1,4 @@
-// Whether a run was good: what can be checked for certain comes first; a judge sees only what passed, and can only make it worse.
+// Whether a run was good. Exact checks come first; a judge sees only runs that pass them, and can only veto.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { LanguageModel } from '../../ai/model.ts';
 import type { UsedTool } from '../../bot/test-tools.ts';
@@ -7,52 +7,52 @@ import { wordsOf, type OnTokens, type SpokenLine } from './persona.ts';
 
 /** What must be true of every run. */
 export interface RunExpectations {
-  /** How it ends. `hung_up`: the caller ends it; `too_long`: nobody does. */
+  /** How the call ends. `hung_up`: the caller ends it; `too_long`: neither side ends it. */
   readonly ends?: RunEnd;
-  /** Tools by name: how often each is used, exactly, or what is demanded of its uses. */
+  /** Tools by name: the exact number of uses, or what the uses must be. */
   readonly tools?: Readonly<Record<string, number | ToolExpectation>>;
   /** Tools that must not be used. */
   readonly toolsNot?: readonly string[];
-  /** Found in what the bot says, all of it joined; texts in any case. */
+  /** What the bot's replies, joined, must contain; strings match in any case. */
   readonly says?: readonly (string | RegExp)[];
   readonly saysNot?: readonly (string | RegExp)[];
-  /** 95 of 100 answers of a run come sooner, ms. */
+  /** The 95th percentile of the answer times of a run must be lower, ms. */
   readonly answerP95BelowMs?: number;
-  /** No silence between two sounds of one reply is as long, ms; for calls by voice. */
+  /** The longest silence between two sounds of one reply must be shorter, ms. Only for calls by voice. */
   readonly gapBelowMs?: number;
 }
 
 /** What the uses of a tool must be. */
 export interface ToolExpectation {
-  /** How often it is used, exactly. Default: at least once. */
+  /** Exact number of uses. Default: at least one. */
   readonly times?: number | undefined;
-  /** Stands in the input of at least one use; a text between slashes is a pattern. */
+  /** Members that the input of at least one use must have; a text between slashes is a pattern. */
   readonly with?: JsonObject | undefined;
 }
 
 export type RunEnd = 'ended' | 'transferred' | 'hung_up' | 'too_long';
 
-/** A model that may veto a run, and never rescue one. */
+/** A model that may veto a run that the checks passed. It cannot pass a run that they failed. */
 export interface Judge {
   readonly model: LanguageModel;
-  /** What must not be true of a run, each in a sentence. */
+  /** Statements that must not be true of a run, a sentence each. */
   readonly veto: readonly string[];
-  /** How often it is asked; most answers count. Default 1. */
+  /** How often the model is asked about each statement; the majority counts. Default 1. */
   readonly votes?: 1 | 3 | 5;
 }
 
-/** What a run is held against. */
+/** The facts that a run is judged by. */
 export interface RunFacts {
   readonly end: RunEnd;
   readonly lines: readonly SpokenLine[];
   readonly tools: readonly UsedTool[];
-  /** How long the bot let the caller wait after each input, ms. */
+  /** How long the caller waited for a reply after each input, ms. */
   readonly answerMs: readonly number[];
-  /** The longest silence between two sounds of one reply, ms; undefined without sound. */
+  /** Set for a run with sound: the longest silence between two sounds of one reply, ms. */
   readonly gapMs?: number;
 }
 
-/** What was not as expected; empty when all was. */
+/** The expectations that a run has not met, as texts. */
 export function complaints(
   { ends, tools = {}, toolsNot = [], says = [], saysNot = [], answerP95BelowMs, gapBelowMs = Infinity }: RunExpectations,
   run: RunFacts,
@@ -90,7 +90,7 @@ function toolComplaints(name: string, uses: readonly UsedTool[], { times: count,
   ];
 }
 
-/** What a part of the numbers stays within, whole; 0 without any. */
+/** A percentile of the numbers, rounded; 0 without numbers. @param part - 0.95 for the 95th percentile. */
 export function percentile(numbers: readonly number[], part: number): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
@@ -114,7 +114,7 @@ function isIn(text: string, pattern: string | RegExp): boolean {
 
 const DEFAULT_VOTES = 1;
 
-/** @returns why the judge vetoes; empty when it does not; undefined when it failed, and then the run has not passed. */
+/** @returns the judge's reasons for vetoes; empty: no veto; undefined: the judge failed, so the run is unjudged. */
 export async function vetoes(
   { model, veto, votes = DEFAULT_VOTES }: Judge,
   { lines, tools }: Pick<RunFacts, 'lines' | 'tools'>,
@@ -139,7 +139,7 @@ export async function vetoes(
         { role: 'user' as const, content: [{ type: 'text' as const, text: call }] },
       ];
       const answer = await wordsOf(model, prompt, signal, onTokens);
-      // A veto names what it is about.
+      // A veto must come with a reason.
       if (answer === undefined || !/^\W*(?:no\b|yes\b\W*\w)/iu.test(answer)) return undefined;
       answers.push(answer);
     }

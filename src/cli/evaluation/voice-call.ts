@@ -1,5 +1,5 @@
-// One run by voice: the fake platform places a call, and a language model chooses the caller's next step after each reply. It gets only
-// what the caller heard.
+// One run by voice: the fake platform places a call, and a language model chooses the caller's next step after each reply. The model gets
+// only what the caller heard.
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import { wordsUpTo } from '../../dialog/heard.ts';
@@ -14,10 +14,10 @@ import type { WatchedBots, WatchedCall } from './watched-bots.ts';
 
 /** How calls are placed. */
 export interface VoiceLine {
-  /** @throws AppError `synthesis_failed`. */
+  /** Makes the step that says a text. @throws AppError `synthesis_failed`. */
   readonly speak: (text: string) => Promise<Step>;
   readonly place: (call: Pick<CallOptions, 'conversationId' | 'improvise' | 'signal'>) => Promise<CallResult>;
-  /** Undefined for a server in another process. */
+  /** Undefined: the server runs in another process. */
   readonly bots?: WatchedBots | undefined;
   /** Writes the recording of a call. @returns the file. */
   readonly keep?: ((call: CallResult, run: number) => Promise<string>) | undefined;
@@ -28,7 +28,7 @@ const AFTER_INPUT: ReadonlySet<Reply['kind']> = new Set(['speech', 'dtmf'] as co
 
 const NO_TEXT = 'nobody knows what the bot said: the server must send its texts (media.reveal_prompt_text)';
 
-/** Rejects only for errors in the program. */
+/** Makes one run. Rejects only for errors in the program. */
 export async function voiceCall(run: Run, line: VoiceLine): Promise<Talked> {
   const conversationId = randomUUID();
   const { bots, place, keep } = line;
@@ -57,16 +57,16 @@ const LEAVE: Step = { kind: 'hang_up' };
 
 /** The caller of one run. */
 class SpeakingCaller {
-  /** Why the caller could not go on. */
+  /** Set when the caller could not go on: the reason. */
   failure: string | undefined;
   /** Whether the caller has used all turns. */
   hasGivenUp = false;
   readonly #run: Run;
   readonly #speak: VoiceLine['speak'];
   readonly #watched: WatchedCall | undefined;
-  /** The steps as lines of the transcript. */
+  /** The caller's steps as lines of the transcript. */
   readonly #acts: string[] = [];
-  /** The texts of replies that came without text, by turn. */
+  /** The bot's own texts of replies that came as sound without text, by number of the turn. */
   readonly #spoken = new Map<number, string>();
 
   constructor(run: Run, speak: VoiceLine['speak'], watched: WatchedCall | undefined) {
@@ -85,7 +85,7 @@ class SpeakingCaller {
     }
   }
 
-  /** What the caller has heard and said. @param cut - the heard part of the last reply, if it is about to be interrupted, 0 to 1. */
+  /** What the caller has heard and said. @param cut - heard part of a last reply that is about to be interrupted, 0 to 1. */
   lines({ replies, steps }: Pick<CallSoFar, 'replies' | 'steps'>, cut?: number): readonly SpokenLine[] {
     const last = replies.at(-1);
     const said = this.#watched?.lastSaid ?? '';
@@ -104,7 +104,7 @@ class SpeakingCaller {
 
   async #decided(call: CallSoFar): Promise<Step> {
     const { persona, maxTurns, random, signal, onTokens } = this.#run;
-    // Both are drawn for every reply, so that a seed gives the same interruptions whatever the server does.
+    // Drawn for every step, even if unused, so that a seed gives the same interruptions whatever the server does.
     const [chance, place] = [random(), random()];
     const reply = call.replies.at(-1);
     const isCut = call.mayInterrupt && this.#acts.length > 0 && chance < (persona.interrupts ?? 0);
@@ -130,7 +130,7 @@ function isMute({ audioMs, texts }: Reply): boolean {
   return audioMs > 0 && texts.length === 0;
 }
 
-/** @param planned - the heard part of a reply that is about to be interrupted, 0 to 1. */
+/** @param planned - heard part of a reply that is about to be interrupted, 0 to 1; undefined for other replies. */
 function heardOf(text: string, { heardMs, audioMs }: Reply, planned: number | undefined): string {
   const part = planned ?? (heardMs === undefined || audioMs === 0 ? 1 : heardMs / audioMs);
   return part < 1 ? `${wordsUpTo(text, part)} —`.trim() : text;
@@ -152,7 +152,7 @@ function endOf({ terminal, outcome }: CallResult, hasGivenUp: boolean): RunEnd {
   return outcome === 'hung_up' && !hasGivenUp ? 'hung_up' : 'too_long';
 }
 
-/** Why the run cannot be judged: the call failed, or the bot did. */
+/** Why the run cannot be judged: the call or the bot failed. Undefined: neither has. */
 function failureOf({ outcome, findings, replies }: CallResult): string | undefined {
   const fatal = findings.find((finding) => finding.fatal);
   if (outcome === 'failed') return `the call failed: ${fatal?.message ?? 'no reason given'}`;

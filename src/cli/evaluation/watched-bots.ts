@@ -7,7 +7,7 @@ import type { Bot, Handled } from '../../bot/bot.ts';
 import type { Answer, Keep, Saying } from '../../bot/saying.ts';
 import { collectUses, lastSaid, type UsedTool } from '../../bot/test-tools.ts';
 
-/** Longest wait for session_end, which the bot gets after the caller has left, ms. */
+/** Longest wait for session_end, ms; the bot gets this event after the caller has left. */
 const END_MS = 3000;
 
 /** The observed states of one call. */
@@ -15,7 +15,7 @@ export class WatchedCall {
   readonly #tools = new Map<string, UsedTool>();
   #end: () => void = () => undefined;
   readonly #ended = new Promise<void>((resolve) => (this.#end = resolve));
-  /** The last reply, if the bot is an assistant. */
+  /** The last reply of an assistant; empty for other bots. */
   lastSaid = '';
 
   see(state: JsonValue): void {
@@ -27,7 +27,7 @@ export class WatchedCall {
     this.#end();
   }
 
-  /** All tools of the call; waits for its end. */
+  /** The tools that the bot used. Waits for the end of the call. */
   async tools(): Promise<readonly UsedTool[]> {
     await waitAtMost(this.#ended, END_MS, systemClock);
     return [...this.#tools.values()];

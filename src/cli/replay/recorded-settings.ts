@@ -5,13 +5,13 @@ import type { JsonValue } from '../../base/json.ts';
 import type { Recording } from '../../recording/recording.ts';
 import type { EngineSettings } from '../../session/settings.ts';
 
-/** Nothing is connected to it. */
+/** Turns streaming recognition on. Nothing connects to this address. */
 const SOME_STREAM = 'recognizer.stream.url=ws://127.0.0.1:9';
 
-/** Settings that this version does not know, and those that a recording does not keep, have their defaults. */
+/** The settings of the recorded call. A setting that the recording does not keep, or this version does not know, has its default. */
 export function recordedSettings({ header, events }: Recording): EngineSettings {
   const given = flagsOf('', header.settings);
-  // Words that came while the caller spoke decided how long a pause could be.
+  // The recognizer was a streaming one, whose words decided how long a pause could be.
   if (events.some(({ kind }) => kind === 'interim')) given.push(`--${SOME_STREAM}`);
   return engineSettings(checkSettings({ argv: given, env: {} }).compiled);
 }

@@ -4,7 +4,7 @@ import { loadSections } from '../../app/config/load-settings.ts';
 import { projectFile } from '../../app/config/sources.ts';
 import type { RecordingKeys } from '../../recording/sealed-file.ts';
 
-/** @param argv - flags of settings; default: the file of the project. @throws AppError `config_invalid`. */
+/** @param argv - flags of settings; default: the project's file. @throws AppError `config_invalid`. */
 export function recordingKeys(argv: readonly string[] = ofProject()): RecordingKeys {
   return sealKeys(loadSections({ argv }, 'recordings').settings.recordings.keys);
 }

@@ -1,4 +1,4 @@
-// Replays the call of one file, and says what became of it.
+// Replays the call of one file, and compares it with the recording.
 import { loadSignalEngines } from '../../app/signal-engines.ts';
 import { AppError } from '../../base/errors.ts';
 import { createLogger } from '../../base/log.ts';
@@ -18,28 +18,28 @@ export interface CallReplayOptions extends Pick<ReplayOptions, 'models'>, Tolera
   readonly complain: Complain;
 }
 
-/** What became of a file. */
+/** The result for one file. */
 export type ReplayResult =
   | {
       readonly file: string;
       readonly conversationId: string;
       readonly bot: string;
       readonly turns: number;
-      /** Those whose answers are kept whole; of the others only the next step is compared. */
+      /** Turns whose answers the recording keeps whole. Of other turns, only the next step is compared. */
       readonly compared: number;
-      /** What goes otherwise, the first one first. */
+      /** Differences from the recording, in order. */
       readonly differences: readonly ShownDifference[];
-      /** From this turn on the call depends on digits or words that are not kept; what differs then is not counted. */
+      /** Set when turns differ after digits or words that are not kept: the first such turn. These differences do not count. */
       readonly uncertainFrom?: number;
-      /** The first other next step from there on. */
+      /** The first of these differences in which the next step is another. */
       readonly uncertainNext?: ShownDifference;
     }
   | { readonly file: string; readonly error: string; readonly code: string };
 
 export type ShownDifference = Omit<Difference, 'isAfterWithheld'> & {
-  /** What the caller did in this turn. */
+  /** Set when the caller did something in this turn: its kind and text. */
   readonly input?: string;
-  /** Why the bot of today gave no answer of its own. */
+  /** Set when the current bot failed in this turn: why. */
   readonly failure?: string;
 };
 

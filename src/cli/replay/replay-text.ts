@@ -1,4 +1,4 @@
-// What became of a replayed call, for people.
+// The result of a replayed call as text.
 import type pc from 'picocolors';
 import type { ReplayResult, ShownDifference } from './replay-call.ts';
 

@@ -4,7 +4,7 @@ import { originOf } from '../../app/config/describe-settings.ts';
 import { printReady } from './ready-line.ts';
 import { beginServing, type Serving } from './serving.ts';
 
-/** Starts it. It stops when the process is signalled. @throws AppError the error of the start. */
+/** Starts the server, which stops on SIGTERM or SIGINT. @throws AppError the error of the start. */
 export async function serveAlone(serving: Serving): Promise<void> {
   const { loaded, isJson } = serving;
   const { settings, changing } = loaded;

@@ -1,5 +1,4 @@
-// The server as a worker: sends its messages to the primary process instead of printing them, and stops when the primary says
-// so.
+// The server as a worker: sends its messages to the primary process instead of printing them, and stops when the primary says so.
 import { createApp } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
 import { ownProcess } from '../../app/control/own-process.ts';
@@ -10,7 +9,7 @@ import { EXIT } from '../../base/terminal/failure.ts';
 import { Stopping } from './stopping.ts';
 import type { Serving } from './serving.ts';
 
-/** Starts it. @throws errors without a text of ours; the primary is notified in any case. */
+/** Starts the worker. @throws any error but an AppError; the primary is notified of every error. */
 export async function serveAsWorker({ loaded, load, leave }: Serving, link: PrimaryLink): Promise<void> {
   const { settings, changing } = loaded;
   const own = ownProcess(`worker ${String(link.id)}`, loaded, load, {
@@ -37,16 +36,15 @@ export async function serveAsWorker({ loaded, load, leave }: Serving, link: Prim
       stopping.failed(thrown);
     } catch (error) {
       process.exitCode = EXIT.failed;
-      // The primary prints it, once for all workers.
+      // The primary prints an AppError, once for all workers.
       if (!(error instanceof AppError)) throw error;
     }
   }
 }
 
 /**
- * Stops when the primary says so or is gone, and never at once: calls are finished. SIGTERM may come from the primary and at the same
- * time from a service manager; a terminal sends SIGINT to every process of its group, and only the primary
- * knows whether it was the second one.
+ * Stops when the primary says so or is gone, and finishes calls first. SIGTERM may come from the primary and from a service manager, so a
+ * second one does not hurry the stop. A terminal sends SIGINT to every process of its group; the primary answers it for all.
  */
 function onPrimary(stopping: Stopping, link: PrimaryLink): void {
   process.on('SIGINT', () => undefined);

@@ -1,7 +1,7 @@
 // The ready line of the server, as text and as JSON.
 import type { ReadySummary } from '../../app/ready-summary.ts';
 
-/** Its content; the number of workers only where there are several. */
+/** The content of the ready line. `workers` is set when there are several. */
 export type Ready = ReadySummary & { readonly workers?: number };
 
 export function readyLine(ready: Ready): string {

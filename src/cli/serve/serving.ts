@@ -8,11 +8,11 @@ import { onSignals, Stopping } from './stopping.ts';
 /** The settings, and the options of the command. */
 export interface Serving {
   readonly loaded: LoadedSettings;
-  /** Reads them again. @throws AppError `config_invalid`. */
+  /** Reads the settings again. @throws AppError `config_invalid`. */
   readonly load: () => LoadedSettings;
-  /** Print the ready line as JSON. */
+  /** Whether to print the ready line as JSON. */
   readonly isJson: boolean;
-  /** Ends the process soon, whatever may keep it busy. */
+  /** Ends the process soon, even when something keeps a timer or a socket open. */
   readonly leave: () => void;
 }
 

@@ -1,5 +1,4 @@
-// Stops a server, from the first moment of its start on, and logs it. Does not know whether a signal or another process asks for
-// it.
+// Stops a server, also during its start, and logs the stop. Does not know whether a signal or another process asks for it.
 import { linkAbort } from '../../base/abort.ts';
 import { holdProcess } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -8,7 +7,7 @@ import { EXIT } from '../../base/terminal/failure.ts';
 import { catchStrayFailures } from '../stray-failures.ts';
 
 export interface Running {
-  /** Absent: other processes have open calls, and report them themselves. */
+  /** Undefined: other processes have the open calls, and report them. */
   readonly openSessions?: () => number;
   readonly openTurns?: () => number;
   /** Never throws. */
@@ -25,8 +24,8 @@ export class Stopping {
   #isStopping = false;
 
   /**
-   * @param options.leave - ends the process soon, whatever may keep it busy.
-   * @param options.onStop - called once when it begins to stop.
+   * @param options.leave - ends the process soon, even when something keeps a timer or a socket open.
+   * @param options.onStop - called once when the stop begins.
    */
   constructor({
     log,
@@ -39,7 +38,7 @@ export class Stopping {
   }) {
     this.#log = log;
     this.#onStop = onStop;
-    // During a start the process may wait on nothing but a timer that does not keep it alive.
+    // A start may wait for nothing but a timer that does not keep the process alive.
     const release = holdProcess();
     this.#leave = () => {
       release();
@@ -72,11 +71,11 @@ export class Stopping {
     }
   }
 
-  /** The server is running. @returns false when it is closed at once, because it was to be stopped before. */
+  /** Notes that the server runs. @returns false when it is closed at once, because the stop was asked for during the start. */
   started(running: Running): boolean {
     this.#running = running;
     if (this.#isStopping) this.#close(running, {});
-    // The supervisor restarts the process; running calls are finished first.
+    // The supervisor restarts the process after running calls are finished.
     catchStrayFailures(this.#log, () => {
       process.exitCode = EXIT.failed;
       this.stop({});
@@ -85,9 +84,8 @@ export class Stopping {
   }
 
   /**
-   * The start has failed.
-   *
-   * @returns when somebody stopped the start: that is no error.
+   * Ends a start that has failed.
+   * @returns when the stop was asked for, which is no error.
    * @throws the error otherwise.
    */
   failed(thrown: unknown): void {
@@ -96,7 +94,7 @@ export class Stopping {
     this.#log.info({}, 'stopped');
   }
 
-  /** Whatever ends the process, such as a library or bot that calls exit, the exit code is not 0 unless it was asked to stop. */
+  /** Makes the exit code other than 0 if a library or bot ends the process, for example with `process.exit`, without a stop. */
   #onExit(code: number): void {
     if (code !== EXIT.ok || this.#isStopping) return;
     process.exitCode = EXIT.failed;
@@ -115,12 +113,12 @@ export class Stopping {
 
 /**
  * Stops on SIGTERM and SIGINT; the second signal ends the process at once.
- *
- * The handlers stay installed: a library that writes files listens to signals, too, and re-raises them when it is the last listener.
+ * The handlers stay installed: a library that writes files listens to signals, too, and raises a signal again when it has the last
+ * listener.
  */
 export function onSignals(stopping: Stopping): void {
   const onSignal = (signal: NodeJS.Signals): void => {
-    // The second signal comes from somebody who does not want to wait.
+    // A second signal means that somebody does not want to wait.
     if (stopping.isStopping) process.exit(EXIT.interrupted);
     stopping.stop({ signal });
   };

@@ -1,5 +1,5 @@
-// Notifies systemd of how the server is (Type=notify). Node has no datagram sockets in the file system, so systemd-notify sends; the
-// watchdog is fed from this event loop, and stops with it.
+// Notifies systemd of the server's state (Type=notify), through systemd-notify, because Node cannot send to a Unix datagram socket. A
+// blocked event loop sends no sign of life, so systemd's watchdog notices it.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { environmentValue } from '../../app/config/sources.ts';
@@ -10,21 +10,21 @@ import type { Readiness } from '../../ops/readiness.ts';
 
 /** Interval of checks, ms. */
 const CHECK_MS = 1000;
-/** Until the server is ready for the first time, systemd is asked for so much more time, whenever half of it is over, ms. */
+/** Extension of the start time that systemd is asked for, ms. Asked for again at half of it, until the server is first ready. */
 const PATIENCE_MS = 30_000;
 /**
- * Sends each line that it is given, until there is nobody to give any. A shell, because to start a program stops the event loop of a large
- * process for the time of its fork.
+ * Sends each line of its input through systemd-notify, until the input ends. A shell starts systemd-notify, because the fork of a large
+ * process stops its event loop for a while.
  */
 const RELAY = 'while read -r line; do systemd-notify "$line" || exit 1; done';
-/** After a failure, so that a missing program is not started with every check, ms. */
+/** Pause after a failure, ms, so that a missing program is not started at every check. */
 const PAUSE_MS = 5000;
-/** Most bytes that may wait for it. */
+/** Most bytes that may wait for the relay. */
 const MAX_WAITING_BYTES = 4096;
 
 interface SystemdNotifierOptions {
   readonly socket: string;
-  /** Longest silence before systemd ends the process, ms; undefined: any. */
+  /** Longest time without a sign of life before systemd ends the process, ms; undefined: no limit. */
   readonly watchdogMs: number | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -32,7 +32,7 @@ interface SystemdNotifierOptions {
 
 type Source = Pick<Readiness, 'current'>;
 
-/** Notifies until the process ends: when the server is ready for the first time, whenever its state changes, and that it is alive. */
+/** Notifies until the process ends: of the first readiness, of every change of the state, and with signs of life. */
 export class SystemdNotifier {
   readonly #options: SystemdNotifierOptions;
   #readiness: Source = { current: { ready: false, reasons: ['starting'] } };
@@ -41,10 +41,10 @@ export class SystemdNotifier {
   #isStopping = false;
   #relay: ChildProcessByStdio<Writable, null, null> | undefined;
   #isFailed = false;
-  /** When systemd was asked for patience, and when it heard that this process is alive, monotonic ms. */
+  /** When systemd was last asked for more time, and last sent a sign of life, monotonic ms. */
   #patienceAtMs = -Infinity;
   #aliveAtMs = -Infinity;
-  /** When systemd is notified again after a failure, monotonic ms. */
+  /** Earliest next notification after a failure, monotonic ms. */
   #resumesAtMs = -Infinity;
 
   constructor(options: SystemdNotifierOptions) {
@@ -54,7 +54,7 @@ export class SystemdNotifier {
     });
   }
 
-  /** Undefined: nobody waits for notifications of this process. */
+  /** Undefined: systemd waits for no notifications of this process. */
   static find(parts: Pick<SystemdNotifierOptions, 'clock' | 'log'>): SystemdNotifier | undefined {
     const socket = environmentValue('NOTIFY_SOCKET');
     if (socket === undefined) return undefined;
@@ -89,7 +89,7 @@ export class SystemdNotifier {
       lines.push(`EXTEND_TIMEOUT_USEC=${String(PATIENCE_MS * 1000)}`);
       this.#patienceAtMs = nowMs;
     }
-    // Twice as often as it must be, because one of them may fail; one check early, so that a late check is early enough.
+    // Twice as often as systemd recommends, because one may fail; one check early, because a check may be late.
     if (nowMs - this.#aliveAtMs + CHECK_MS > watchdogMs / 4) {
       lines.push('WATCHDOG=1');
       this.#aliveAtMs = nowMs;
@@ -107,12 +107,12 @@ export class SystemdNotifier {
     const { socket, clock, log } = this.#options;
     const env = { ...PLAIN_ENVIRONMENT, NOTIFY_SOCKET: socket };
     const relay = spawn('/bin/sh', ['-c', RELAY], { env, stdio: ['pipe', 'ignore', 'ignore'] });
-    // The process need not wait for it.
+    // The relay must not keep the process alive.
     relay.unref();
     const failed = (): void => {
       if (this.#relay !== relay) return;
       this.#relay = undefined;
-      // Nobody knows which words were lost: all of them are said again.
+      // Any of the last lines may be lost, so all are sent again.
       [this.#state, this.#wasReady, this.#patienceAtMs, this.#aliveAtMs] = ['', false, -Infinity, -Infinity];
       this.#resumesAtMs = clock.monotonicMs() + PAUSE_MS;
       if (!this.#isFailed) log.error({ event: 'notify_failed' }, 'systemd-notify fails: systemd does not hear from this server');
@@ -120,7 +120,7 @@ export class SystemdNotifier {
     };
     relay.once('exit', failed);
     relay.once('error', failed);
-    // Said by the end of the process, too.
+    // A relay that has ended breaks its pipe, too; `exit` reports that.
     relay.stdin.on('error', () => undefined);
     return relay;
   }

@@ -8,7 +8,7 @@ import { EXIT } from '../../base/terminal/failure.ts';
 import { printReady } from './ready-line.ts';
 import { beginServing, type Serving } from './serving.ts';
 
-/** Starts it. It stops when this process is signalled. @throws AppError the error of the start. */
+/** Starts the server, which stops on SIGTERM or SIGINT. @throws AppError the error of the start. */
 export async function serveWithWorkers(serving: Serving, workers: number): Promise<void> {
   const { settings, changing } = serving.loaded;
   const { own, stopping, systemd } = beginServing('primary', serving);
@@ -28,7 +28,7 @@ export async function serveWithWorkers(serving: Serving, workers: number): Promi
   }
 }
 
-/** The settings that several processes need and one does not. @throws AppError `config_invalid`. */
+/** Demands the settings that several processes need and one does not. @throws AppError `config_invalid`. */
 export function demandShared({ store, websocket, peers }: Settings, workers: number): void {
   const asked = `--workers ${String(workers)}`;
   if (store.kind === 'memory') {
