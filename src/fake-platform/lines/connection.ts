@@ -6,9 +6,8 @@ import type { CallIdentity } from './to-wire.ts';
 /** A connection to one server. `close` must be called. */
 export interface Connection {
   /**
-   * Waits until the lines made before are connected, so that no latency includes the connection. Also resolves when it fails or
-   * takes too long: the first turn then reports why.
-   *
+   * Waits until the lines that were made before are connected, so that no latency includes the time to connect. Also resolves when a
+   * connection fails or takes too long: the first turn then reports why.
    * @param signal - ends the wait.
    */
   connect(signal?: AbortSignal): Promise<void>;
@@ -22,6 +21,6 @@ export interface Connection {
    * @returns the agents, or why there is no answer.
    */
   listAgents(organizationId: string, limitMs: number, signal?: AbortSignal): Promise<readonly ListedAgent[] | Failure>;
-  /** Closes it; cancel open turns first. Resolves when everything is closed. */
+  /** Closes the connection; cancel open turns first. Resolves when everything is closed. */
   close(): Promise<void>;
 }

@@ -6,17 +6,17 @@ import { oneLine } from '../../base/one-line.ts';
 import type { FindingCode } from '../caller/finding.ts';
 
 /**
- * How an RPC was lost: `cut` in the middle, so that nobody knows what the server had processed; `refused` by the server's
- * HTTP/2 before anything was processed; `unreached`, because there was no connection.
+ * How an RPC was lost. `cut`: in the middle, so nobody knows how much of it the server has processed. `refused`: by the server's HTTP/2,
+ * before the server processed anything. `unreached`: there was no connection.
  */
 export type Loss = 'cut' | 'refused' | 'unreached';
 
 /** A broken RPC or connection. */
 export interface Failure {
   readonly code: FindingCode;
-  /** A sentence for people, with the other side's message. */
+  /** A sentence for people, which quotes the other side's message. */
   readonly message: string;
-  /** Undefined where the server itself decided so, and where a retry would fail the same way. */
+  /** Set when the RPC was lost and may succeed again. Undefined: the server itself decided, or a retry would fail the same way. */
   readonly loss?: Loss;
 }
 
@@ -26,18 +26,18 @@ export interface GrpcStatus {
   readonly details: string;
 }
 
-// Statuses with one meaning, whoever sends them.
+// Statuses that mean the same from every sender.
 const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
   [status.UNAUTHENTICATED, ['unauthenticated', 'the server refused the token']],
   [status.PERMISSION_DENIED, ['forbidden', 'the server does not let this token speak for this organization']],
   [status.NOT_FOUND, ['agent_unknown', 'the server does not know the agent']],
   [status.UNIMPLEMENTED, ['not_served', 'the server does not serve this method']],
-  // Our own cancellations are never reported here, so this one is the server's.
+  // Cancellations by the platform are not reported here, so this one is the server's.
   [status.CANCELLED, ['closed_early', 'the server broke the turn off']],
   [status.RESOURCE_EXHAUSTED, ['overloaded', 'the server has no room for this call']],
 ]);
 
-// As in gRPC's own mapping; for the other errors the library makes statuses that name no cause.
+// As gRPC maps them. For other HTTP statuses, the library makes statuses that name no cause.
 const BY_HTTP: ReadonlyMap<number, number> = new Map([
   [401, status.UNAUTHENTICATED],
   [403, status.PERMISSION_DENIED],
@@ -61,12 +61,12 @@ const OTHER: readonly [FindingCode, string] = ['rpc_failed', 'the server ended t
 
 const LIBRARY_STATUSES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.UNKNOWN]);
 
-// The library's messages when it, not the server, made the status. Node's own error names, so they are stable.
+// Messages of statuses that the library made and not the server. They contain Node's error names, which are stable.
 const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
   [/ECONNREFUSED/u, 'refused', 'nothing listens at the address: is the server running?'],
   [/ENOTFOUND|EAI_AGAIN|Name resolution/u, 'host_unknown', 'the host name has no address'],
   [/without (?:gRPC|sending) status|without status/u, 'closed_early', 'the server ended the turn without a status'],
-  // The second is what a proxy says when its server is full.
+  // A proxy whose server is full answers with these HTTP statuses.
   [/Stream refused|HTTP status (?:code )?(?:429|503)\b/u, 'overloaded', 'the server has no room for this call'],
   [/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/u, 'connect_timeout', 'the address cannot be reached'],
   [
@@ -88,13 +88,13 @@ const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
 
 /** Names the failure of a gRPC status that is not OK. */
 export function failureOf({ code, details }: GrpcStatus): Failure {
-  // A server's own UNAVAILABLE or INTERNAL may use any words; only the library's statuses are examined further.
+  // A server may use any words for its own UNAVAILABLE or INTERNAL, so only messages of the library are examined.
   const [name, words] = BY_STATUS.get(code) ?? (LIBRARY_STATUSES.has(code) ? failureOfWords(details) : undefined) ?? OTHER;
   const loss = lossOf(code, name, details);
   return { code: name, message: sentence(words, code, details), ...(loss === undefined ? {} : { loss }) };
 }
 
-/** A server that says UNAVAILABLE itself is going away; names, certificates and protocols are the same a moment later. */
+/** A server that sends UNAVAILABLE itself is going away, so another one may answer. A wrong name or certificate stays wrong. */
 function lossOf(code: number, name: FindingCode, details: string): Loss | undefined {
   const isConnected = !details.startsWith('No connection established');
   if (name === 'closed_early') return isConnected ? 'cut' : 'unreached';
@@ -104,18 +104,18 @@ function lossOf(code: number, name: FindingCode, details: string): Loss | undefi
   return name === 'rpc_failed' || GATEWAY.test(details) ? 'cut' : undefined;
 }
 
-/** The runtime's message about a connection as a code and a sentence; undefined for an unknown message. */
+/** A finding code and a sentence for the runtime's message about a connection; undefined for an unknown message. */
 export function failureOfWords(words: string): readonly [FindingCode, string] | undefined {
   const match = BY_WORDS.find(([pattern]) => pattern.test(words));
   return match === undefined ? undefined : [match[1], match[2]];
 }
 
-/** The status of an RPC with an HTTP status other than 200, sent by something in front of the server or by no gRPC server. */
+/** The status of an RPC that was answered with an HTTP status other than 200, by a proxy or by a server that is not gRPC. */
 export function statusOfHttp(httpStatus: number): GrpcStatus {
   return { code: BY_HTTP.get(httpStatus) ?? status.UNKNOWN, details: `HTTP status ${String(httpStatus)}` };
 }
 
-/** The status of an RPC that the server reset with an HTTP/2 error code; undefined where the code alone says nothing. */
+/** The status of an RPC that the server reset with this HTTP/2 error code; undefined for codes that name no cause. */
 export function statusOfReset(errorCode: number): GrpcStatus | undefined {
   const code = BY_RESET.get(errorCode);
   return code === undefined ? undefined : { code, details: `RST_STREAM ${String(errorCode)}` };
@@ -126,7 +126,7 @@ function sentence(text: string, code: number, details: string): string {
   return `${text} (${statusName(code)}${said === '' ? '' : `: ${said}`})`;
 }
 
-/** The text that the library writes around the reason of a failed connection. */
+/** The text that the library puts around the reason of a failed connection. */
 const WRAPPING = /^No connection established\. Last error: (?:Error: )?|(?: \([\d-]{10}T[\d:.]+Z\))?\. Resolution note:.*$/gu;
 
 export function statusName(code: number): string {

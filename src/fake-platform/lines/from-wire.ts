@@ -1,4 +1,4 @@
-// Response messages of the wire as answers of the fake platform. The only reader of wire names among the caller's files.
+// Converts response messages of the wire to answers of the fake platform. Of the caller's files, only this one reads wire names.
 import {
   DTMF_KEY,
   EVENT_OUTPUT,
@@ -15,15 +15,15 @@ import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from './socket/envelope-words.
 
 const TYPES = byNumber(RESPONSE_TYPE, ANSWER_TYPES);
 const EVENTS = byNumber(EVENT_OUTPUT, EVENT_KINDS);
-// 0 (unspecified) is not in the map: it is the same as unset (G-81).
+// 0 (unspecified) is missing, because it means the same as unset (G-81).
 const MODES = byNumber(INPUT_MODE, INPUT_MODES);
 const KEY_OF: ReadonlyMap<number, Key> = new Map(KEYS.map((key) => [DTMF_KEY[key], key]));
 
 const NO_AUDIO = new Uint8Array(0);
 
-/** Reads one response. @throws AppError `bad_message` when its free data nests too deep. */
+/** Reads one response. @throws AppError `bad_message` when its free-form data is nested too deep. */
 export function answerFromWire(response: MediaResponse): Answer {
-  // Only the first event counts (one is supported).
+  // Only the first event counts: one is supported.
   const event = response.output_events?.[0];
   const kind = EVENTS.get(event?.event_type ?? 0);
   const config = response.input_handling_config;
@@ -60,7 +60,7 @@ function configFromWire({ dtmf_config: keys, speech_timers: timers }: WireInputH
   };
 }
 
-/** The words for the numbers of an enum; a WebSocket carries these words themselves. */
+/** Maps the numbers of an enum to our words. A WebSocket sends the names of the enum instead of numbers. */
 function byNumber<Kind>(numbers: Readonly<Record<string, number>>, words: ReadonlyMap<unknown, Kind>): ReadonlyMap<number, Kind> {
   return new Map(
     Object.entries(numbers).flatMap(([name, number]) => {

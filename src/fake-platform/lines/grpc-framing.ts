@@ -1,8 +1,8 @@
-// gRPC's message framing: one byte of flags, four of length, and the message. Knows no connection and no message.
+// gRPC's message framing: one byte of flags, four bytes of length, and the message. Knows no connection and no message.
 import { FRAME_SAMPLES } from '../../speech/audio-format.ts';
 
 const PREFIX_BYTES = 5;
-/** Largest message accepted: what the official gateway allows. */
+/** Largest accepted message, bytes: the limit of the official gateway. */
 const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
 
 export function framed(message: Uint8Array): Buffer {
@@ -14,10 +14,9 @@ export function framed(message: Uint8Array): Buffer {
 }
 
 /**
- * Makes messages that differ only in their audio by copying a template: nearly all messages are frames, and encoding each
- * of them would cost more than everything else about them. Audio of another length than a frame is encoded.
- *
- * @param encode - the message with this audio.
+ * Makes messages that differ only in their audio, by copying a template. Nearly all messages are frames of audio, and encoding each one
+ * would cost more than all the rest of its handling. Audio that is not as long as a frame is encoded.
+ * @param encode - encodes the message with this audio.
  */
 export function audioMessages(encode: (audio: Uint8Array) => Uint8Array): (audio: Uint8Array) => Buffer {
   const mark = new Uint8Array(FRAME_SAMPLES).fill(0x5a);
@@ -25,7 +24,7 @@ export function audioMessages(encode: (audio: Uint8Array) => Uint8Array): (audio
   const audioAt = template.indexOf(mark);
   return (audio) => {
     if (audio.length !== FRAME_SAMPLES) return framed(encode(audio));
-    // Not `Buffer.from`, which copies byte by byte.
+    // `Buffer.from` would copy byte by byte.
     const message = Buffer.allocUnsafe(template.length);
     template.copy(message);
     message.set(audio, audioAt);
@@ -33,7 +32,7 @@ export function audioMessages(encode: (audio: Uint8Array) => Uint8Array): (audio
   };
 }
 
-/** Takes the pieces of one direction of an RPC and passes on whole messages. */
+/** Takes the bytes of one direction of an RPC in pieces, and passes on whole messages. */
 export class MessageReader {
   readonly #onMessage: (message: Buffer) => void;
   #rest: Buffer[] = [];
@@ -48,7 +47,7 @@ export class MessageReader {
   push(piece: Buffer): void {
     this.#rest.push(piece);
     this.#restBytes += piece.length;
-    // Pieces are joined only when a message is complete: a long prompt comes in hundreds of them.
+    // Pieces are joined only when the message is complete: a long prompt arrives in hundreds of pieces.
     if (this.#restBytes < this.#neededBytes) return;
     let bytes = this.#rest.length === 1 ? piece : Buffer.concat(this.#rest);
     for (;;) {

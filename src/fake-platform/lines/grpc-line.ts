@@ -1,5 +1,5 @@
-// The gRPC client side of the platform: dials a server, opens one RPC per turn, and turns every error
-// into a named failure. Knows no turn grammar: the caller decides what to send when.
+// The gRPC client of the platform: dials a server, opens one RPC per turn, and turns every error into a named failure. Knows no turn
+// grammar: the caller decides what to send and when.
 import { waitAtMost } from '../../base/abort.ts';
 import { loadContract, SERVING_STATUS, type Contract, type HealthResponse, type ListAgentsResponse } from '../../contract/grpc.ts';
 import type { Failure } from './failure.ts';
@@ -13,7 +13,7 @@ import type { CallIdentity } from './to-wire.ts';
 
 /** How to reach a server, and the caller's identity. */
 export interface GrpcLineOptions extends GrpcAccess, RpcConnectionOptions {
-  /** Turns can stop reading, and the server notices it soon. Default false. */
+  /** Turns can stop reading, and the server notices soon, because receive windows are small. Default false. */
   readonly readsSlowly?: boolean;
 }
 
@@ -26,10 +26,10 @@ interface OneAnswer<Request, Response> {
   readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
-/** Receive window of a platform that reads slowly, bytes: two seconds of µ-law, so that a server notices it within one prompt. */
+/** Receive window of a platform that reads slowly, bytes: two seconds of µ-law, so that the server notices within one prompt. */
 const SMALL_WINDOW_BYTES = 16_384;
 
-/** A connection to one server: made at its first use, and again when an RPC finds it gone. `close` must be called. */
+/** A connection to one server, opened at its first use and opened again when an RPC finds it gone. `close` must be called. */
 export class GrpcConnection implements Connection {
   readonly #options: GrpcLineOptions;
   readonly #contract: Contract;
@@ -63,7 +63,7 @@ export class GrpcConnection implements Connection {
     return 'code' in answer ? answer : agentsOf(answer.response);
   }
 
-  /** Asks the platform's own health service whether the server accepts calls (1.8); parameters as of {@link listAgents}. */
+  /** Sends the platform's health check, which asks whether the server accepts calls (1.8). Parameters as of {@link listAgents}. */
   async checkHealth(limitMs: number, signal?: AbortSignal): Promise<HealthWord | Failure> {
     const answer = await this.#ask(this.#contract.health.definition.Check, {}, 'report its health', limitMs, signal);
     return 'code' in answer ? answer : healthWordOf(answer.response);

@@ -1,4 +1,4 @@
-// The turns of calls over gRPC: one RPC each, on any connection. Knows no turn grammar.
+// The turns of calls over gRPC: one RPC per turn, on any connection. Knows no turn grammar.
 import { loadContract, type Contract } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { answerFromWire } from './from-wire.ts';
@@ -7,16 +7,16 @@ import type { LineEnd, LineTurn, PlatformInput, TurnListener } from './line.ts';
 import { rpcHeaders, type RpcConnection, type RpcEnd } from './rpc-connection.ts';
 import { requestMaker, type CallIdentity } from './to-wire.ts';
 
-/** The trailing metadata in which our own server sends the texts, when a test setting allows. */
+/** Trailing metadata in which our own server sends the texts of a reply, when a test setting allows it. */
 const PROMPT_TEXT_KEY = 'parley-prompt-text-bin';
 
-/** The trailing metadata in which it marks, under the same setting, a reply as its apology for a bot that failed. */
+/** Trailing metadata in which our own server, under the same setting, marks a reply as the apology for a bot that failed. */
 const APOLOGY_KEY = 'parley-apology';
 
-/** The trailing metadata in which it says so, under the same setting, when its bot wants words and it has no recognizer. */
+/** Trailing metadata in which our own server, under the same setting, says that its bot wants words and no recognizer runs. */
 const NO_RECOGNIZER_KEY = 'parley-no-recognizer';
 
-/** The texts in the value of that key; none when it is something else: a foreign server may use the key as it likes. */
+/** The texts in the value of PROMPT_TEXT_KEY; none when the value is no list: a foreign server may use the key as it likes. */
 function readPromptTexts(json: string): readonly string[] {
   try {
     const list: unknown = JSON.parse(json);
@@ -29,9 +29,9 @@ function readPromptTexts(json: string): readonly string[] {
 /** The caller's identity. */
 export interface GrpcAccess {
   readonly profile: PlatformProfile;
-  /** The data-source token; absent: no authorization is sent. */
+  /** The data-source token. Undefined: no authorization is sent. */
   readonly token?: string;
-  /** Send `Bearer TOKEN` instead of the token alone; servers must accept both (G-03, U-02). Default false. */
+  /** Whether to send `Bearer TOKEN` instead of the token alone; servers must accept both (G-03, U-02). Default false. */
   readonly bearer?: boolean;
 }
 

@@ -4,13 +4,13 @@ import type { Failure } from './failure.ts';
 
 export interface Wait {
   readonly clock: Clock;
-  /** What the server should do, for messages. */
+  /** What the server is asked for, in words for messages. */
   readonly what: string;
   readonly limitMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Asks, and waits for the answer or for the error that prevents it. @param ask - not called when the wait has already ended. */
+/** Asks, and waits for the answer or an error. @param ask - not called when `signal` has already aborted. */
 export function limitedWait<Answer>(
   { clock, what, limitMs, signal }: Wait,
   ask: (settle: (result: Answer | Failure) => void) => void,

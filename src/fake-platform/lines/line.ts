@@ -1,5 +1,5 @@
-// The wire as the caller sees it: turns are opened, fed and closed; answers and an end come back. Which wire it is, its
-// security and its status numbers are hidden behind this port.
+// The wire as the caller sees it: opens turns, sends input, receives answers and the end of a turn. Hides which wire it is, its security
+// and its status numbers.
 import type { JsonObject } from '../../base/json.ts';
 import type { Answer } from '../caller/answer.ts';
 import type { Failure } from './failure.ts';
@@ -9,7 +9,7 @@ import type { Breach, WireRules } from './wire-rules.ts';
 export type PlatformInput =
   /** Opens the call; may carry the flow's data (G-20, G-24). */
   | { readonly kind: 'session_start'; readonly name: string; readonly parameters: JsonObject }
-  /** Encoding and rate alone; the frames after it name neither (G-32). */
+  /** Encoding and rate alone; the frames that follow name neither (G-32). */
   | { readonly kind: 'audio_format' }
   /** µ-law, 8 kHz, mono: one frame of 160 bytes, or a probe of 3 (G-30, G-33). */
   | { readonly kind: 'audio'; readonly audio: Uint8Array }
@@ -20,47 +20,46 @@ export type PlatformInput =
   | { readonly kind: 'custom_event'; readonly name: string; readonly parameters: JsonObject }
   | { readonly kind: 'session_end' };
 
-/** What our own server tells beside a reply, where a test setting allows. */
+/** What our own server reveals about a reply, when a test setting allows it. */
 export interface Revealed {
   readonly promptTexts: readonly string[];
-  /** Its bot failed, and its own apology was said. */
+  /** Set when the server's bot failed and the server apologized. */
   readonly isApology?: boolean;
-  /** The caller has spoken, its bot wants the words, and it has no recognizer. */
+  /** Set when the caller has spoken and the server's bot wants the words, but the server has no recognizer. */
   readonly isWithoutWords?: boolean;
 }
 
 /** How a turn ended: completed by the server, or broken. */
 export type LineEnd = ({ readonly kind: 'completed' } & Revealed) | { readonly kind: 'broken'; readonly failure: Failure };
 
-/** A turn that was lost and can start again. */
+/** A turn that was lost and can be opened again. */
 export interface TurnCut {
-  /** `repeated`: the caller's input on it is sent again; `reopened`: there was no input, or the server had processed none of it. */
+  /** `repeated`: the caller's input is sent again. `reopened`: the turn had no input, or the server had processed nothing of it. */
   readonly kind: 'repeated' | 'reopened';
   readonly failure: Failure;
-  /** How long it takes until everything is sent again, ms. */
+  /** Time until all input is sent again, ms. */
   readonly againMs: number;
 }
 
-/** Receives what comes back on one turn. `ended` is called exactly once, and nothing after it. */
+/** Receives what comes back on one turn. `ended` is called exactly once, and is the last call. */
 export interface TurnListener {
   answered(answer: Answer): void;
   ended(end: LineEnd): void;
   /**
-   * The turn was lost: it starts again, and what was answered before no longer counts. Absent: it is never wanted again.
-   *
-   * @returns whether it is still wanted; `ended` follows at once where it is not.
+   * The turn was lost and can start again; its earlier answers no longer count. Without this method, no turn starts again.
+   * @returns whether to start the turn again; if not, `ended` follows at once.
    */
   cut?(cut: TurnCut): boolean;
 }
 
-/** The sending side of one turn. Every call is harmless after the end. */
+/** The sending side of one turn. Calls after the end do nothing. */
 export interface LineTurn {
   send(input: PlatformInput): void;
-  /** Nothing more will be sent: the normal end of input, never a hang-up (G-11, G-12). */
+  /** Ends the input, which is the normal end of a turn's input and never a hang-up (G-11, G-12). */
   halfClose(): void;
-  /** Cancels the turn. `ended` still comes. */
+  /** Cancels the turn; `ended` follows. */
   cancel(): void;
-  /** Stops reading answers, so that the server has to wait; absent where the wire cannot do that. One more answer may come. */
+  /** Stops reading answers, so that the server has to wait. One more answer may come. Undefined: the wire cannot do it. */
   pauseReading?(): void;
   /** Continues after `pauseReading`. */
   resumeReading?(): void;
@@ -69,21 +68,21 @@ export interface LineTurn {
 export interface ListedAgent {
   readonly id: string;
   readonly name: string;
-  /** False for all where the wire does not name the default (W-52). */
+  /** False for all agents where the wire does not name the default (W-52). */
   readonly isDefault: boolean;
 }
 
 export interface Line {
-  /** The rules for answers on this wire; absent: those of gRPC. */
+  /** The rules for answers on this wire. Undefined: those of gRPC. */
   readonly rules?: WireRules;
-  /** Opens a turn. A refused or failed connection is reported as the turn's end, never thrown. */
+  /** Opens a turn. A refused or failed connection is never thrown: the turn ends with it. */
   open(listener: TurnListener): LineTurn;
   /** Closes the connection; cancel open turns first. */
   close(): void;
-  /** Breaks the connection as if the wire were cut: nothing is sent to the server. Absent where others share the connection. */
+  /** Breaks the connection without a message to the server, as a cut wire does. Undefined: other calls share the connection. */
   break?(): void;
-  /** Reports breaches that are in no answer of a turn, past and future; absent where the wire has none. */
+  /** Reports past and future breaches that belong to no turn. Undefined: this wire has none. */
   watch?(found: (breach: Breach) => void): void;
-  /** Reports once that the line is gone in the middle of the call, with or without an open turn; absent where each turn reports its own end. */
+  /** Reports once that the line was lost during the call, even without an open turn. Undefined: each turn reports its own end. */
   watchEnd?(onEnd: (failure: Failure) => void): void;
 }

@@ -1,6 +1,6 @@
-// A line that opens a lost turn again and sends it from its beginning, on an RPC that a load balancer may route to
-// another server, unless its whole reply has come. What the platform itself does in that case is not known (contract
-// 1.10). Knows no turn grammar: the listener of a turn decides whether it is still wanted.
+// A line that opens a lost turn again and sends its input from the beginning, unless the whole reply has come. A load balancer may route
+// the new RPC to another server. What the platform does in that case is not known (contract 1.10). Knows no turn grammar: the listener of a
+// turn decides whether the turn is still wanted.
 import type { CancelTimer } from '../../base/clock.ts';
 import { FRAME_MS, FRAME_SAMPLES } from '../../speech/audio-format.ts';
 import { isClosing, type Answer } from '../caller/answer.ts';
@@ -13,47 +13,47 @@ import { wrappedLine, wrappedListener } from './wrapped-line.ts';
 
 export interface Repetition {
   readonly clock: CallClock;
-  /** True: any turn that was lost. False: only those that the server refused before it processed anything, as HTTP/2 clients do. */
+  /** True: repeats every lost turn. False: only turns that the server refused before it processed anything, as HTTP/2 clients do. */
   readonly repeatsLostTurns: boolean;
-  /** How many times faster than real time the call goes: a server comes back in its own time. */
+  /** How many times faster than real time the call goes. Pauses stay in real time, because a server needs that to come back. */
   readonly pace: number;
 }
 
-/** Pauses before a turn is opened again, ms: a turn lost after the last one is lost for good. */
+/** Pauses before a lost turn is opened again, ms. A turn that is lost after the last pause stays lost. */
 const PAUSES_MS: readonly number[] = [100, 400, 1600];
-/** Silence before the caller's first word that is sent again, frames: half a second, so that a server detects where speech begins. */
+/** Silence that is sent again before the caller's first word, frames: half a second, so that a server can detect the start. */
 const LEAD_FRAMES = 25;
-/** Most messages kept of a turn: a minute of speech. A longer turn is lost for good. */
+/** Most messages that are kept of a turn: a minute of speech. A longer turn is not repeated. */
 const MOST_HELD = 3000;
-/** Most messages kept where only refused turns are repeated: a refusal comes at once. */
+/** Most messages that are kept when only refused turns are repeated: a refusal comes at once. */
 const MOST_HELD_REFUSED = 100;
 
-/** The line, with lost turns repeated. A line whose turns have no RPCs of their own stays as it is. Timers end with their turns. */
+/** Wraps a line so that it repeats lost turns. A line without an RPC per turn stays as it is. Timers end with their turns. */
 export function repeatingLine(line: Line, repetition: Repetition): Line {
   if (!(line.rules ?? GRPC_RULES).hasOwnRpcs) return line;
   return wrappedLine(line, { open: (listener) => new RepeatedTurn(line, repetition, listener) });
 }
 
-/** One turn on as many RPCs as it takes. */
+/** One turn, on as many RPCs as necessary. */
 class RepeatedTurn implements Required<LineTurn> {
   readonly #line: Line;
   readonly #repetition: Repetition;
   readonly #listener: TurnListener;
-  /** Everything sent on the turn so far; of leading silence only the last frames. */
+  /** All inputs of the turn so far, but only the last frames of leading silence. */
   #held: PlatformInput[] = [];
-  /** How much of it was sent on the present RPC. */
+  /** Number of these inputs that were sent on the current RPC. */
   #sent = 0;
   #hasInput = false;
   #isForgotten = false;
-  /** Undefined between two RPCs. */
+  /** Undefined between a loss and the next RPC. */
   #rpc: LineTurn | undefined;
   #losses = 0;
-  /** The FINAL that closes its reply has come. */
+  /** Set when the FINAL that closes the reply has come. */
   #isAnswered = false;
   #isGivenUp = false;
   #isHalfClosed = false;
   #isOver = false;
-  /** When the next frame may be sent again, ms since the call began; undefined when all were. */
+  /** When to send the next frame again, ms since the call began; undefined when all frames were sent again. */
   #nextMs: number | undefined;
   #cancelTimer: CancelTimer = () => undefined;
 
@@ -100,7 +100,7 @@ class RepeatedTurn implements Required<LineTurn> {
       wrappedListener(this.#listener, {
         answered: (answer) => {
           this.#isAnswered ||= isClosing(answer);
-          // As always, the platform stops the caller's audio at once (G-38).
+          // The platform stops the caller's audio at once, as in any turn (G-38).
           if (this.#isHalfClosed && this.#nextMs !== undefined && endsInput(answer)) this.#fallSilent();
           this.#listener.answered(answer);
         },
@@ -116,7 +116,7 @@ class RepeatedTurn implements Required<LineTurn> {
       return;
     }
     if (this.#isAnswered) {
-      // Only the status is missing, and the texts that would have come with it.
+      // Missing are only the status and the texts that come with it.
       this.#end({ kind: 'completed', promptTexts: [] });
       return;
     }
@@ -133,7 +133,7 @@ class RepeatedTurn implements Required<LineTurn> {
     const kind = failure.loss === 'cut' && this.#hasInput ? 'repeated' : 'reopened';
     const againMs = pauseMs + (this.#hasInput ? this.#held.filter(isFrame).length * FRAME_MS : 0);
     const isWanted = this.#listener.cut?.({ kind, failure, againMs }) ?? false;
-    // The listener may have cancelled the turn.
+    // The listener may have cancelled the turn in `cut`.
     if (this.#isOver) return;
     if (!isWanted) this.#end({ kind: 'broken', failure });
     else {
@@ -141,25 +141,25 @@ class RepeatedTurn implements Required<LineTurn> {
     }
   }
 
-  /** Whether such a failure is repeated at all, as long as it can be. */
+  /** Whether a turn with this failure may be repeated; its pauses and kept inputs are checked elsewhere. */
   #mayRepeat({ loss }: Failure): boolean {
     return loss === 'refused' || (loss !== undefined && this.#repetition.repeatsLostTurns);
   }
 
   #again(failure: Failure): void {
-    // Its caller has turned to something else meanwhile.
+    // Without input, a half-closed turn has nothing to send: the caller has turned to something else.
     if (this.#isHalfClosed && this.#held.every(({ kind }) => kind === 'audio_format')) {
       this.#end({ kind: 'broken', failure });
       return;
     }
-    // Long silence need not be sent again.
+    // Without input, the turn had only silence, which need not be sent again.
     if (!this.#hasInput && !this.#isHalfClosed) this.#held = this.#held.filter((input) => !isFrame(input));
     this.#nextMs = this.#repetition.clock.nowMs();
     this.#open();
     this.#pump();
   }
 
-  /** Sends what has not been sent on this RPC: repeated audio at the pace of the original. */
+  /** Sends the inputs that were not sent on this RPC; repeated audio keeps its original pace. */
   #pump(): void {
     const rpc = this.#rpc;
     if (rpc === undefined) return;
@@ -180,13 +180,13 @@ class RepeatedTurn implements Required<LineTurn> {
     if (this.#isHalfClosed) rpc.halfClose();
   }
 
-  /** The caller's audio is no longer wanted: the rest is never sent. */
+  /** Drops the caller's audio that was not sent: nobody wants it any more. */
   #fallSilent(): void {
     this.#held = this.#held.filter(({ kind }, index) => index < this.#sent || kind !== 'audio');
     this.#pump();
   }
 
-  /** Keeps no more than is sent again. */
+  /** Drops inputs that will not be sent again. */
   #forget(): void {
     const most = this.#repetition.repeatsLostTurns ? MOST_HELD : MOST_HELD_REFUSED;
     const lead = this.#hasInput ? -1 : this.#held.findIndex(isFrame);
@@ -210,7 +210,7 @@ class RepeatedTurn implements Required<LineTurn> {
 
 const GIVEN_UP: Failure = { code: 'closed_early', message: 'given up before it was opened again' };
 
-/** Whether an input is only the sound of a silent caller (G-33, G-35). */
+/** Whether an input is only the audio of a silent caller (G-33, G-35). */
 function isSilence(input: PlatformInput): boolean {
   return input.kind === 'audio_format' || (input.kind === 'audio' && (input.audio === SILENT_FRAME || !isFrame(input)));
 }
@@ -219,7 +219,7 @@ function isFrame(input: PlatformInput): boolean {
   return input.kind === 'audio' && input.audio.length >= FRAME_SAMPLES;
 }
 
-/** Whether the server has heard the end of the caller's speech, or needs no more of it. */
+/** Whether the server has detected the end of the caller's speech, or has answered without it. */
 function endsInput(answer: Answer): boolean {
   return answer.event?.kind === 'end_of_input' || answer.prompts.length > 0 || isClosing(answer);
 }

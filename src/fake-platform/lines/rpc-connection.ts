@@ -1,5 +1,5 @@
-// One HTTP/2 connection with its own gRPC framing, for one call or many: a load test must spend less on a frame than the
-// server does, and the gRPC library spends as much. Carries messages as bytes; knows no call.
+// One HTTP/2 connection with its own gRPC framing, for one call or many. A load test must spend less on a frame than the server, and the
+// gRPC library spends as much. Carries messages as bytes; knows no call.
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
@@ -15,7 +15,7 @@ export interface RpcConnectionOptions extends DialOptions {
   readonly streamWindowBytes?: number;
 }
 
-/** How an RPC ended: with the status OK, or otherwise. */
+/** How an RPC ended: `completed` with the status OK, or `broken`. */
 export type RpcEnd =
   | { readonly kind: 'completed'; readonly trailers: IncomingHttpHeaders }
   | { readonly kind: 'broken'; readonly failure: Failure; readonly status: GrpcStatus };
@@ -24,36 +24,36 @@ export type RpcEnd =
 export interface RpcListener {
   /** One message. An error thrown here breaks the RPC. */
   message(bytes: Buffer): void;
-  /** Everything was sent, and half-closed. */
+  /** All messages and the half-close were sent. */
   sent?(): void;
-  /** Called exactly once, and nothing after it. */
+  /** Called exactly once, as the last call. */
   ended(end: RpcEnd): void;
 }
 
-/** The sending side of one RPC. Every call is harmless after its end. */
+/** The sending side of one RPC. Calls after its end do nothing. */
 export interface Rpc {
-  /** @param message - framed; its bytes must not change afterwards. */
+  /** @param message - with its framing; its bytes must not change afterwards. */
   readonly send: (message: Buffer) => void;
-  /** Whether messages are still waiting to be sent: the server, or the network, takes no more now. */
+  /** Whether messages still wait to be sent, because the server or the network accepts no more at the moment. */
   readonly isHeldBack: () => boolean;
   readonly halfClose: () => void;
-  /** Cancels it. `ended` still comes. */
+  /** Cancels the RPC; `ended` follows. */
   readonly cancel: () => void;
   /** Stops reading messages, so that the server has to wait. One more may come. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
-/** Numbers of the gRPC statuses made here. */
+/** Numbers of the gRPC statuses that are made here. */
 const STATUS = { ok: 0, unknown: 2, internal: 13, unavailable: 14 } as const;
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
 /** Receive window of all RPCs together, bytes. */
 const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
 
-/** A long prompt may be larger than what Node lets a session buffer by default, 10 MB. */
+/** Memory of a session, MB: a long prompt may be larger than Node's default of 10 MB. */
 const MAX_SESSION_MB = 1000;
 
-/** The headers of every RPC of a method. @param metadata - of this RPC. */
+/** The headers of every RPC of a method. @param metadata - the other headers. */
 export function rpcHeaders(path: string, metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return {
     ':method': 'POST',
@@ -65,7 +65,7 @@ export function rpcHeaders(path: string, metadata: Readonly<Record<string, strin
   };
 }
 
-/** A connection; `close` must be called. */
+/** A connection to a server; `close` must be called. */
 export class RpcConnection {
   readonly #session: ClientHttp2Session;
   readonly #tcp: Socket;
@@ -75,7 +75,7 @@ export class RpcConnection {
   #openRpcs = 0;
   #isReady = false;
 
-  /** Dials at once; the RPCs report a failure. */
+  /** Dials at once. When that fails, the RPCs report the failure. */
   constructor(options: RpcConnectionOptions) {
     const { tcp, stream } = dial(options, 'h2');
     this.#tcp = tcp;
@@ -86,10 +86,10 @@ export class RpcConnection {
     this.#session.on('error', (error: Error) => broke(error.message));
     this.#session.on('goaway', (code) => broke(`GOAWAY ${String(code)}`));
     this.#session.on('connect', () => {
-      // It may have been given up in the moment before.
+      // The session may have been destroyed just before.
       if (!this.#session.destroyed) this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     });
-    // Only a server that speaks HTTP/2 sends its settings; a bare TCP connection proves nothing.
+    // Receiving settings proves that the server speaks HTTP/2; a TCP connection alone proves nothing.
     this.#session.once('remoteSettings', () => {
       this.#isReady = true;
       this.#cancelLimit();
@@ -104,7 +104,7 @@ export class RpcConnection {
     });
   }
 
-  /** Resolves when the server is connected, or the connection has failed: the RPCs report why. */
+  /** Resolves when the server is connected or the connection has failed; the RPCs report a failure. */
   get settled(): Promise<void> {
     return this.#settled;
   }
@@ -118,12 +118,12 @@ export class RpcConnection {
     return this.#isReady && this.isUsable;
   }
 
-  /** Whether a new RPC may use it: it works, and the server has not asked for another one (GOAWAY). */
+  /** Whether a new RPC may use this connection: it works, and the server has not ended it with GOAWAY. */
   get isUsable(): boolean {
     return this.#whyBroken === undefined && !this.#session.closed && !this.#session.destroyed;
   }
 
-  /** Most parallel RPCs that the server allows; Infinity until it has named a limit. */
+  /** Most parallel RPCs that the server allows; Infinity until the server has named a limit. */
   get maxRpcs(): number {
     return this.#isReady && !this.#session.destroyed
       ? (this.#session.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY)
@@ -136,12 +136,12 @@ export class RpcConnection {
     this.#session.destroy();
   }
 
-  /** Cuts the connection as a failing network does: a reset, with no GOAWAY. */
+  /** Cuts the connection with a TCP reset and without GOAWAY, as a failing network does. */
   cut(): void {
     this.#tcp.resetAndDestroy();
   }
 
-  /** Opens an RPC. A lost connection is reported as its end, never thrown. @param headers - see {@link rpcHeaders}. */
+  /** Opens an RPC. A lost connection is never thrown: the RPC ends with it. @param headers - see {@link rpcHeaders}. */
   open(headers: Readonly<Record<string, string>>, listener: RpcListener): Rpc {
     if (!this.isUsable) return deadRpc(listener, brokenBy({ code: STATUS.unavailable, details: this.#whyBroken ?? 'closed' }));
     const stream = this.#session.request(headers, { endStream: false });
@@ -212,13 +212,13 @@ export class RpcConnection {
   }
 
   #whyClosed(rstCode: number, whyBroken: string | undefined): RpcEnd {
-    // A lost connection resets its streams by itself, but the server never processed those that its GOAWAY excluded.
+    // A lost connection resets its own streams; REFUSED_STREAM marks those that GOAWAY excluded and the server never processed.
     const isOfServer = rstCode === constants.NGHTTP2_REFUSED_STREAM || (this.#whyBroken === undefined && !this.#session.destroyed);
     const details = this.#whyBroken ?? whyBroken ?? `closed without status, RST_STREAM ${String(rstCode)}`;
     const status = (isOfServer ? statusOfReset(rstCode) : undefined) ?? { code: STATUS.unavailable, details };
     const refused = isOfServer && rstCode === constants.NGHTTP2_REFUSED_STREAM ? { loss: 'refused' as const } : {};
     const failure = { ...failureOf(status), ...refused };
-    // A client that waits for the server's settings, as gRPC clients do, would have sent nothing.
+    // gRPC clients wait for the server's settings, so without settings they would have sent nothing.
     return { kind: 'broken', status, failure: this.#isReady || failure.loss === undefined ? failure : { ...failure, loss: 'unreached' } };
   }
 }
@@ -233,7 +233,7 @@ function sessionOver(stream: Socket, { target, streamWindowBytes = STREAM_WINDOW
   });
 }
 
-/** An RPC on a lost connection: it ends like any other, after the caller has received it. */
+/** An RPC on a lost connection. It ends like any other, but only after `open` has returned. */
 function deadRpc(listener: RpcListener, end: RpcEnd): Rpc {
   queueMicrotask(() => listener.ended(end));
   const nothing = (): undefined => undefined;
@@ -259,7 +259,7 @@ function decoded(message: string): string {
   try {
     return decodeURIComponent(message);
   } catch {
-    // Text that a server does not escape is quoted as it is.
+    // A message that the server has not percent-encoded is quoted as it is.
     return message;
   }
 }

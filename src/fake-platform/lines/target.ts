@@ -10,7 +10,7 @@ export interface Target {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
-  /** Prefix of the paths of a WebSocket server (W-02): begins with a slash and ends without one. Absent: none. */
+  /** Prefix of all paths of a WebSocket server (W-02): begins with a slash and ends without one. Undefined: none. */
   readonly pathPrefix?: string;
 }
 
@@ -21,15 +21,14 @@ const SCHEMES: ReadonlyMap<string, { readonly transport: Transport; readonly isS
   ['wss', { transport: 'websocket', isSecure: true }],
 ]);
 
-/** Default ports. */
+/** Port of a secure address without a port. */
 const SECURE_PORT = 443;
 
 /**
- * Reads `grpc://host:port` and `ws://host:port` (plaintext), `grpcs://host:port` and `wss://host:port` (TLS), or `host:port`
- * (gRPC, TLS unless `plaintext`). A secure address without a port means 443, as on the platform. An address of a
- * WebSocket may have a path, the prefix of everything that its server serves.
- *
- * @throws RangeError with a sentence for the user when the text is no such address.
+ * Reads `grpc://host:port` and `ws://host:port` (plaintext), `grpcs://host:port` and `wss://host:port` (TLS), or `host:port` (gRPC, TLS
+ * unless `plaintext`). A secure address without a port means port 443, as on the platform. A WebSocket address may have a path: the prefix
+ * of all paths of the server.
+ * @throws RangeError with a sentence for the user when the text is not such an address.
  */
 export function parseTarget(text: string, plaintext = false): Target {
   const match =
@@ -46,10 +45,10 @@ export function parseTarget(text: string, plaintext = false): Target {
     known === undefined ||
     (pathPrefix !== '' && known.transport !== 'websocket') ||
     (parts?.['v6'] !== undefined && isIP(host) !== 6) ||
-    // Not a valid address, such as 256.1.1.1.
+    // The host is no valid address, such as 256.1.1.1.
     !URL.canParse(`http://${isIP(host) === 6 ? `[${host}]` : host}/`)
   ) {
-    // It may contain a password before an @.
+    // Hides the part before an @, which may be a password.
     throw new RangeError(
       `"${text.replace(/[^/]*@/u, '…@')}" is no target: write host:port, grpcs://host:port or wss://host:port (TLS), grpc://host:port or ws://host:port (no TLS)`,
     );

@@ -1,4 +1,4 @@
-// What the platform sends as request messages of the wire. The only writer of wire names among the caller's files.
+// Converts the platform's inputs to request messages of the wire. Of the caller's files, only this one writes wire names.
 import type { JsonObject } from '../../base/json.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
 import { structFromJson } from '../../contract/struct.ts';
@@ -11,9 +11,9 @@ export interface CallIdentity {
   readonly organizationId: string;
   /** Empty: the server uses its default agent (G-07). */
   readonly agentId: string;
-  /** Opaque text of the administrator's agent configuration; empty for none. */
+  /** Opaque text of the administrator's configuration of the agent; empty: none. */
   readonly vendorConfig: string;
-  /** Whether PARTIAL answers are accepted (G-45). */
+  /** Whether the platform accepts PARTIAL answers (G-45). */
   readonly allowPartial: boolean;
 }
 
@@ -45,7 +45,7 @@ function inputToWire(input: PlatformInput): Pick<MediaRequest, 'audio_input' | '
     case 'dtmf_start':
       return { event_input: { event_type: EVENT_INPUT.START_OF_DTMF } };
     case 'dtmf':
-      // By name, never by arithmetic: 0 is 10 (G-66).
+      // Each key is mapped by name: the wire's 0 is not the key 0, which has the number 10 (G-66).
       return { dtmf_input: { dtmf_events: input.keys.map((key) => DTMF_KEY[key]) } };
     case 'no_input':
       return { event_input: { event_type: EVENT_INPUT.NO_INPUT } };
@@ -54,7 +54,7 @@ function inputToWire(input: PlatformInput): Pick<MediaRequest, 'audio_input' | '
   }
 }
 
-/** An event with the flow's data (G-24, G-72). */
+/** An event with the data of the flow (G-24, G-72). */
 function flowEvent(
   type: number,
   { name, parameters }: { readonly name: string; readonly parameters: JsonObject },

@@ -1,12 +1,12 @@
-// How the two interfaces of the platform differ for the checks of a server's answers: forms of audio, sizes, and
-// the rule of each breach. Knows no wire and no call.
+// Where the two interfaces of the platform differ in the checks of a server's answers: forms of audio, sizes, and the rule that a breach
+// breaks. Knows no wire and no call.
 import { MAX_CHUNK_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_CHUNK_BYTES, MIN_SOCKET_CHUNK_BYTES } from '../../contract/limits.ts';
 import type { FindingCode } from '../caller/finding.ts';
 
-/** Silence after which the platform reports it where a server names no time, ms (W-14). */
+/** The platform's own silence before no-input where a server names no time, ms (W-14). */
 export const PLATFORM_NO_INPUT_MS = 5000;
 
-/** A breach of the contract: its name, its rule, and a sentence. */
+/** A breach of the contract: its name, the broken rule, and a sentence. */
 export interface Breach {
   readonly code: FindingCode;
   readonly rule: string;
@@ -14,16 +14,16 @@ export interface Breach {
 }
 
 export interface WireRules {
-  /** Whether each turn has its own RPC, which can be opened again; otherwise a turn is lost with its call. */
+  /** Whether each turn has an RPC of its own, which can be opened again. Otherwise a lost turn ends the call. */
   readonly hasOwnRpcs: boolean;
   /** Smallest and largest piece of a streamed prompt, bytes. */
   readonly minChunkBytes: number;
   readonly maxChunkBytes: number;
-  /** Whether replies may come as one WAV, and a call has to keep one form (G-40, G-41); otherwise audio has no headers. */
+  /** Whether replies may come as one WAV, so that a call has to keep to one form (G-40, G-41). Otherwise audio has no headers. */
   readonly hasWavMode: boolean;
   /** Whether the FINAL of a streamed reply has to carry a prompt, even an empty one (W-25). */
   readonly finalNeedsPrompt: boolean;
-  /** The rule of each check where the interfaces differ. */
+  /** The rule behind each check, where the interfaces differ. */
   readonly rules: {
     readonly header: string;
     readonly chunkSize: string;
@@ -35,7 +35,7 @@ export interface WireRules {
     readonly welcomeFinal: string;
     readonly replyFinal: string;
   };
-  /** The rule that an uncompleted turn of this kind breaks; undefined for one that nothing completes. */
+  /** The rule that a turn of this kind breaks if it is not completed; undefined for a turn that nothing completes. */
   readonly incomplete: (kind: string) => string | undefined;
 }
 
@@ -78,6 +78,6 @@ export const SOCKET_RULES: WireRules = {
     welcomeFinal: 'W-24',
     replyFinal: 'W-24',
   },
-  // A custom event may be answered or not; the contract does not say which (G-72).
+  // A custom event may get a reply or none; the contract does not say which (G-72).
   incomplete: (kind) => (kind === 'session_end' ? 'W-28' : undefined),
 };

@@ -1,9 +1,9 @@
-// Wraps lines, turns and listeners, replacing a few members. The one file that lists all members: a new one
-// does not compile before it is listed here, and is then passed on by every wrapper.
+// Wraps lines, turns and listeners and replaces a few of their members. Only this file lists all members: it does not compile before a new
+// member is listed, and then every wrapper passes that member on.
 import type { Line, LineTurn, TurnListener } from './line.ts';
 import { GRPC_RULES } from './wire-rules.ts';
 
-/** The same line with `changes`. Members that it lacks do nothing. */
+/** The same line with `changes`. Members that `line` lacks do nothing. */
 export function wrappedLine(line: Line, changes: Partial<Line>): Line {
   const same: Required<Line> = {
     rules: line.rules ?? GRPC_RULES,
@@ -16,7 +16,7 @@ export function wrappedLine(line: Line, changes: Partial<Line>): Line {
   return { ...same, ...changes };
 }
 
-/** The same turn with `changes`. Members that it lacks do nothing. */
+/** The same turn with `changes`. Members that `turn` lacks do nothing. */
 export function wrappedTurn(turn: LineTurn, changes: Partial<LineTurn>): LineTurn {
   const same: Required<LineTurn> = {
     send: (input) => turn.send(input),

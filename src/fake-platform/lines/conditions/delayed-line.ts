@@ -1,17 +1,17 @@
-// A line that delivers everything late, in the same order over all turns, as on one connection. What comes back
-// is not delayed. Others decide the delays.
+// A line that delays what the platform sends, and keeps its order over all turns, as one connection does. Answers are not delayed. The
+// creator of the line chooses the delays.
 import type { CancelTimer } from '../../../base/clock.ts';
 import type { CallClock } from '../../caller/call-clock.ts';
 import type { Line, LineTurn, TurnListener } from '../line.ts';
 import { wrappedLine, wrappedListener } from '../wrapped-line.ts';
 
-/** One message under way. */
+/** A sent message that has not arrived. */
 interface Underway {
   readonly dueMs: number;
   readonly arrive: () => void;
 }
 
-/** Delays a line. Its timer ends when all turns are cancelled or nothing is under way any more. */
+/** Delays a line. Its timer ends when all turns are cancelled or every message has arrived. */
 export class DelayedLine {
   readonly line: Line;
   readonly #line: Line;
@@ -22,7 +22,7 @@ export class DelayedLine {
   #open = 0;
   #cancelTimer: CancelTimer = () => undefined;
 
-  /** @param dueMs - when a message sent now arrives; a time before an earlier message's arrival is corrected to that. */
+  /** @param dueMs - when a message sent now arrives, ms; never earlier than the message before it. */
   constructor(line: Line, clock: CallClock, dueMs: (nowMs: number) => number) {
     this.#line = line;
     this.#clock = clock;
@@ -73,7 +73,7 @@ export class DelayedLine {
       halfClose: () => {
         onTurn((opened) => opened.halfClose());
       },
-      // A cancelled turn is not waited for: what is under way of it never arrives.
+      // Cancels at once: messages of the turn that have not arrived never will.
       cancel: () => {
         if (isOver) return;
         over();
@@ -108,7 +108,7 @@ export class DelayedLine {
     let arrived = 0;
     const batch = this.#underway;
     while (arrived < batch.length && (batch[arrived]?.dueMs ?? 0) <= nowMs) arrived += 1;
-    // Messages that an arrival has caused are sent after everything under way.
+    // Messages that are sent because of an arrival go behind all those before them.
     this.#underway = batch.slice(arrived);
     for (const { arrive } of batch.slice(0, arrived)) arrive();
     this.#cancelTimer();

@@ -1,5 +1,5 @@
-// What can be wrong with a line between platform and server, as one set of options, and a line that behaves so. Knows no
-// call and no wire; one seed always gives the same line.
+// What can be wrong with a line between platform and server, as one set of options, and a line that behaves so. Knows no call and no wire.
+// The same seed gives the same line.
 import type { CallClock } from '../../caller/call-clock.ts';
 import type { Line } from '../line.ts';
 import { seededNumbers } from '../../../base/seeded-numbers.ts';
@@ -10,23 +10,23 @@ import { slowlyRead, type SlowReader } from './slow-reading.ts';
 export interface LineConditions {
   /** Seed of all random values; default 1. */
   readonly seed?: number | undefined;
-  /** What the platform sends is late by a random time up to this; the order is kept, as on any connection. */
+  /** The platform's messages are late by a random time up to this, ms; their order is kept, as on any connection. */
   readonly jitterMs?: number | undefined;
-  /** What the platform sends is held back and sent all at once, at this interval in ms. */
+  /** The platform's messages are held back and sent together at this interval, ms. */
   readonly burstMs?: number | undefined;
-  /** The connection breaks at this time of the call, and the call with it: outcome `lost`. */
+  /** The connection breaks, and the call with it, at this time after the call began, ms: outcome `lost`. */
   readonly loseAfterMs?: number | undefined;
-  /** The platform reads answers slowly, so that the server has to wait; no effect on a line that cannot do this. */
+  /** The platform reads answers slowly, so that the server has to wait. No effect on a line that cannot stop reading. */
   readonly slowReader?: SlowReader | undefined;
 }
 
-/** Longest plausible delay of a line, ms: a hang-up with it still arrives while its answer is waited for. */
+/** Longest plausible delay of a line, ms: a delayed hang-up still arrives while the platform waits for its answer. */
 export const MAX_DELAY_MS = 2000;
 /** Longest pause of a reader, ms. */
 export const MAX_PAUSE_MS = 30_000;
-/** Slowest reading that still reads the largest CHUNK within the time a call waits for anything, bytes per second. */
+/** Slowest reading, bytes per second: the largest CHUNK is still read before the call gives up waiting. */
 export const MIN_READ_RATE = 1000;
-/** Largest CHUNK: the most to be read between two signs of life (G-42). */
+/** Size of the largest CHUNK, bytes: the most that is read between two signs of life (G-42). */
 const LARGEST_CHUNK_BYTES = 65_536;
 
 /** Checks a user's options. @throws RangeError with a sentence for the user. */
@@ -50,8 +50,8 @@ export function addedWaitMs({ jitterMs = 0, burstMs = 0, slowReader }: LineCondi
 }
 
 /**
- * The same line under conditions, except for its loss, which the call handles. Whoever runs the call cancels all its
- * turns at the end, after which no timer is left.
+ * The line under these conditions, except for the loss of the connection, which the call itself handles. The owner of the call cancels all
+ * its turns at the end, after which no timer is left.
  */
 export function underConditions(line: Line, conditions: LineConditions, clock: CallClock): Line {
   const { jitterMs = 0, burstMs = 0, slowReader, seed = 1 } = conditions;

@@ -1,24 +1,24 @@
-// A line whose far end reads slowly: after an answer it reads nothing for a while, so that the server's flow
-// control takes effect. Knows no wire: the line below stops reading.
+// A line whose platform reads slowly: after an answer it reads nothing for a while, so that the server's flow control takes effect. Knows
+// no wire: the wrapped line stops the reading.
 import type { CancelTimer } from '../../../base/clock.ts';
 import type { Answer } from '../../caller/answer.ts';
 import type { CallClock } from '../../caller/call-clock.ts';
 import type { Line, LineTurn } from '../line.ts';
 import { wrappedLine, wrappedListener, wrappedTurn } from '../wrapped-line.ts';
 
-/** How slowly answers are read. A message is read whole: only a server that replies in several CHUNKs notices. */
+/** How slowly answers are read. Messages are read as a whole, so only a server that replies in several CHUNKs notices. */
 export interface SlowReader {
   /** Reading stops for this long after the first audio of each reply, ms. */
   readonly pauseMs?: number | undefined;
-  /** Audio is read at most this fast on each turn; 8000 is the speed at which µ-law plays. */
+  /** Audio is read at most this fast on each turn; 8000 is the speed at which µ-law is played. */
   readonly bytesPerSecond?: number | undefined;
 }
 
-/** The line, read slowly. Timers end with their turns. A line that cannot stop reading is read normally. */
+/** Wraps a line so that it reads slowly. Timers end with their turns. A line that cannot stop reading stays as it is. */
 export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPerSecond = Infinity }: SlowReader): Line {
   return wrappedLine(line, {
     open: (listener) => {
-      // Set once the line below has opened the turn; it may answer before.
+      // Set when `line.open` has returned; an answer may come before that.
       const read: { turn?: LineTurn } = {};
       let hasPaused = false;
       let isOver = false;

@@ -1,20 +1,20 @@
-// The turns of a socket that wait for a reply, and which of them an answer belongs to. Nothing on a socket names the input
-// that is answered (W-11, W-24): the order decides, and whether a turn can have a reply at all.
+// The turns of a socket that wait for a reply, and to which of them an answer belongs. No message names the input that it answers (W-11,
+// W-24), so the order of the turns decides, and whether a turn can have a reply at all.
 import { isTerminalEvent, type Answer } from '../../caller/answer.ts';
 import { isEmpty, isUncuttable, type SocketTurn } from './socket-turn.ts';
 
-/** How long to wait for the FINAL of an interrupted reply, ms: a later one belongs to newer input. */
+/** Longest wait for the FINAL of an interrupted reply, ms: a later FINAL belongs to newer input. */
 export const CUT_REPLY_MS = 1000;
-/** How long sound of an interrupted reply may be under way, ms, when something newer waits for its own. */
+/** How long audio of an interrupted reply may still arrive, ms, while a newer turn waits for its reply. */
 const CROSSING_MS = 100;
 
 export class DueReplies {
   readonly #nowMs: () => number;
   readonly #given: (turn: SocketTurn) => void;
-  /** The turn that has waited longest comes first; cancelled turns may be among them. */
+  /** The turn that has waited longest comes first. May contain cancelled turns. */
   #turns: SocketTurn[] = [];
 
-  /** @param given - called with each turn that is no longer waited for although its reply has not closed. */
+  /** @param given - called with each turn whose wait ends before its reply has closed. */
   constructor(nowMs: () => number, given: (turn: SocketTurn) => void) {
     this.#nowMs = nowMs;
     this.#given = given;
@@ -24,14 +24,14 @@ export class DueReplies {
     return this.#turns.includes(turn);
   }
 
-  /** A turn waits for its reply. One that needs a reply overtakes those that may have none and have got nothing yet (G-72). */
+  /** Adds a turn that waits. If it needs a reply, it goes before turns that may have none and have not got any yet (G-72). */
   add(turn: SocketTurn): void {
     const idle = turn.mayStaySilent ? -1 : this.#turns.findIndex(isIdle);
     if (idle === -1) this.#turns.push(turn);
     else this.#turns.splice(idle, 0, turn);
   }
 
-  /** The reply has closed. */
+  /** Removes a turn whose reply has closed. */
   settle(turn: SocketTurn): void {
     this.#turns = this.#turns.filter((each) => each !== turn);
   }
@@ -41,7 +41,7 @@ export class DueReplies {
     this.#turns = [];
   }
 
-  /** The caller interrupts: no reply under way is wanted any more. */
+  /** Marks all waiting turns as interrupted: their replies are no longer wanted. */
   cut(): void {
     const nowMs = this.#nowMs();
     for (const turn of this.#turns) turn.cutAtMs ??= nowMs;
@@ -52,15 +52,14 @@ export class DueReplies {
     this.#drop(isCut);
   }
 
-  /** Stops waiting for turns that may have no reply and have got none yet. */
+  /** Stops waiting for turns that may have no reply and have not got any yet. */
   dropIdle(): void {
     this.#drop(isIdle);
   }
 
   /**
    * The turn that an answer belongs to; undefined when it belongs to none of the waiting turns.
-   *
-   * @param speaker - the turn on which the server has reported speech but not its end, if any. It may be the result, too.
+   * @param speaker - the turn on which the server has reported the start of speech but not the end, if any; may be the result.
    */
   whose(answer: Answer, speaker: SocketTurn | undefined): SocketTurn | undefined {
     const wanted = this.#turns.find((turn) => !isCut(turn));
@@ -69,7 +68,7 @@ export class DueReplies {
     const cut = this.#turns.find(isCut);
     if (cut === undefined) return wanted;
     if (wanted !== undefined) return this.#isOld(answer, cut, wanted) ? cut : wanted;
-    // The answer could belong to the interrupted turn, but is a farewell (W-29) or the reply to what is said now.
+    // The answer could belong to `cut`, but is a farewell (W-29) or the reply to the present speech.
     if (speaker !== undefined && (isUncuttable(answer) || (this.#isLate(cut) && !isEmpty(answer)))) {
       this.dropCut();
       return speaker;
@@ -77,7 +76,7 @@ export class DueReplies {
     return cut;
   }
 
-  /** Whether an answer still belongs to the interrupted reply, and not to the wanted one. */
+  /** Whether an answer still belongs to the interrupted reply and not to `wanted`. */
   #isOld(answer: Answer, { cutAtMs = 0 }: SocketTurn, wanted: SocketTurn): boolean {
     return !wanted.isReplied && (isEmpty(answer) || this.#nowMs() - cutAtMs <= CROSSING_MS);
   }

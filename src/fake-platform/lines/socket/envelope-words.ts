@@ -1,15 +1,15 @@
-// The words of envelopes and their meaning here: kinds of answers, events and inputs. Any other word is unknown;
-// its reader decides what that means.
+// The words of envelopes for kinds of answers, events and inputs, and our words for them. Whoever reads an unknown word decides what it
+// means.
 import type { AnswerType, InputMode, ServerEventKind } from '../../caller/answer.ts';
 
-/** By `response_type`. */
+/** By the value of `response_type`. */
 export const ANSWER_TYPES: ReadonlyMap<unknown, AnswerType> = new Map([
   ['FINAL', 'final'],
   ['PARTIAL', 'partial'],
   ['CHUNK', 'chunk'],
 ]);
 
-/** By `event_type`. */
+/** By the value of `event_type`. */
 export const EVENT_KINDS: ReadonlyMap<unknown, ServerEventKind> = new Map([
   ['SESSION_END', 'session_end'],
   ['TRANSFER_TO_AGENT', 'transfer'],
@@ -20,7 +20,7 @@ export const EVENT_KINDS: ReadonlyMap<unknown, ServerEventKind> = new Map([
   ['NO_INPUT', 'no_input'],
 ]);
 
-/** By `input_mode`. */
+/** By the value of `input_mode`. */
 export const INPUT_MODES: ReadonlyMap<unknown, InputMode> = new Map([
   ['INPUT_VOICE', 'voice'],
   ['INPUT_EVENT_DTMF', 'dtmf'],

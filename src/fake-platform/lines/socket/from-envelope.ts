@@ -1,5 +1,5 @@
-// Envelopes of a server as answers of the fake platform. Accepts more than the contract allows, so that a call can continue
-// without an omitted field, and names what was wrong.
+// Converts envelopes of a server to answers of the fake platform. Accepts more than the contract allows, so that a call can continue
+// without an omitted field, and reports what was wrong.
 import { AppError } from '../../../base/errors.ts';
 import { parseJson, type JsonObject } from '../../../base/json.ts';
 import { bytesOfBase64 } from '../../../contract/base64.ts';
@@ -17,30 +17,29 @@ import type { Revealed } from '../line.ts';
 import type { Breach } from '../wire-rules.ts';
 import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from './envelope-words.ts';
 
-/** Member of an envelope's metadata in which our own server sends the texts of a reply, when a test setting allows. */
+/** Member of an envelope's metadata in which our own server sends the texts of a reply, when a test setting allows it. */
 const PROMPT_TEXTS_KEY = 'parley_prompt_texts';
 const APOLOGY_KEY = 'parley_apology';
 const NO_RECOGNIZER_KEY = 'parley_no_recognizer';
-/** Most audio of one prompt, bytes: what the largest message can hold. */
+/** Most audio of one prompt, bytes: as much as the largest message can contain. */
 const MAX_AUDIO_BYTES = 10 * 1024 * 1024;
 
 const NO_AUDIO = new Uint8Array(0);
 
-/** About a missing field that matters beyond the shape. */
+/** The rule of a missing field, where it breaks another rule than that of the shape. */
 const RULE_OF: ReadonlyMap<string, string> = new Map([
   ['seq', 'W-10'],
   ['conversation_id', 'W-13'],
 ]);
 
-/** Replaces a field that a server omitted. */
+/** Replace fields that a server omitted. */
 const FILLING = { seq: 1, ts: '-', conversation_id: '' };
 
 /**
  * Reads one message of a server.
- *
- * @param found - called with what is missing in it, and with a `seq` that is no count (W-10, W-12, W-13).
+ * @param found - called for each missing field, and for an invalid `seq` (W-10, W-12, W-13).
  * @returns the message, and whether its `seq` is valid.
- * @throws AppError `bad_message` for what is no envelope at all.
+ * @throws AppError `bad_message` when the text is no envelope.
  */
 export function readAnswerEnvelope(text: string, found: (breach: Breach) => void): ServerEnvelope & { readonly hasSeq: boolean } {
   try {
@@ -70,9 +69,9 @@ export function readAnswerEnvelope(text: string, found: (breach: Breach) => void
 /** RFC 3339: date, time, and offset from UTC. */
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu;
 
-/** What is wrong in the head of a readable envelope, except its number. */
+/** What is wrong with the head of a readable envelope, apart from `seq`. */
 export function headBreach({ ts, conversation_id: given }: ServerEnvelope, conversationId: string): Breach | undefined {
-  // Replaced fields have been reported already.
+  // A replaced `conversation_id` has been reported already.
   if (given !== '' && given !== conversationId) {
     return { code: 'envelope_wrong', rule: 'W-13', message: 'an envelope carries the conversation_id of another call' };
   }
@@ -83,12 +82,11 @@ export function headBreach({ ts, conversation_id: given }: ServerEnvelope, conve
 
 /**
  * Reads one response.
- *
- * @param ownNoInputMs - the platform's own time until silence is reported; it applies where the server names none (W-14).
- * @throws AppError `bad_message` when its audio is no Base64.
+ * @param ownNoInputMs - the platform's own silence before no-input, ms, for a server that names none (W-14).
+ * @throws AppError `bad_message` when its audio is not Base64.
  */
 export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: number): Answer {
-  // Only the first event counts (one is supported).
+  // Only the first event counts: one is supported.
   const event = response.output_events?.[0];
   const config = response.input_handling_config ?? undefined;
   return {
@@ -106,7 +104,7 @@ export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: numbe
   };
 }
 
-/** What the metadata of a FINAL reveals; nothing when it is something else: a foreign server may use the names as it likes. */
+/** What our own server reveals in the metadata of a FINAL. Nothing when they have another form: a foreign server may use the names. */
 export function revealedIn(metadata: JsonObject | undefined): Revealed {
   const texts = metadata?.[PROMPT_TEXTS_KEY];
   return {

@@ -1,18 +1,18 @@
-// The platform's own pings on a socket: JSON messages, each answered with its number (W-40). Reports a missing answer.
+// The platform's own pings on a socket: JSON messages, each answered with its `seq` (W-40). Reports a missing answer.
 import type { CancelTimer, Clock } from '../../../base/clock.ts';
 import type { Breach } from '../wire-rules.ts';
 
-/** Until the first PING of a call, ms: early enough for a short one. */
+/** Time until the first PING of a call, ms: soon enough for a short call. */
 const FIRST_PING_MS = 1000;
-/** From the answer to the next PING, ms. The platform's own time is not known (W-42). */
+/** Time from an answer to the next PING, ms. The real platform's interval is not known (W-42). */
 const PING_MS = 10_000;
 
-/** What the pings of a call need. */
+/** Options of {@link KeepAlive}. */
 export interface KeepAliveOptions {
   readonly clock: Clock;
   /** Longest wait for a PONG, ms. */
   readonly limitMs: number;
-  /** Sends a PING. @returns its number. */
+  /** Sends a PING. @returns its `seq`. */
   readonly ping: () => number;
   readonly found: (breach: Breach) => void;
 }
@@ -32,7 +32,7 @@ export class KeepAlive {
     this.#pingAfter(FIRST_PING_MS);
   }
 
-  /** A PONG came. */
+  /** Takes a PONG with its `seq`. */
   answered(seq: number): void {
     if (this.#awaitedSeq === undefined) return;
     if (seq !== this.#awaitedSeq) {
@@ -43,14 +43,14 @@ export class KeepAlive {
     this.#pingAfter(PING_MS);
   }
 
-  /** Reading pauses: a PONG that cannot be seen is not missed. */
+  /** Stops the limit while reading pauses: a PONG would not be seen. */
   pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
     if (this.#awaitedSeq !== undefined) this.#cancelTimer();
   }
 
-  /** Reading continues: an expected PONG has its whole time again. */
+  /** Starts the limit of an expected PONG again when reading continues. */
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;

@@ -1,5 +1,5 @@
-// One WebSocket to a server, dialled as the platform does: the given address, its certificate checked, the token only
-// in the upgrade. Turns every error into a named failure. Knows no message.
+// One WebSocket to a server, dialled as the platform does it: the given address, a checked certificate, and the token only in the upgrade.
+// Turns every error into a named failure. Knows no message.
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Clock } from '../../../base/clock.ts';
@@ -15,31 +15,31 @@ export interface SocketOptions extends DialOptions {
   readonly target: Target;
   readonly profile: PlatformProfile;
   readonly clock: Clock;
-  /** The data-source token, presented as `Bearer TOKEN` (W-05); absent: no authorization is sent. */
+  /** The data-source token, sent as `Bearer TOKEN` (W-05). Undefined: no authorization is sent. */
   readonly token?: string;
-  /** Longest wait for the connection and its upgrade, and for the server's part of a close, ms. */
+  /** Longest wait for the connection with its upgrade, and for the server's answer to a close, ms. */
   readonly connectLimitMs: number;
 }
 
-/** Receives what happens on a socket. `closed` is called exactly once, and nothing after it. */
+/** Receives what happens on a socket. `closed` is called exactly once, and is the last call. */
 export interface SocketListener {
   opened(): void;
   received(text: string): void;
-  /** `closeCode` is 1006 without a close frame; `failure` says what that means in the middle of a call. */
+  /** `closeCode` is 1006 without a close frame. `failure` is what this close means during a call. */
   closed(closeCode: number, failure: Failure): void;
 }
 
-/** Largest message accepted, bytes (W-45). */
+/** Largest accepted message, bytes (W-45). */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
-/** Most data that may wait to be sent, bytes: as much as half an hour of frames; no line is that far behind. */
+/** Most data that may wait to be sent, bytes: half an hour of frames. No working line is so far behind. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** A socket; it dials at once, and `close` must be called. */
+/** A socket, which dials at once; `close` must be called. */
 export class SocketClient {
   readonly #options: SocketOptions;
   readonly #listener: SocketListener;
   readonly #socket: WebSocket;
-  /** The connection under all of it, TLS or not. */
+  /** The TCP connection, under TLS if there is TLS. */
   #tcp: Socket | undefined;
   #failure: Failure | undefined;
   readonly #cancelLimit: () => void;
@@ -47,7 +47,7 @@ export class SocketClient {
   readonly #whenSettled: Promise<void>;
   readonly #whenClosed: Promise<void>;
 
-  /** @param path - of the channel, without the prefix of the target. */
+  /** @param path - of the socket at the server, without the target's prefix. */
   constructor(options: SocketOptions, path: string, listener: SocketListener) {
     const { target, token, clock, connectLimitMs } = options;
     this.#options = options;
@@ -58,7 +58,7 @@ export class SocketClient {
         this.#tcp = tcp;
         return stream;
       },
-      // Telephone audio does not compress, and a decompression bomb must not be read.
+      // Telephone audio does not compress, and a decompression bomb must not be unpacked.
       perMessageDeflate: false,
       maxPayload: MAX_MESSAGE_BYTES,
       ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
@@ -77,7 +77,7 @@ export class SocketClient {
     this.#hear(path);
   }
 
-  /** Resolves when the socket is open, or cannot be opened: `closed` reports why. */
+  /** Resolves when the socket is open or cannot be opened; `closed` reports why it cannot. */
   get settled(): Promise<void> {
     return this.#whenSettled;
   }
@@ -107,13 +107,13 @@ export class SocketClient {
     this.#socket.resume();
   }
 
-  /** Closes with 1000. Resolves when the server has closed, too, or has taken too long: then the connection is dropped. */
+  /** Closes with code 1000. Resolves when the server has closed, too, or has taken too long; then the connection is dropped. */
   close(): Promise<void> {
     const { readyState } = this.#socket;
     if (readyState === WebSocket.CONNECTING) {
       this.#socket.terminate();
     } else if (readyState === WebSocket.OPEN) {
-      // A paused socket would not see the server's close.
+      // A paused socket would not see the server's close frame.
       this.#socket.resume();
       this.#socket.close(CLOSE_CODE.normal);
     }
@@ -144,7 +144,7 @@ export class SocketClient {
     });
     socket.on('message', (data, isBinary) => {
       if (isBinary) this.#giveUp({ code: 'garbage', message: 'the server sent a binary message; the contract has text alone (W-0A)' });
-      // Text comes as one buffer unless other forms are enabled.
+      // Text arrives as one Buffer, unless the socket is set to another form.
       else if (Buffer.isBuffer(data)) this.#listener.received(data.toString());
     });
     socket.once('unexpected-response', (_, response) => {
@@ -168,12 +168,12 @@ export class SocketClient {
   }
 }
 
-/** What the HTTP parser could not read; undefined for other errors. */
+/** The bytes that the HTTP parser could not read; undefined for other errors. */
 function unreadOf(error: Error & { readonly rawPacket?: unknown }): Uint8Array | undefined {
   return error.rawPacket instanceof Uint8Array ? error.rawPacket : undefined;
 }
 
-/** The message of an error. For an address with several hosts it is only in the code. */
+/** The message of an error. When a host has several addresses, only `code` has it. */
 function wordsOf(error: Error & { readonly code?: unknown }): string {
   return error.message === '' ? (typeof error.code === 'string' ? error.code : error.name) : error.message;
 }

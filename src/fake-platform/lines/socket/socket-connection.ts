@@ -1,4 +1,4 @@
-// The connection to a server over WebSocket: one socket for each call, and another for the list of agents (W-50).
+// The connection to a server over WebSocket: one socket for each call, and another one for the list of agents (W-50).
 import { waitAtMost } from '../../../base/abort.ts';
 import { AppError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/json.ts';
@@ -32,7 +32,7 @@ export class SocketConnection implements Connection {
     return line;
   }
 
-  /** The socket is closed before this returns. No agent is marked as the default (W-52). */
+  /** Closes the socket before it resolves. Marks no agent as the default (W-52). */
   async listAgents(organizationId: string, limitMs: number, signal?: AbortSignal): Promise<readonly ListedAgent[] | Failure> {
     const { listPath } = socketPaths(this.#options);
     const asking: { client?: SocketClient } = {};
@@ -44,7 +44,7 @@ export class SocketConnection implements Connection {
         closed: (_, failure) => settle(failure),
       });
     });
-    // A server that cannot answer is not asked to close, either.
+    // A server that has not answered will not answer a close, either.
     if ('code' in answer) asking.client?.drop();
     await asking.client?.close();
     return answer;

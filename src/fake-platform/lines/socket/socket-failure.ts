@@ -1,11 +1,11 @@
-// Why a WebSocket broke, as a named finding: its handshake, its close codes, and the errors that a server sends before it
-// closes (W-43, W-44). Knows nothing about calls.
+// Why a WebSocket broke, as a named finding: from its handshake, its close code, or the error that a server sends before it closes (W-43,
+// W-44). Knows nothing about calls.
 import { oneLine } from '../../../base/one-line.ts';
 import { CLOSE_CODE, type SocketErrorCode } from '../../../contract/envelope.ts';
 import { failureOfWords, type Failure } from '../failure.ts';
 import type { FindingCode } from '../../caller/finding.ts';
 
-/** Most characters quoted of a server's text. */
+/** Most characters that are quoted of a server's text. */
 const MAX_WORDS = 300;
 
 const BY_UPGRADE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
@@ -13,7 +13,7 @@ const BY_UPGRADE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map(
   [403, ['forbidden', 'the server does not let this token speak for this organization']],
   [404, ['not_served', 'the server does not serve this path']],
   [429, ['overloaded', 'the server has no room for this call']],
-  // A server that stops sends the same, and so does a proxy whose server is gone.
+  // A server that stops answers the same, and so does a proxy whose server is gone.
   [503, ['overloaded', 'the server has no room for this call, or is stopping']],
 ]);
 
@@ -26,7 +26,7 @@ const BY_CLOSE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
   [CLOSE_CODE.normal, ['closed_early', 'the server closed the socket in the middle of the call']],
   [CLOSE_CODE.goingAway, ['closed_early', 'the server went away']],
   [CLOSE_CODE.overloaded, ['overloaded', 'the server has no room for this call']],
-  // No close frame, or no connection at all: the library's own numbers for it.
+  // The library's own numbers: 1005 without a code in the close frame, 1006 without a close frame.
   [1005, ['closed_early', 'the server closed the socket without a code']],
   [1006, ['closed_early', 'the connection was closed without a word']],
 ]);
@@ -37,13 +37,13 @@ export interface ErrorWords {
   readonly detail?: string | null | undefined;
 }
 
-/** Properties of the upgrade request that may explain its rejection. */
+/** Properties of the upgrade request that may explain why it was refused. */
 export interface AskedUpgrade {
   readonly path: string;
   readonly hasToken: boolean;
 }
 
-/** Names the failure of a handshake that is answered with another HTTP status than 101 (W-06, W-07). */
+/** Names the failure of a handshake that was answered with another HTTP status than 101 (W-06, W-07). */
 export function failureOfUpgrade(status: number, asked?: AskedUpgrade): Failure {
   const isBetween = (status >= 300 && status < 400) || status === 502 || status === 504;
   const other = isBetween ? 'something before the server answered, and not the server' : 'the server does not speak WebSocket here';
@@ -57,13 +57,13 @@ function upgradeText(status: number, asked: AskedUpgrade | undefined): string | 
   return `the server does not serve ${asked.path}; where its paths begin with a prefix, write it behind the address, as in wss://host/prefix`;
 }
 
-/** How it was dialled, and the answer that could not be read. */
+/** How the connection was dialled, and the answer that could not be read. */
 export interface TriedConnection {
   readonly isSecure: boolean;
   readonly unread?: Uint8Array | undefined;
 }
 
-/** Names the failure of a connection as Node's error reports it. */
+/** Names the failure of a connection that ended with an error of Node. */
 export function failureOfConnection(words: string, tried?: TriedConnection): Failure {
   const misdialled = tried === undefined ? undefined : misdialledFailure(words, tried);
   if (misdialled !== undefined) return misdialled;
@@ -83,23 +83,23 @@ export function failureOfError({ code, status, detail }: ErrorWords): Failure {
   return { code: finding, message: `${text} ${said}` };
 }
 
-/** Names the failure of a close in the middle of a call (W-44). */
+/** Names the failure of a socket that closed during a call (W-44). */
 export function failureOfClose(closeCode: number, reason: string): Failure {
   const [code, text] = BY_CLOSE.get(closeCode) ?? ['rpc_failed', 'the server closed the socket with an error'];
   return { code, message: sentence(text, `close code ${String(closeCode)}${reason === '' ? '' : `: ${reason}`}`) };
 }
 
-/** OpenSSL's messages for what is no TLS. */
+/** OpenSSL's messages about a server without TLS. */
 const NO_TLS = /wrong version number|packet length too long|http request/iu;
-/** Its messages for a server that speaks none of the offered protocols: HTTP/1.1 alone, as a WebSocket needs. */
+/** OpenSSL's messages about a server that lacks the protocol of a WebSocket, HTTP/1.1. */
 const NO_HTTP_1 = /NO_APPLICATION_PROTOCOL|no application protocol/iu;
-/** First bytes of a TLS record in the clear: an alert, or a handshake. */
+/** First byte of a TLS record that came in the clear: an alert, or a handshake. */
 const TLS_RECORDS: ReadonlySet<number | undefined> = new Set([0x15, 0x16]);
-/** Position of the type of an HTTP/2 frame, and the type of SETTINGS, which comes first. */
+/** Index of the type in an HTTP/2 frame, and the type SETTINGS, which a server sends first. */
 const FRAME_TYPE_AT = 3;
 const SETTINGS = 4;
 
-/** For an address whose scheme does not match the port. */
+/** The failure of an address whose scheme does not match the port; undefined for another cause. */
 function misdialledFailure(words: string, { isSecure, unread }: TriedConnection): Failure | undefined {
   if (isSecure) {
     if (NO_TLS.test(words)) return { code: 'tls_failed', message: 'the server speaks no TLS; use ws://' };

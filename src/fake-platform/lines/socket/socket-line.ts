@@ -1,5 +1,5 @@
-// The line of a call over WebSocket: one socket from the first turn to the end of the call (W-08). Sends what the turns send,
-// silence when no turn sends, and pings; reads messages and passes them to the turns, which decide whose an answer is.
+// The line of a call over WebSocket: one socket from the first turn to the end of the call (W-08). Sends the inputs of turns, silence when
+// no turn sends audio, and pings. Passes answers to the turns; socket-turns.ts decides to which one.
 import { AppError } from '../../../base/errors.ts';
 import { CLOSE_CODE, type ServerEnvelope } from '../../../contract/envelope.ts';
 import type { PlatformProfile } from '../../../contract/profile.ts';
@@ -19,28 +19,28 @@ import type { SocketTurn } from './socket-turn.ts';
 import { SocketTurns } from './socket-turns.ts';
 import { EnvelopeWriter } from './to-envelope.ts';
 
-/** How to reach a server, and what the platform does by itself. */
+/** How to reach a server, and what the platform does on its own. */
 export interface SocketLineOptions extends SocketOptions {
-  /** Silence after which the platform reports it where the server names no time (W-14), ms; 0 never. Default {@link PLATFORM_NO_INPUT_MS}. */
+  /** Silence before no-input where the server names no time (W-14), ms; 0: never. Default {@link PLATFORM_NO_INPUT_MS}. */
   readonly noInputMs?: number;
 }
 
-/** How long the platform keeps the socket open after its SESSION_END, ms, to see whether a server answers it (W-28). */
+/** How long the platform keeps the socket open after SESSION_END, ms, to see whether a server answers it (W-28). */
 const HANG_UP_MS = 300;
 const COMPLETED: LineEnd = { kind: 'completed', promptTexts: [] };
 
-/** The line of one call. It dials at its first turn, or earlier; `close` must be called. */
+/** The line of one call. Dials at its first turn or in `dial`; `close` must be called. */
 export class SocketLine implements Line {
   readonly rules = SOCKET_RULES;
   readonly #options: SocketLineOptions;
   readonly #writer: EnvelopeWriter;
   readonly #conversationId: string;
   readonly #turns: SocketTurns;
-  /** Caller audio never pauses (W-23): silence keeps its pace while nobody speaks. */
+  /** Paces silence while nobody speaks: caller audio never pauses (W-23). */
   readonly #silence: FramePace;
   readonly #pings: KeepAlive;
   readonly #paused = new Set<SocketTurn>();
-  /** What was sent before the socket was open. */
+  /** Messages that were sent before the socket was open. */
   #unsent: string[] = [];
   #client: SocketClient | undefined;
   #failure: Failure | undefined;
@@ -55,7 +55,7 @@ export class SocketLine implements Line {
   #unreported: Breach[] = [];
   #found: (breach: Breach) => void = (breach) => this.#unreported.push(breach);
 
-  /** @throws RangeError when the profile names no paths of a WebSocket. */
+  /** @throws RangeError when the profile names no paths for WebSockets. */
   constructor(options: SocketLineOptions, identity: CallIdentity) {
     const { clock, connectLimitMs } = options;
     this.#options = options;
@@ -74,7 +74,7 @@ export class SocketLine implements Line {
     this.#pings = new KeepAlive({ clock, limitMs: connectLimitMs, ping, found });
   }
 
-  /** Dials unless it has. Resolves when the socket is open or cannot be opened: the turns report why. */
+  /** Dials if this has not happened. Resolves when the socket is open or cannot be opened; the turns report why. */
   dial(): Promise<void> {
     return this.#dialled().settled;
   }
@@ -128,7 +128,7 @@ export class SocketLine implements Line {
     void this.closed();
   }
 
-  /** Closes, and resolves when the socket is gone. */
+  /** Closes the socket. Resolves when the connection is gone. */
   closed(): Promise<void> {
     this.#isClosed = true;
     this.#quieten();
@@ -165,7 +165,7 @@ export class SocketLine implements Line {
   #take(turn: SocketTurn, input: PlatformInput): void {
     this.#turns.sent(turn, input);
     if (input.kind === 'audio_format' || input.kind === 'audio') this.#silence.stop();
-    // Every frame names the format.
+    // The format needs no message of its own: on a WebSocket, every frame names it.
     if (input.kind !== 'audio_format') this.#send(this.#writer.request(input));
     if (input.kind === 'session_start') {
       this.#hasBegun = true;
@@ -175,7 +175,7 @@ export class SocketLine implements Line {
     if (input.kind === 'session_end') this.#leave();
   }
 
-  /** The caller has hung up: the socket closes soon (W-28). */
+  /** Closes the socket soon after the caller has hung up (W-28). */
   #leave(): void {
     this.#isLeaving = true;
     this.#quieten();
@@ -184,7 +184,7 @@ export class SocketLine implements Line {
     });
   }
 
-  /** Silence goes out whenever no turn sends the caller's audio, from the session start on. */
+  /** Sends silence whenever no turn sends the caller's audio, from the session start on. */
   #fill(): void {
     const isOver = this.#isClosed || this.#isLeaving || this.#failure !== undefined || this.#turns.hasEnded;
     if (this.#hasBegun && !isOver) this.#silence.start(FRAME_MS);
@@ -235,7 +235,7 @@ export class SocketLine implements Line {
   #checkHead(envelope: ServerEnvelope, hasSeq: boolean): void {
     const breach = headBreach(envelope, this.#conversationId);
     if (breach !== undefined) this.#found(breach);
-    // A PONG repeats our own number (W-41).
+    // A PONG repeats the platform's own `seq` (W-41).
     if (envelope.type === 'PONG' || !hasSeq) return;
     if (envelope.seq <= this.#lastSeq) {
       const message = `seq ${String(envelope.seq)} came after ${String(this.#lastSeq)}; it has to rise with every message`;
@@ -244,7 +244,7 @@ export class SocketLine implements Line {
     this.#lastSeq = Math.max(this.#lastSeq, envelope.seq);
   }
 
-  /** The call cannot continue: every turn breaks, and the socket is closed. */
+  /** Breaks every turn and closes the socket: the call cannot continue. */
   #fail(failure: Failure): void {
     this.#failure ??= failure;
     this.#quieten();
@@ -265,10 +265,10 @@ export class SocketLine implements Line {
     if (!isWanted && !isReported && !this.#isClosed) this.#reportEnd(this.#failure);
   }
 
-  /** How the server closed at the end of the call, or answered our close. */
+  /** Checks how the server closed at the end of the call, or answered our close. */
   #checkClose(closeCode: number): void {
     const { hasEnded } = this.#turns;
-    // A server that is about to stop may go away after its farewell.
+    // A server that stops soon may close with 1001 after its farewell.
     if (closeCode === CLOSE_CODE.normal || (hasEnded && closeCode === CLOSE_CODE.goingAway)) return;
     if (!this.#isClosed) {
       const message = `the socket was closed with ${String(closeCode)} after the end of the call, and not with 1000`;
@@ -286,7 +286,7 @@ export class SocketLine implements Line {
   }
 }
 
-/** The path where a server of the profile serves its sockets. @throws RangeError when the profile names no paths of a WebSocket. */
+/** The paths at which a server of the profile serves its sockets. @throws RangeError when the profile names none. */
 export function socketPaths({ profile }: SocketLineOptions): NonNullable<PlatformProfile['websocket']> {
   if (profile.websocket === undefined) throw new RangeError('the platform profile names no paths of a WebSocket (section "websocket")');
   return profile.websocket;

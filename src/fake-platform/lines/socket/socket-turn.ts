@@ -10,27 +10,27 @@ export class SocketTurn {
   kind: Kind = 'audio';
   isOver = false;
   isHalfClosed = false;
-  /** Whether any speech of the caller was sent on it. */
+  /** Whether the caller's speech was sent on this turn. */
   hasSpoken = false;
   hasHeardSpeech = false;
-  /** Whether the server has taken the speech for complete. */
+  /** Whether the server has reported the end of the speech, or has replied without that. */
   isHeardOut = false;
-  /** When it carried nothing audible any more, ms; undefined while it does. */
+  /** Since when the turn carries no more audio of the caller, ms; undefined while it does. */
   deafAtMs: number | undefined;
-  /** Whether it may get no reply, as an event of the flow (G-72). */
+  /** Whether the turn may get no reply, as for an event of the flow (G-72). */
   mayStaySilent = false;
-  /** Whether its reply has begun. */
+  /** Whether the turn's reply has begun. */
   isReplied = false;
-  /** Whether it gets an answer although nobody spoke. */
+  /** Whether the turn got an answer although nobody spoke. */
   isUnasked = false;
-  /** When the caller interrupted, so that its reply is no longer wanted, ms; undefined before. */
+  /** Set when the caller interrupted, ms: the turn's reply is no longer wanted. */
   cutAtMs: number | undefined;
 
   constructor(listener: TurnListener) {
     this.listener = listener;
   }
 
-  /** Whether it carries what the caller says now. */
+  /** Whether the turn carries what the caller says now. */
   get isListening(): boolean {
     return this.kind === 'audio' && !this.isOver && !this.isHalfClosed && !this.isHeardOut;
   }
@@ -47,7 +47,7 @@ export function isUncuttable({ prompts }: Answer): boolean {
   return heard.length > 0 && heard.every(({ bargeIn }) => !bargeIn);
 }
 
-/** A FINAL without content. */
+/** Whether an answer is a closing FINAL without content. */
 export function isEmpty(answer: Answer): boolean {
   const isSilent = answer.prompts.every(({ audio, text, uri }) => audio.length === 0 && text === '' && uri === '');
   return isClosing(answer) && isSilent && answer.event === undefined;

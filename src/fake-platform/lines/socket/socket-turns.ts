@@ -1,6 +1,6 @@
-// Which turn an answer on a socket belongs to. The caller's side works in turns, each with its own answers and its end, while
-// on a socket all answers of a call come one after the other (W-23, W-24): they belong to the input that has waited for a reply
-// longest, or to the present speech. Knows no socket; reports an answer that belongs to no turn.
+// To which turn an answer on a socket belongs. The caller works in turns, each with its own answers and end. On a socket, all answers of a
+// call come one after the other (W-23, W-24): they belong to the input that has waited longest for a reply, or to the present speech. Knows
+// no socket; reports an answer that belongs to no turn.
 import { isClosing, isTerminalEvent, type Answer } from '../../caller/answer.ts';
 import type { LineEnd, PlatformInput, Revealed, TurnListener } from '../line.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
@@ -16,7 +16,7 @@ export class SocketTurns {
   readonly #turns: SocketTurn[] = [];
   readonly #due: DueReplies;
   #lastHeard: SocketTurn | undefined;
-  /** Speech was reported when nobody listened any more, and its reply has not come. */
+  /** Set when speech was reported after the listening turn had ended, until the reply to that speech comes. */
   #hasCrossed = false;
   #hasEnded = false;
   #end: LineEnd | undefined;
@@ -31,7 +31,7 @@ export class SocketTurns {
     return this.#hasEnded;
   }
 
-  /** Opens a turn; on a lost socket it ends at once, after `open` has returned. */
+  /** Opens a turn. On a lost socket the turn ends at once, but after `open` has returned. */
   open(listener: TurnListener): SocketTurn {
     const turn = new SocketTurn(listener);
     this.#turns.push(turn);
@@ -42,7 +42,7 @@ export class SocketTurns {
   sent(turn: SocketTurn, input: PlatformInput): void {
     switch (input.kind) {
       case 'audio':
-        // Probes and the silence of a silent caller say nothing.
+        // Probes and frames of silence are no speech.
         if (input.audio !== SILENT_FRAME && input.audio.length === SILENT_FRAME.length) turn.hasSpoken = true;
         return;
       case 'audio_format':
@@ -55,7 +55,7 @@ export class SocketTurns {
         turn.kind = 'hang_up';
         return;
       case 'dtmf':
-        // Without START_OF_DTMF before them, the digits themselves interrupt (G-64).
+        // Digits interrupt the reply if no START_OF_DTMF has done so before (G-64).
         this.#due.cut();
         break;
       case 'custom_event':
@@ -68,7 +68,7 @@ export class SocketTurns {
     this.#due.add(turn);
   }
 
-  /** Nothing more is sent on a turn. One that waits for no reply is complete then: the socket itself has no half-close (W-23). */
+  /** Ends the sending of a turn. A turn that waits for no reply is then complete: a socket has no half-close (W-23). */
   halfClose(turn: SocketTurn): void {
     if (turn.isHalfClosed) return;
     turn.isHalfClosed = true;
@@ -77,7 +77,7 @@ export class SocketTurns {
     if (isComplete) this.#endSoon(turn, COMPLETED);
   }
 
-  /** A turn is cancelled. Its reply may still come, and then belongs to no turn. */
+  /** Cancels a turn. If its reply still comes, the reply belongs to no turn. */
   cancel(turn: SocketTurn): void {
     turn.isHalfClosed = true;
     turn.deafAtMs ??= this.#nowMs();
@@ -85,7 +85,7 @@ export class SocketTurns {
     this.#endSoon(turn, { kind: 'broken', failure: { code: 'closed_early', message: 'the turn was given up' } });
   }
 
-  /** Passes an answer to the turn it belongs to. @param revealed - of its FINAL. */
+  /** Passes an answer to its turn. @param revealed - by the answer, if it is a FINAL. */
   take(answer: Answer, revealed: Revealed): void {
     const isTerminal = isTerminalEvent(answer.event);
     if (isTerminal) this.#hasEnded = true;
@@ -106,11 +106,11 @@ export class SocketTurns {
     }
     const turn = this.#whose(answer);
     if (turn === undefined) return;
-    // A server may reply without reporting the end of speech first.
+    // A server may reply without reporting the end of the speech.
     if (turn.kind === 'audio' && !turn.isHeardOut) this.#hearOut(turn);
     turn.isReplied = true;
     if (isClosed) this.#due.settle(turn);
-    // A farewell may come without any input, and is recognized only by its end.
+    // A farewell may come without any input; only its terminal event shows that an answer is one.
     if (isClosed && turn.isUnasked && !isTerminal) this.#reportUnasked();
     if (!turn.isOver) turn.listener.answered(answer);
     if (!isClosed) return;
@@ -119,7 +119,7 @@ export class SocketTurns {
     if (turn.kind !== 'hang_up') this.#over(turn, { kind: 'completed', ...revealed });
   }
 
-  /** The socket is lost: every open turn ends so, and those opened later, too. */
+  /** Ends every open turn, and every later turn, because the socket is lost. */
   close(end: LineEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
@@ -144,7 +144,7 @@ export class SocketTurns {
     turn.listener.answered(answer);
   }
 
-  /** The speech is complete. Interrupted replies have had their time: the next answer belongs to this input. */
+  /** Notes that the speech is complete. Stops waiting for interrupted replies: the next answer belongs to this speech. */
   #hearOut(turn: SocketTurn): void {
     this.#due.dropCut();
     turn.isHeardOut = true;
@@ -152,7 +152,7 @@ export class SocketTurns {
     this.#due.add(turn);
   }
 
-  /** An event about speech while nobody listens: it may have crossed the end of the turn that did. */
+  /** Handles an event about speech while no turn listens: it may have been sent before the listening turn ended. */
   #reportNoInput(answer: Answer): void {
     const open = this.#turns.findLast(({ isOver }) => !isOver);
     const wasListening = this.#turns.findLast(({ kind }) => kind === 'audio' || kind === 'key');
@@ -164,7 +164,7 @@ export class SocketTurns {
     } else if (open !== undefined) {
       open.listener.answered(answer);
     } else if (!isEnd) {
-      // Every input has its reply and nobody may speak: speech still under way continues.
+      // Every turn is over, so no speech may be reported. Late events of the last listening turn are handled above.
       const message = 'START_OF_INPUT came while a prompt without barge-in plays';
       this.#found({ code: 'input_start_not_allowed', rule: 'G-37', message });
     }
@@ -175,7 +175,7 @@ export class SocketTurns {
     const speaker = listening?.hasHeardSpeech === true ? listening : undefined;
     const due = this.#due.whose(answer, speaker);
     if (due !== undefined) {
-      // A reply that had not begun may answer input that the server accepted while the caller spoke.
+      // A reply that begins only now is allowed: it may answer input that the server accepted while the caller spoke.
       if (due.cutAtMs !== undefined && speaker !== undefined && due.isReplied && hasSound(answer)) {
         const message = 'a reply went on although its caller was reported to speak; what is left of it may not be sent';
         this.#found({ code: 'old_reply_goes_on', rule: 'W-27', message });

@@ -1,5 +1,5 @@
-// What the platform sends as envelopes, with number and time. Nearly all of them are frames of audio: a template text with
-// other bytes in it, and the bytes of a frame of silence are precomputed.
+// Converts the platform's messages to envelopes with `seq` and time. Nearly all of them are frames of audio: they use one text as a
+// template, and the bytes of a silent frame are precomputed.
 import type { Clock } from '../../../base/clock.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import { dtmfNameOf, type EVENT_INPUT, type VOICE_ENCODING } from '../../../contract/numbers.ts';
@@ -8,12 +8,12 @@ import type { PlatformInput } from '../line.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
 import { identityFields, type CallIdentity } from '../to-wire.ts';
 
-/** What is sent as an envelope: everything except the format, which every frame names here. */
+/** The inputs that are sent as envelopes: all except the format, which every frame names here. */
 export type SocketInput = Exclude<PlatformInput, { readonly kind: 'audio_format' }>;
 
 const ENCODING: keyof typeof VOICE_ENCODING = 'MULAW_FORMAT';
 const SILENCE = base64(SILENT_FRAME);
-/** Marks where the bytes of a frame go; not Base64. */
+/** Marks where the audio goes in the template; not a character of Base64. */
 const MARK = '?';
 
 /** Writes the envelopes of one call. */
@@ -38,7 +38,7 @@ export class EnvelopeWriter {
     this.#frameTail = frame.slice(markAt + MARK.length);
   }
 
-  /** The envelope of an input of the caller or the flow. */
+  /** The envelope of an input from the caller or the flow. */
   request(input: SocketInput): string {
     if (input.kind === 'audio') {
       this.#seq += 1;
@@ -48,13 +48,13 @@ export class EnvelopeWriter {
     return this.#envelope('VOICE_VA_REQUEST', { payload: this.#payload(inputOf(input)) });
   }
 
-  /** Asks whether the server is alive (W-40). @returns the message and its number, which the answer repeats. */
+  /** A PING, which asks whether the server is alive (W-40). @returns the message, and its `seq`, which the answer repeats. */
   ping(): { readonly text: string; readonly seq: number } {
     const text = this.#envelope('PING');
     return { text, seq: this.#seq };
   }
 
-  /** Answers a PING of the server with its number; our own count is unaffected (W-40, W-41). */
+  /** The answer to a PING of the server, with that PING's `seq`; the platform's own `seq` does not change (W-40, W-41). */
   pong(seq: number): string {
     return JSON.stringify({ type: 'PONG', seq, ts: this.#now(), conversation_id: this.#conversationId });
   }
@@ -94,12 +94,12 @@ function event(name: keyof typeof EVENT_INPUT, more: JsonObject = {}): JsonObjec
   return { event_input: { event_type: name, ...more } };
 }
 
-/** The flow's data of an event (G-24, G-72). */
+/** The flow's data that an event carries (G-24, G-72). */
 function flowData({ name, parameters }: { readonly name: string; readonly parameters: JsonObject }): JsonObject {
   return { ...(name === '' ? {} : { name }), ...(Object.keys(parameters).length === 0 ? {} : { parameters }) };
 }
 
-/** Every frame names encoding and rate. */
+/** Encoding and rate, which every frame names. */
 function audioHead(): JsonObject {
   return { encoding: ENCODING, sample_rate_hertz: LINE_RATE_HZ };
 }
