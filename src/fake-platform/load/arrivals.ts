@@ -1,15 +1,15 @@
-// When calls are due and which scenario each runs, decided before any call is placed: an open model, in which a slow
-// server does not slow its callers down. Pure: knows no clock and no call.
+// When calls are due and which scenario each one runs. Both are decided before any call is placed: an open model, in which a slow server
+// does not slow its callers down. Pure: knows no clock and no call.
 import { seededNumbers } from '../../base/seeded-numbers.ts';
 
-/** A time in which the rate of arrivals changes linearly. Rates are calls per second. */
+/** A part of the run in which the rate of arrivals changes linearly. Rates are calls per second. */
 export interface LoadPhase {
   readonly durationMs: number;
   readonly fromPerSecond: number;
   readonly toPerSecond: number;
 }
 
-/** How arrivals are spread: `poisson` like independent callers, `fixed` evenly. */
+/** How arrivals are spread: `poisson` as from independent callers, `fixed` evenly. */
 export type ArrivalKind = 'poisson' | 'fixed';
 
 /** Everything that determines the arrivals of a run. */
@@ -17,22 +17,22 @@ export interface ArrivalPlan {
   readonly kind: ArrivalKind;
   readonly phases: readonly LoadPhase[];
   readonly seed: number;
-  /** How often each scenario runs in proportion to the others. */
+  /** Relative frequency of each scenario. */
   readonly weights: readonly number[];
 }
 
 export interface Arrival {
-  /** Counted from 0. */
+  /** Number of the arrival, from 0. */
   readonly number: number;
-  /** ms since the run began. */
+  /** When the call is due, ms since the run began. */
   readonly dueMs: number;
-  /** The index of its scenario in the weights. */
+  /** Index of the call's scenario in `weights`. */
   readonly scenario: number;
 }
 
 /**
- * All arrivals of a plan in order. Both kinds follow the expected number of arrivals up to each time: in even steps, or in
- * exponentially distributed steps, which makes a Poisson process for any changing rate.
+ * All arrivals of a plan in order. Each is due when the expected number of arrivals has grown by one step. `fixed` has even steps;
+ * `poisson` has exponentially distributed steps, which make a Poisson process even when the rate changes.
  */
 export function* arrivalsOf({ kind, phases, seed, weights }: ArrivalPlan): Generator<Arrival, undefined> {
   const draw = seededNumbers(seed);
@@ -42,7 +42,7 @@ export function* arrivalsOf({ kind, phases, seed, weights }: ArrivalPlan): Gener
   let number = 0;
   let expected = 0;
   const step = (): number => (kind === 'fixed' ? 1 : -Math.log(1 - draw()));
-  // Half a step before the first even arrival, so that each is in the middle of its share of time.
+  // The first even arrival comes after half a step: each arrival is then in the middle of its share of the time.
   expected += kind === 'fixed' ? 0.5 : step();
   for (const phase of phases) {
     const inPhase = expectedCalls(phase);
@@ -62,7 +62,7 @@ export function expectedCalls({ durationMs, fromPerSecond, toPerSecond }: LoadPh
   return (((fromPerSecond + toPerSecond) / 2) * durationMs) / 1000;
 }
 
-/** The rate at a time, calls per second; 0 after the end. */
+/** The rate at a time of the run, calls per second; 0 after the end. */
 export function rateAt(phases: readonly LoadPhase[], atMs: number): number {
   let startMs = 0;
   for (const { durationMs, fromPerSecond, toPerSecond } of phases) {
@@ -77,7 +77,7 @@ export function lengthOf(phases: readonly LoadPhase[]): number {
   return phases.reduce((sum, { durationMs }) => sum + durationMs, 0);
 }
 
-// When this number of calls of a phase has arrived, ms since its start: the positive root of from·t + slope/2·t² = calls.
+// Time after which this number of calls of a phase has arrived, ms since the phase began: the positive root of from·t + slope/2·t² = calls.
 function timeOf(calls: number, { durationMs, fromPerSecond, toPerSecond }: LoadPhase): number {
   const from = fromPerSecond / 1000;
   const slope = (toPerSecond - fromPerSecond) / 1000 / durationMs;

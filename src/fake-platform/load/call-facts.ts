@@ -1,4 +1,4 @@
-// What a load keeps of one call: a few numbers, so that a million calls fit into a report. Knows no line.
+// What a load keeps of one call: only a few numbers, because a report may contain a million calls. Knows no line.
 import type { CallResult } from '../caller/caller.ts';
 import { FINDING_CODES } from '../caller/finding.ts';
 import type { TerminalEvent } from '../caller/answer.ts';
@@ -6,31 +6,31 @@ import type { Reply } from '../caller/turn.ts';
 import type { Arrival } from './arrivals.ts';
 import type { SoundCounts } from './prompt-watch.ts';
 
-/** What a caller waits for: the first sound of the call, or the reply to what was said, pressed or not said. */
+/** What a caller waits for: the first sound of the call, or the reply to speech, keys or silence. */
 export type WaitKind = 'first_audio' | 'speech_reply' | 'key_reply' | 'silence_reply';
 
 export interface WaitFact {
   readonly kind: WaitKind;
-  /** When it should have begun, ms since the run began. */
+  /** When the awaited sound should have begun, ms since the run began. */
   readonly fromMs: number;
   readonly waitedMs: number;
 }
 
-/** What makes a call of a load fail: `unexpected_transfer` is a transfer that its scenario does not expect. */
+/** What makes a call of a load fail. `unexpected_transfer`: a transfer that the scenario does not expect. */
 export const LOAD_FAILURES = [...FINDING_CODES, 'unexpected_transfer'] as const;
 type LoadFailure = (typeof LOAD_FAILURES)[number];
 
 export interface CallFacts extends Pick<CallResult, 'durationMs' | 'outcome' | 'turnsRepeated' | 'turnsReopened' | 'turnsLost'> {
   readonly scenario: number;
-  /** When it was due, ms since the run began. */
+  /** When the call was due, ms since the run began. */
   readonly dueMs: number;
   readonly replies: number;
   readonly isHeard: boolean;
-  /** Longest silence within each reply. */
+  /** Longest silence within each reply, ms. */
   readonly gapsMs: readonly number[];
   /** Broken RPCs, missing replies, and an unexpected transfer. */
   readonly failures: readonly { readonly code: LoadFailure; readonly message: string }[];
-  /** Rules of the contract that the server broke, once for each RPC. */
+  /** Rules of the contract that the server broke; a rule is listed once for each RPC that broke it. */
   readonly breaches: readonly string[];
   readonly sound: SoundCounts;
 }
@@ -48,13 +48,13 @@ const REFUSALS: ReadonlySet<LoadFailure> = new Set<LoadFailure>([
   'overloaded',
 ]);
 
-/** Whether the call was not accepted at all: no answer, or a transfer instead of a welcome. */
+/** Whether the call was not accepted: no answer at all, or a transfer in place of a welcome. */
 export function isRefused({ outcome, replies, failures }: CallFacts): boolean {
   if (outcome !== 'failed') return false;
   return failures.some(({ code }) => (code === 'unexpected_transfer' ? replies <= 1 : replies === 0 && REFUSALS.has(code)));
 }
 
-/** Why the server transferred a call, as the flow receives it: the `reason` beside the event, or else the event's name. */
+/** Why the server transferred a call, as the flow receives the reason: `reason` in the event's metadata, or else the event's name. */
 export function transferReason({ metadata, name }: TerminalEvent): string {
   return typeof metadata['reason'] === 'string' ? metadata['reason'] : name;
 }
@@ -69,7 +69,7 @@ const KIND_OF: Readonly<Record<Reply['kind'], WaitKind | undefined>> = {
   session_end: undefined,
 };
 
-/** How long a reply kept the caller waiting, apart from the first sound; undefined for replies nobody waits for. */
+/** The kind of wait that a reply ends, apart from the first sound; undefined: nobody waits for such a reply. */
 export function replyWait(kind: Reply['kind']): WaitKind | undefined {
   return KIND_OF[kind];
 }
@@ -81,8 +81,7 @@ type CallOver = Pick<
 
 /**
  * The facts of a finished call.
- *
- * @param expectedTransfer - the reason with which its scenario expects to be transferred; undefined: not at all.
+ * @param expectedTransfer - the reason of the transfer that the scenario expects; undefined: it expects none.
  */
 export function factsOf(
   { outcome, terminal, durationMs, replies, findings, turnsRepeated, turnsReopened, turnsLost }: CallOver,

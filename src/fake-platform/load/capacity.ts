@@ -1,10 +1,10 @@
-// Searches the largest number of parallel calls that still meets the conditions: doubles it until one fails, then halves the
-// interval between success and failure, and repeats near the border, where chance decides a single try. Pure: the caller
-// passes the function that tries a number.
+// Searches the largest number of parallel calls that still meets the conditions. Doubles the number until one fails, halves the interval
+// between success and failure, and repeats tries near the border, where chance decides a single one. Pure: a function that tries a number
+// is passed in.
 
 export interface Trial {
   readonly holds: boolean;
-  /** The load could not keep its own pace, so nothing is known about the server. */
+  /** Whether the load could not keep its own pace; the try then says nothing about the server. */
   readonly isSaturated: boolean;
 }
 
@@ -14,45 +14,45 @@ export interface Tried extends Trial {
 }
 
 export interface Capacity {
-  /** The largest number that passed, 0 when none did. */
+  /** The largest number that passed; 0: none did. */
   readonly calls: number;
-  /** The smallest number that failed; undefined when all passed. */
+  /** The smallest number that failed; undefined: none did. */
   readonly failedAt: number | undefined;
-  /** What limits the number: the server, the load itself, or the largest number to try. */
+  /** What limits the number: the server, the load itself, or `max`. */
   readonly limit: 'server' | 'load' | 'maximum';
   readonly tried: readonly Tried[];
 }
 
 /** The range and precision of the search. */
 export interface CapacityOptions {
-  /** First number. */
+  /** The number to try first. */
   readonly start: number;
-  /** Largest number. */
+  /** The largest number to try. */
   readonly max: number;
-  /** Precision of the border as a part of the result; 0.05 for 5 %. */
+  /** Width of the last interval, as a part of the result: 0.05 for 5 %. */
   readonly precision: number;
 }
 
-/** Within this part of the number, a single try proves nothing, and two of three decide. */
+/** In an interval narrower than this part of the number, chance may decide a single try, so two of three decide. */
 const NEAR = 0.25;
-/** A load that was too slow says nothing, and may have been so by chance: it counts only after this many tries. */
+/** A saturated try says nothing about the server, and may be chance: so many of them count as a failure. */
 const SATURATED_TRIES = 3;
-/** This many votes of one side are final, whatever came before. */
+/** So many votes of one side decide, whatever the other side has. */
 const DECISIVE = 2;
 const MAX_TRIES = 60;
 
-/** How often a number must pass, or fail, without a single opposite result, to be decided; else it is tried up to {@link DECISIVE}. */
+/** How many votes decide when the other side has none. With votes on both sides, {@link DECISIVE} votes of one side do. */
 interface Votes {
   readonly toHold: number;
   readonly toFail: number;
 }
 
-/** On the way up, a failure by chance would hide everything above it; a success is tried again later. */
+/** While the number doubles, a failure by chance would hide all larger numbers; a success by chance is found later. */
 const WIDENING: Votes = { toHold: 1, toFail: DECISIVE };
 const QUICK: Votes = { toHold: 1, toFail: 1 };
 const SURE: Votes = { toHold: DECISIVE, toFail: DECISIVE };
 
-/** Searches. @param attempt - tries this number of calls for a while. Its error ends the search. */
+/** Searches the capacity. @param attempt - tries a number of calls for a while; an error that it throws ends the search. */
 export async function findCapacity(attempt: (calls: number) => Promise<Trial>, options: CapacityOptions): Promise<Capacity> {
   const search = new Search(attempt, options);
   do {
@@ -81,7 +81,7 @@ class Search {
     return { calls: this.#held, failedAt: this.#failed, limit, tried: this.#tried };
   }
 
-  /** Doubles the number until one fails. */
+  /** Doubles the number until a number fails. */
   async widen(): Promise<void> {
     const { start, max } = this.#options;
     while (this.#failed === undefined && this.#held < max && this.#mayTry) {
@@ -89,7 +89,7 @@ class Search {
     }
   }
 
-  /** Halves the interval until the border is precise enough. */
+  /** Halves the interval until it is precise enough. */
   async narrow(): Promise<void> {
     const { precision } = this.#options;
     while (this.#failed !== undefined && this.#failed - this.#held > Math.max(1, precision * this.#held) && this.#mayTry) {
@@ -98,7 +98,7 @@ class Search {
     }
   }
 
-  /** Tries both sides of the border again. @returns whether they are confirmed; otherwise the search continues. */
+  /** Tries both ends of the interval again. @returns whether they are confirmed; otherwise the search must continue. */
   async confirm(): Promise<boolean> {
     const [held, failed] = [this.#held, this.#failed];
     if (held > 0 && !(await this.#decide(held, SURE))) {
@@ -123,7 +123,7 @@ class Search {
     else this.#failed = calls;
   }
 
-  /** Tries a number until it is decided. */
+  /** Tries a number until its votes decide. */
   async #decide(calls: number, { toHold, toFail }: Votes): Promise<boolean> {
     for (;;) {
       const { held, failed, saturated } = this.#votesOf(calls);

@@ -1,5 +1,5 @@
-// The gRPC connections of a load: each carries a limited number of calls, another one opens when all are full, and one that
-// broke, or that the server wants to end, gets no further turn. Knows no turn grammar.
+// The gRPC connections of a load. Each carries a limited number of calls; another one opens when all are full. A connection that broke, or
+// that the server wants to end, gets no further turn. Knows no turn grammar.
 import { turnsOf, type GrpcAccess } from '../lines/grpc-turns.ts';
 import type { Line } from '../lines/line.ts';
 import { RpcConnection, type RpcConnectionOptions } from '../lines/rpc-connection.ts';
@@ -10,11 +10,11 @@ export type ConnectionPoolOptions = RpcConnectionOptions & GrpcAccess;
 
 interface Shared {
   readonly connection: RpcConnection;
-  /** Number of calls that use it now. */
+  /** Number of calls on the connection now. */
   calls: number;
 }
 
-/** Parallel turns of one call: one that is heard, one that listens, and one that is closing. */
+/** Most parallel turns of one call: one that still speaks, one that listens, and one that is closing. */
 const TURNS_OF_A_CALL = 3;
 
 /** Connections to one server. `close` must be called. */
@@ -28,7 +28,7 @@ export class ConnectionPool {
     this.#callsPerConnection = callsPerConnection;
   }
 
-  /** Connections of finished calls that are still closing: none, because they stay for others. */
+  /** Finished calls whose connection is still closing: none, because connections stay for other calls. */
   readonly closing = 0;
 
   get size(): number {
@@ -36,8 +36,8 @@ export class ConnectionPool {
   }
 
   /**
-   * The line of a new call; whoever takes it closes it after the call. A call moves to another connection when its own is used
-   * up, as servers and proxies demand from time to time: only turns that are open then are at risk.
+   * The line of a new call; whoever takes it closes it after the call. Servers and proxies end connections from time to time: the next turn
+   * of the call then uses another connection, and only open turns are at risk.
    */
   line(identity: CallIdentity): Line {
     const open = turnsOf(this.#options, identity);
@@ -58,7 +58,7 @@ export class ConnectionPool {
     };
   }
 
-  /** Opens connections for this many calls in advance, so that no call waits for its own. */
+  /** Opens enough connections for this many calls in advance, so that no call waits for one. */
   prepare(calls: number): void {
     const wanted = Math.ceil(calls / this.#callsPerConnection);
     while (this.#all.length < wanted) this.#add();
@@ -69,7 +69,7 @@ export class ConnectionPool {
     this.#all = [];
   }
 
-  /** A connection with room for one more call; the call is counted. */
+  /** A connection with room for one more call, which is then counted. */
   #take(): Shared {
     const useful = this.#all.filter(({ connection }) => connection.isUsable || connection.openRpcs > 0);
     for (const gone of this.#all) if (!useful.includes(gone)) gone.connection.close();

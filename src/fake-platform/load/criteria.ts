@@ -1,11 +1,11 @@
-// The conditions of a load, as one expression such as `first-audio p99 < 300ms, failed < 0.1%`, and whether a result meets
-// them. Pure: knows results only.
+// The conditions of a load, written as one expression such as `first-audio p99 < 300ms, failed < 0.1%`, and whether a result meets them.
+// Pure: knows results only.
 import { type LoadResult, COUNTS, TIMES } from './load-result.ts';
 
 const STATISTICS = { p50: 'p50', p90: 'p90', p99: 'p99', 'p99.9': 'p999', max: 'max', mean: 'mean' } as const;
 type Statistic = keyof typeof STATISTICS;
 
-/** The names for an expression, for a help text. */
+/** The names that an expression can use, for the help. */
 export const CRITERIA_HELP = `times (p50, p90, p99, p99.9, max, mean): ${namesOf(TIMES)}
 counts (a number, or % of all): ${namesOf(COUNTS)}
 of the server, with --metrics: server-cpu (% of a core), server-memory (MB)`;
@@ -19,7 +19,7 @@ export type Criterion = { readonly below: number; readonly orEqual: boolean } & 
 /** A condition and the measured value. */
 export interface Checked {
   readonly criterion: Criterion;
-  /** ms, a count, %, or MB, like the criterion; undefined when nothing was measured. */
+  /** The measured value in the unit of the criterion: ms, a count, %, or MB. Undefined: nothing was measured. */
   readonly value: number | undefined;
   readonly holds: boolean;
 }
@@ -75,7 +75,7 @@ export function unitOf({ kind, metric }: Criterion): string {
   return kind === 'time' ? 'ms' : kind === 'share' ? '%' : '';
 }
 
-/** Checks a result. A value that was not measured fails. */
+/** Checks a result. A criterion whose value was not measured fails. */
 export function checkCriteria(criteria: readonly Criterion[], result: LoadResult): readonly Checked[] {
   return criteria.map((criterion) => {
     const value = valueOf(criterion, result);
@@ -93,7 +93,7 @@ function valueOf(criterion: Criterion, result: LoadResult): number | undefined {
     case 'count':
     case 'share': {
       const counted = COUNTS.find(({ name }) => name === criterion.metric)?.of(result);
-      // A share of nothing means nothing.
+      // Without calls there is no share.
       if (counted === undefined || counted.of === 0) return undefined;
       return criterion.kind === 'count' ? counted.count : (counted.count / counted.of) * 100;
     }

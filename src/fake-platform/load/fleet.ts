@@ -1,5 +1,5 @@
-// The workers of a load together: all are prepared, begin a run together, and are finished when the last one is. Whatever a worker
-// does, a run ends in bounded time; a lost worker makes that run invalid, and another one replaces it before the next.
+// The workers of a load together: all are made ready, begin a run together, and the run ends when the last one is done. Whatever a worker
+// does, a run ends in bounded time. A lost worker makes its run invalid, and is replaced before the next run.
 import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -7,21 +7,21 @@ import { lengthOf, type ArrivalPlan } from './arrivals.ts';
 import type { LoadWorker } from './worker-process.ts';
 import type { PrepareOrder, WorkerReport, WorkerSecond } from './worker-messages.ts';
 
-/** Until a worker is ready, ms: it loads its code on a possibly busy machine. */
+/** Longest wait until a worker is ready, ms: it loads its code, maybe on a busy machine. */
 const READY_LIMIT_MS = 30_000;
-/** From now to the beginning of a run, ms: time for the order to reach all workers. */
+/** Time from the order to the beginning of a run, ms: enough for the order to reach all workers. */
 export const HEAD_START_MS = 200;
-/** A call that hangs up is over within 5 s (its last RPC may take that long); plus a margin for messages. */
+/** Longest wait after an order to hang up, ms: a call is over within 5 s, the limit of its last RPC; the rest is for messages. */
 const HANG_UP_LIMIT_MS = 8000;
 
 export interface FleetRun {
   readonly arrivals: ArrivalPlan;
   readonly expectedCalls: number;
-  /** Longest time of calls after the last one began, ms; then they hang up. */
+  /** Longest time after the last arrival, ms; calls that still run then hang up. */
   readonly drainMs: number;
-  /** Hang up earlier, once every wait from before the start of the last call has ended. Default false. */
+  /** Whether calls hang up earlier: as soon as all waits that began before the last arrival have ended. Default false. */
   readonly endsWhenAnswered?: boolean;
-  /** All calls hang up: the run is over soon after. */
+  /** Makes all calls hang up, so that the run ends soon. */
   readonly signal: AbortSignal;
   readonly onSecond: (worker: number, second: WorkerSecond) => void;
 }
@@ -29,11 +29,11 @@ export interface FleetRun {
 export interface FleetRunEnd {
   /** Whether the signal ended the run. */
   readonly isInterrupted: boolean;
-  /** Workers that did not run their calls to the end, one sentence each: the measurement is incomplete. */
+  /** A sentence for each worker that did not run its calls to the end: the measurement is incomplete. */
   readonly lost: readonly string[];
 }
 
-/** One position in the fleet and its worker. */
+/** A worker, and its index in the fleet. */
 interface Member {
   readonly index: number;
   readonly worker: LoadWorker;
@@ -46,7 +46,7 @@ export class Fleet {
   readonly #clock: Clock;
   readonly #start: () => LoadWorker;
   readonly #members: Member[];
-  /** The first order of replacement workers. */
+  /** The last order of `prepare`, which replacement workers get, too. */
   #order: PrepareOrder | undefined;
   #heard: (member: Member, report: WorkerReport) => void = () => undefined;
 
@@ -63,9 +63,8 @@ export class Fleet {
 
   /**
    * Makes all workers ready.
-   *
-   * @param signal - ends the wait; the fleet is unusable then.
-   * @returns whether they are ready; false because of the signal.
+   * @param signal - ends the wait, after which the fleet is unusable.
+   * @returns whether all workers are ready; false: the signal has aborted.
    * @throws AppError `internal` when a worker fails or is not ready in time.
    */
   async prepare(order: PrepareOrder, signal: AbortSignal): Promise<boolean> {
@@ -76,7 +75,7 @@ export class Fleet {
     return isReady;
   }
 
-  /** Replaces lost workers. If a new one is not ready in time, the next run counts it as lost, too. */
+  /** Replaces lost workers. A new worker that is not ready in time is lost in the next run, too. */
   async mend(signal: AbortSignal): Promise<void> {
     const lost = this.#members.filter(({ whyLost }) => whyLost !== undefined);
     if (lost.length === 0 || this.#order === undefined) return;
@@ -86,8 +85,8 @@ export class Fleet {
   }
 
   /**
-   * Runs the arrivals to their end. Their clock begins a moment later. Once a worker is lost, the measurement is invalid:
-   * the others hang up.
+   * Runs the arrivals to their end; the run begins {@link HEAD_START_MS} after the call. When a worker is lost, the others hang up, because
+   * the measurement is invalid.
    */
   async run({ arrivals, expectedCalls, drainMs, endsWhenAnswered = false, signal, onSecond }: FleetRun): Promise<FleetRunEnd> {
     const startAtMs = this.#clock.nowMs() + HEAD_START_MS;
@@ -103,7 +102,7 @@ export class Fleet {
       await waitAtMost(over, limitMs, this.#clock, signal);
       for (const { worker } of held) worker.send({ kind: 'stop' });
       await waitAtMost(this.#until('done', held, { onSecond, endsWithLoss: false }), HANG_UP_LIMIT_MS, this.#clock);
-      // It might not be finished, and would then take the next order for a mistake.
+      // Such a worker may still be at work, and would take the next order for a mistake.
       for (const member of held) lose(member, `did not hang up within ${String(HANG_UP_LIMIT_MS / 1000)} s`);
       return { isInterrupted: signal.aborted, lost: this.#lost };
     } finally {
@@ -124,7 +123,7 @@ export class Fleet {
     const member: Member = { index, worker: this.#start(), whyLost: undefined };
     const hear = (report: WorkerReport): void => {
       if (report.kind === 'failed') lose(member, `failed: ${report.message}`);
-      // Another worker may have replaced it.
+      // A replaced worker is no longer listened to.
       if (this.#members[index] === member) this.#heard(member, report);
     };
     member.worker.listen(hear, (why) => hear({ kind: 'failed', message: why }));
@@ -141,9 +140,8 @@ export class Fleet {
   }
 
   /**
-   * Resolves when every worker in `left` has reported `word` or is lost. Each one that has leaves the set.
-   *
-   * @param endsWithLoss - resolves as soon as one is lost.
+   * Resolves when every worker in `left` has reported `word` or is lost. Removes such workers from `left`.
+   * @param endsWithLoss - also resolves as soon as one worker is lost.
    */
   #until(
     word: 'ready' | 'done',
@@ -166,7 +164,7 @@ export class Fleet {
   }
 }
 
-/** Marks a worker as lost, once: the first reason counts. */
+/** Marks a worker as lost, and ends it. Only the first reason counts. */
 function lose(member: Member, why: string): void {
   if (member.whyLost !== undefined) return;
   member.whyLost = `worker ${String(member.index + 1)} of the load ${why}`;

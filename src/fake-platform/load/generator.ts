@@ -1,34 +1,34 @@
-// Starts calls when they are due, whether or not earlier ones are over, and reports their facts. Knows no process: one of
-// these runs in each worker.
+// Starts calls when they are due, whether or not earlier ones are over, and reports their facts. Knows no process; each worker runs one
+// generator.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import type { Arrival } from './arrivals.ts';
 import type { CallFacts, WaitFact } from './call-facts.ts';
 import { Histogram } from './histogram.ts';
 
-/** What happened since the last report. */
+/** Everything since the last report. */
 export interface GeneratorReport {
-  /** Calls under way, and finished ones whose own connection is still open. */
+  /** Running calls, and finished calls whose connection is still open. */
   readonly live: number;
   readonly started: number;
-  /** Arrivals for which there was no room: the load itself is too small. */
+  /** Arrivals without room for another call: the load itself is too small. */
   readonly missed: number;
   readonly waits: readonly WaitFact[];
   readonly calls: readonly CallFacts[];
-  /** How late calls were started. */
+  /** How late calls were started, ms. */
   readonly startLateness: Histogram;
 }
 
 export interface GeneratorOptions {
   readonly clock: Clock;
-  /** When the run begins, monotonic, ms. */
+  /** When the run begins, monotonic ms. */
   readonly zeroMs: number;
-  /** In order. */
+  /** In order of time. */
   readonly arrivals: Iterator<Arrival, undefined>;
-  /** Most parallel calls, including those that are closing. */
+  /** Most parallel calls, including finished calls whose connections are closing. */
   readonly maxLive: number;
-  /** Finished calls whose connections are still closing. Default none. */
+  /** Number of finished calls whose connections are closing. Undefined: none. */
   readonly closing?: () => number;
-  /** Runs one call to its end. If it rejects, the whole run does. */
+  /** Runs one call to its end. If the promise rejects, the whole run does. */
   readonly hold: (arrival: Arrival, onWaited: (wait: WaitFact) => void) => Promise<CallFacts>;
 }
 
@@ -46,7 +46,7 @@ export class Generator {
   #calls: CallFacts[] = [];
   #startLateness = Histogram.coarse();
 
-  /** Begins with the first arrival when it is due. */
+  /** Starts every arrival when it is due, from the first one on. */
   constructor(options: GeneratorOptions) {
     this.#options = options;
     this.#over = new Promise((resolve, reject) => {
@@ -57,19 +57,19 @@ export class Generator {
     this.#beginDue();
   }
 
-  /** Resolves when nothing more arrives and every call is over; rejects with the error that prevented a call. */
+  /** Resolves when no more arrivals come and every call is over; rejects with the error of a call that could not run. */
   get over(): Promise<void> {
     return this.#over;
   }
 
-  /** No further call begins. */
+  /** Starts no more calls. */
   stop(): void {
     this.#cancelTimer();
     this.#next = undefined;
     this.#settle();
   }
 
-  /** What happened since the last time. */
+  /** Everything since the last report; begins a new one. */
   take(): GeneratorReport {
     const report = {
       live: this.#taken,
@@ -106,7 +106,7 @@ export class Generator {
 
   #begin(arrival: Arrival): void {
     const { clock, zeroMs } = this.#options;
-    // Of several calls that are due together, each waits for those before it.
+    // Recorded for each call when it starts: of calls that are due together, the later ones wait for the earlier ones.
     this.#startLateness.record(clock.monotonicMs() - zeroMs - arrival.dueMs);
     if (this.#taken >= this.#options.maxLive) {
       this.#missed += 1;

@@ -1,7 +1,7 @@
-// Times as a histogram of three significant digits that can be merged and serialized. The only user of its library.
+// Times as a histogram with three significant digits that can be merged and serialized. Only this file uses the library.
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram as Recorded } from 'hdr-histogram-js';
 
-/** The values of a histogram; times are ms, and 0 without values. */
+/** The figures of a histogram; times are ms. All are 0 without values. */
 export interface Percentiles {
   readonly count: number;
   readonly mean: number;
@@ -13,18 +13,18 @@ export interface Percentiles {
 }
 
 const MICROSECONDS = 1000;
-/** Longer times than this count as this, ms. */
+/** Longest recorded time, ms; longer times count as this one. */
 const LONGEST_MS = 3_600_000;
 const LONGEST_COARSE_MS = 60_000;
 
-// The JavaScript build: a load records about ten thousand values a second, which cost it 0.3 % of a core, and the faster
-// WebAssembly build must be freed manually.
+// The JavaScript build: a load records about ten thousand values a second, which takes 0.3 % of a core. The WebAssembly build is faster,
+// but its memory must be freed manually.
 function emptyWith(numberOfSignificantValueDigits: 2 | 3, highestMs: number): Recorded {
   const highestTrackableValue = highestMs * MICROSECONDS;
   return build({ bitBucketSize: 32, lowestDiscernibleValue: 1, highestTrackableValue, numberOfSignificantValueDigits });
 }
 
-/** Times with three digits (two where it is coarse), down to a microsecond. */
+/** Times with three significant digits, or two if coarse; the finest step is a microsecond. */
 export class Histogram {
   readonly #recorded: Recorded;
   readonly #longestMs: number;
@@ -38,12 +38,12 @@ export class Histogram {
     return new Histogram(emptyWith(3, LONGEST_MS), LONGEST_MS);
   }
 
-  /** Two digits and at most a minute: small enough to serialize every second beside the frames of callers. */
+  /** Two digits and at most a minute: a worker can serialize it every second while it sends frames. */
   static coarse(): Histogram {
     return new Histogram(emptyWith(2, LONGEST_COARSE_MS), LONGEST_COARSE_MS);
   }
 
-  /** Reads what {@link Histogram.encoded} wrote. @throws RangeError when it is something else. */
+  /** Reads the text of {@link Histogram.encoded}. @throws RangeError for any other text. */
   static decoded(text: string): Histogram {
     try {
       const recorded = decodeFromCompressedBase64(text, 32, false);
@@ -53,7 +53,7 @@ export class Histogram {
     }
   }
 
-  /** Adds one time, ms; a negative one counts as zero. */
+  /** Adds a time, ms; a negative one counts as 0. */
   record(ms: number): void {
     this.#recorded.recordValue(Math.round(Math.min(Math.max(ms, 0), this.#longestMs) * MICROSECONDS));
   }
@@ -66,7 +66,7 @@ export class Histogram {
     return this.#recorded.totalCount;
   }
 
-  /** The time that `percent` (0 to 100) of all values do not exceed, ms; 0 without values. */
+  /** The percentile of the times, ms; 0 without values. @param percent - 0 to 100. */
   at(percent: number): number {
     return this.count === 0 ? 0 : this.#recorded.getValueAtPercentile(Math.min(100, Math.max(0, percent))) / MICROSECONDS;
   }
@@ -85,8 +85,8 @@ export class Histogram {
   }
 
   /**
-   * The range that contains the true percentile with 95 % confidence, ms, by the order statistics of independent values. With too
-   * few values it has no upper end: a longer measurement could have shown anything.
+   * The 95 % confidence interval of a percentile, ms, by the order statistics of independent values. Its upper end is Infinity when there
+   * are too few values: a longer measurement could have shown anything.
    */
   range(percent: number): readonly [low: number, high: number] {
     const { count } = this;
@@ -96,7 +96,7 @@ export class Histogram {
     return [this.at((part - spread) * 100), part + spread > 1 ? Number.POSITIVE_INFINITY : this.at((part + spread) * 100)];
   }
 
-  /** As text, compressed. */
+  /** The histogram as compressed text. */
   get encoded(): string {
     return encodeIntoCompressedBase64(this.#recorded);
   }

@@ -1,10 +1,10 @@
-// A clock that measures how late its timers fire. Every frame of every caller waits for one, so their lateness is that of the
-// load: a load that cannot keep its own pace measures itself.
+// A clock that measures how late its timers fire. Every frame of every caller waits for a timer, so this is how late the load is. A load
+// that cannot keep its own pace measures itself and not the server.
 import { FRAME_MS } from '../../speech/audio-format.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { Histogram } from './histogram.ts';
 
-/** Most frames counted for one timer; a suspended machine must not count for hours. */
+/** Most frames that are counted for one timer: a suspended machine must not cause hours of counting. */
 const MAX_FRAMES = 500;
 
 export class LateClock implements Clock {
@@ -25,14 +25,14 @@ export class LateClock implements Clock {
 
   after(delayMs: number, task: () => void): CancelTimer {
     const dueMs = this.#clock.monotonicMs() + delayMs;
-    // Timers know whole ms only: one that fired early would have to be set again.
+    // Timers know whole ms only, and one that fires early would have to be set again.
     return this.#clock.after(Math.ceil(delayMs), () => {
       this.#record(this.#clock.monotonicMs() - dueMs);
       task();
     });
   }
 
-  /** A late timer counts for every frame that was due meanwhile; each later frame is less late. */
+  /** Records the timer, and every frame that became due while it was late: each of them one frame length less late. */
   #record(lateMs: number): void {
     const lateness = this.#lateness;
     lateness.record(lateMs);
@@ -40,7 +40,7 @@ export class LateClock implements Clock {
     for (let frame = 1; frame <= frames; frame += 1) lateness.record(lateMs - frame * FRAME_MS);
   }
 
-  /** The lateness of the timers since the last report. */
+  /** The lateness of the timers since the last call. */
   takeLateness(): Histogram {
     const taken = this.#lateness;
     this.#lateness = Histogram.coarse();

@@ -1,5 +1,5 @@
-// The records of a run: adds the reports that workers send every second, and computes the result at any time. Knows no
-// process and no clock.
+// The records of a run: adds the reports that workers send every second, and computes the result at any time. Knows no process and no
+// clock.
 import { isRefused, type CallFacts, type WaitFact } from './call-facts.ts';
 import { Histogram } from './histogram.ts';
 import type { LoadResult, Times } from './load-result.ts';
@@ -8,16 +8,16 @@ import { SecondSeries, type ServerSample } from './second-series.ts';
 import type { WorkerSecond } from './worker-messages.ts';
 import type { LevelTime } from './load-shape.ts';
 
-/** What the record of a run begins with. */
+/** Options of {@link LoadBook}. */
 export interface LoadBookOptions {
   readonly workers: number;
-  /** Calls count if they were due in this part of the run, ms since it began. */
+  /** The measured part of the run, ms since it began: calls and waits count if they began in it. */
   readonly countedFromMs: number;
   readonly countedToMs: number;
 }
 
 const LONG_GAP_MS = 100;
-/** Most kinds of failures that are counted separately. */
+/** Most lines for failures. */
 const MAX_FAILURE_LINES = 50;
 
 class WorkerAccount {
@@ -27,15 +27,15 @@ class WorkerAccount {
   loopDelayMaxMs = 0;
   residentBytes = 0;
   missed = 0;
-  /** Processor time, and measured time, of its reports, ms. */
+  /** CPU time, and reported time, both within the measured part, ms. */
   #cpuMs = 0;
   #reportedMs = 0;
 
-  /** @param countedMs - how much of the reported time counts. */
+  /** @param countedMs - how much of the reported time is in the measured part, ms. */
   add(second: WorkerSecond, countedMs: number): void {
     this.live = second.live;
     this.residentBytes = Math.max(this.residentBytes, second.residentBytes);
-    // Arrivals without room count in any case, also before the measured time.
+    // Arrivals without room always count, even outside the measured part.
     this.missed += second.missed;
     if (countedMs <= 0) return;
     this.timerLateness.add(Histogram.decoded(second.timerLateness));
@@ -45,7 +45,7 @@ class WorkerAccount {
     this.#reportedMs += countedMs;
   }
 
-  /** Whether it reported nothing about the measured time. */
+  /** Whether the worker reported nothing about the measured part. */
   get isSilent(): boolean {
     return this.#reportedMs === 0;
   }
@@ -89,17 +89,17 @@ export class LoadBook {
     this.#series = new SecondSeries(options.countedToMs);
   }
 
-  /** Calls under way. */
+  /** Number of calls under way. */
   get live(): number {
     return this.#workers.reduce((sum, { live }) => sum + live, 0);
   }
 
-  /** Finished calls that count, and how many of them failed. */
+  /** Number of calls that count, finished and failed ones. */
   get counts(): { readonly finished: number; readonly failed: number } {
     return this.#calls;
   }
 
-  /** Percentiles of the first sound and of the replies so far. */
+  /** Waits for the first sound and for replies so far. */
   get soFar(): { readonly firstAudio: Histogram; readonly reply: Histogram } {
     return { firstAudio: this.#waits.first_audio, reply: this.#replies() };
   }
@@ -109,12 +109,12 @@ export class LoadBook {
     return this.#workers.map(({ load }) => load);
   }
 
-  /** Workers, counted from 0, that reported nothing about the measured time. */
+  /** Indexes of workers, from 0, that reported nothing about the measured part. */
   get silentWorkers(): readonly number[] {
     return [...this.#workers.entries()].filter(([, { isSilent }]) => isSilent).map(([index]) => index);
   }
 
-  /** Mean length of the completed calls of a scenario, ms; undefined without any. */
+  /** Mean length of a scenario's calls that did not fail, ms; undefined without any. */
   meanMsOf(scenario: number): number | undefined {
     const length = this.#lengths.get(scenario);
     return length === undefined ? undefined : length.totalMs / length.calls;
@@ -124,7 +124,7 @@ export class LoadBook {
     const { countedFromMs, countedToMs } = this.#options;
     const { fromMs, toMs } = second;
     this.#workers[worker]?.add(second, Math.min(toMs, countedToMs) - Math.max(fromMs, countedFromMs));
-    // By its own time: reports of a busy worker come late.
+    // A busy worker reports late, so the reported time counts and not the time of arrival.
     const atMs = (fromMs + toMs) / 2;
     this.#series.addWorker(worker, second, atMs);
     for (const wait of second.waits) {
@@ -204,7 +204,7 @@ export class LoadBook {
     for (const kind of ['compared', 'wrong', 'short', 'unknown'] as const) this.#sound[kind] += call.sound[kind];
     for (const rule of call.breaches) this.#breaches.set(rule, (this.#breaches.get(rule) ?? 0) + 1);
     for (const { code, message } of call.failures) {
-      // One line for each reason of a transfer; reasons that differ for each call share one.
+      // Transfers have a line for each reason. When there are too many lines, further reasons share one.
       const isKept = this.#failures.has(message) || this.#failures.size < MAX_FAILURE_LINES;
       const key = code === 'unexpected_transfer' && isKept ? message : code;
       const known = this.#failures.get(key);
@@ -235,7 +235,7 @@ export class LevelBooks {
     }
   }
 
-  /** The results of the levels that had begun. @param endMs - end of the measurement, ms since the run began. */
+  /** The results of the levels that began before `endMs`. @param endMs - end of the measurement, ms since the run began. */
   resultsUntil(endMs: number): LoadResult['levels'] {
     return this.#levels.flatMap(({ time: { name, fromMs, toMs }, book }) => {
       if (fromMs >= endMs) return [];

@@ -1,4 +1,4 @@
-// Places one call of a load: like any caller, but keeps no sound and reports every wait at once.
+// Places one call of a load. The caller behaves like any other, but the call keeps no audio and reports every wait at once.
 import type { Clock } from '../../base/clock.ts';
 import { holdCall, type CallOptions } from '../caller/caller.ts';
 import type { Line } from '../lines/line.ts';
@@ -9,42 +9,42 @@ import { PromptWatch, type KnownSounds } from './prompt-watch.ts';
 
 type CallerOptions = 'script' | 'sessionStart' | 'habits' | 'allowPartial' | 'vendorConfig' | 'hangUpAtMs' | 'limits';
 
-/** What callers of one kind do, and whom they call. Sound and keys are ready. */
+/** What callers of one kind do, and whom they call. Their audio and keys are ready to be sent. */
 export interface LoadScenario extends Pick<CallOptions, CallerOptions> {
   readonly name: string;
   readonly organizationId: string;
   /** Empty: the server's default agent answers (G-07). */
   readonly agentId: string;
-  /** Silence after which it is reported where the server cannot say when (W-14), ms; 0 never. */
+  /** Silence before no-input where the server cannot name a time (W-14), ms; 0: never. */
   readonly noInputMs: number;
   readonly repeatsLostTurns: boolean;
-  /** The reason of the transfer that the scenario expects; any other transfer is a failure. Default: all are. */
+  /** The reason of the transfer that the scenario expects; any other transfer is a failure. Undefined: every transfer is one. */
   readonly expectedTransfer?: string;
 }
 
 export interface LoadCallOptions {
   readonly arrival: Arrival;
   readonly scenario: LoadScenario;
-  /** The connection to the server; it stays open. */
+  /** The line of the call; it stays open afterwards. */
   readonly line: Line;
   readonly clock: Clock;
-  /** When the run began, monotonic, ms. */
+  /** When the run began, monotonic ms. */
   readonly zeroMs: number;
   readonly known: KnownSounds;
-  /** Ends the call: the caller hangs up at once. */
+  /** Makes the caller hang up at once. */
   readonly signal: AbortSignal;
   readonly onWaited: (wait: WaitFact) => void;
   /**
-   * Called at the beginning with a function that returns, at any time, whether the caller has waited for something since before a time of
-   * the run, ms.
+   * Called when the call begins. The passed function says whether the caller waits now, and has done so since `beforeMs` or earlier, ms
+   * since the run began.
    */
   readonly onBegun?: (isWaitingSince: (beforeMs: number) => boolean) => void;
 }
 
 /**
- * Places the call. A wait counts from the moment at which its reply should have begun, which for the first sound is when the
- * call was due, however late the load was. A wait that is still open when the call stops counts with its length
- * so far: otherwise the worst waits would not count.
+ * Places the call. A wait begins when its reply should have begun. The wait for the first sound begins when the call was due, however late
+ * the load started it. A wait that has not ended when the call stops counts with its length so far: otherwise the worst waits would be
+ * missing.
  */
 export async function holdLoadCall(options: LoadCallOptions): Promise<CallFacts> {
   const { arrival, scenario, clock, zeroMs, onWaited } = options;
@@ -87,12 +87,12 @@ export async function holdLoadCall(options: LoadCallOptions): Promise<CallFacts>
   return facts;
 }
 
-/** Nobody waits for an answer to the first of several keys. */
+/** No reply is due to the first of several keys. */
 function isWaitedFor(kind: Reply['kind']): boolean {
   return kind !== 'dtmf_start' && replyWait(kind) !== undefined;
 }
 
-/** Prompts of another rate: nobody listens, so only their length matters. */
+/** Converts prompts of another sample rate to silence: nobody listens, so only their length counts. */
 function silenceOfSameLength(samples: Int16Array, fromHz: number, toHz: number): Int16Array {
   return new Int16Array(Math.round((samples.length * toHz) / fromHz));
 }

@@ -1,9 +1,9 @@
-// The result of a load as written to a file and read again: figures for people and machines, and their histograms, so that
-// two runs can be compared. Knows its form, not how it was measured.
+// The result of a load, as written to a file and read again: figures for people and programs, and histograms, so that two runs can be
+// compared. Knows the form of a result, and not how it is measured.
 import { z } from 'zod';
 import { LOAD_FAILURES } from './call-facts.ts';
 
-/** Times as percentiles, ms, with the histogram itself. */
+/** Times as percentiles, ms, and the histogram from which they are computed. */
 const times = z.object({
   count: z.number(),
   mean: z.number(),
@@ -20,26 +20,26 @@ export type Times = z.infer<typeof times>;
 const percentiles = times.omit({ histogram: true });
 
 const calls = z.object({
-  /** Finished calls that count; those that we stopped do not. */
+  /** Finished calls that count; calls that the load itself ended do not. */
   finished: z.number(),
   failed: z.number(),
   /** Failed calls that the server did not accept. */
   refused: z.number(),
-  /** Calls on which nothing was heard. */
+  /** Calls in which nothing was heard. */
   unheard: z.number(),
   brokenOff: z.number(),
-  /** Parallel calls, over the measured time. */
+  /** Parallel calls in the measured part of the run. */
   meanLive: z.number(),
   maxLive: z.number(),
-  /** Arrivals per second, over the measured time. */
+  /** Arrivals per second in the measured part of the run. */
   perSecond: z.number(),
 });
 const turns = z.object({ replies: z.number(), failed: z.number() });
 
-/** One level of a run with several, after it was reached. */
+/** One of several levels of a run, from the time at which it is reached. */
 const level = z.object({
   name: z.string(),
-  /** The measured part of the run for it, s since its beginning. */
+  /** The measured part of the level, s since the run began. */
   fromS: z.number(),
   toS: z.number(),
   calls,
@@ -56,21 +56,21 @@ const second = z.object({
   started: z.number(),
   finished: z.number(),
   failed: z.number(),
-  /** The waits that began in it, ms; null without any. */
+  /** The waits that began in this interval, ms; null without any. */
   firstAudioP50: z.number().nullable(),
   firstAudioP99: z.number().nullable(),
   firstAudioMax: z.number().nullable(),
   replyP50: z.number().nullable(),
   replyP99: z.number().nullable(),
   replyMax: z.number().nullable(),
-  /** The busiest worker, as a part of one core. */
+  /** CPU of the busiest worker, as a part of one core. */
   generatorCpu: z.number(),
-  /** Null where the server's metrics page was not read or did not answer. */
+  /** Null when the server's metrics page was not read or did not answer. */
   serverCpu: z.number().nullable(),
   serverMb: z.number().nullable(),
   serverSessions: z.number().nullable(),
 });
-/** An interval of time, for charts. */
+/** One interval of the run, for charts. */
 export type LoadSecond = z.infer<typeof second>;
 
 export const loadResultSchema = z.object({
@@ -78,35 +78,35 @@ export const loadResultSchema = z.object({
   /** When the run began, ISO 8601. */
   startedAt: z.string(),
   target: z.string(),
-  /** The request, in the words of the command line. */
+  /** The requested load, in the words of the command line. */
   asked: z.string(),
   seed: z.number(),
   arrivals: z.enum(['poisson', 'fixed']),
   machine: z.object({ node: z.string(), processor: z.string(), cores: z.number() }),
   scenarios: z.array(z.object({ name: z.string(), weight: z.number(), meanMs: z.number() })),
-  /** The measured part of the run, s since its beginning: calls that were due in it. */
+  /** The measured part of the run, s since the run began: calls that are due in it count. */
   countedFromS: z.number(),
   countedToS: z.number(),
-  /** Whether it was stopped early. */
+  /** Whether the run was stopped early. */
   interrupted: z.boolean(),
-  /** Whether the load failed to keep its own pace, or lost a worker: then the figures are invalid. */
+  /** Whether the load failed to keep its own pace or lost a worker; the figures are then invalid. */
   saturated: z.boolean(),
   saturation: z.array(z.string()),
-  /** What the load itself may have caused, not the server, one sentence each. */
+  /** Effects that the load itself may have caused and not the server, one sentence each. */
   doubts: z.array(z.string()),
   calls,
   turns,
-  /** Turns whose RPC was lost: sent again on another RPC; opened again without input; lost for good. */
+  /** Turns whose RPC was lost. Repeated: sent again on another RPC; reopened: opened again without input; lost: not opened again. */
   turnsRepeated: z.number().default(0),
   turnsReopened: z.number().default(0),
   turnsLost: z.number().default(0),
   firstAudio: times,
-  /** Replies to speech, keys and silence together, and each alone. */
+  /** Waits for replies to speech, keys and silence together, and for each kind alone. */
   reply: times,
   speechReply: times,
   keyReply: times,
   silenceReply: times,
-  /** Longest silence within each reply. */
+  /** Longest silence within each reply, ms. */
   gap: times,
   /** Replies with a silence of more than 100 ms. */
   gapsOver100Ms: z.number(),
@@ -114,7 +114,7 @@ export const loadResultSchema = z.object({
   /** How often each rule of the contract was broken. */
   breaches: z.record(z.string(), z.number()),
   failures: z.array(z.object({ code: z.enum(LOAD_FAILURES), count: z.number(), example: z.string() })),
-  /** Each level alone, if there are several; the figures above are of all together. */
+  /** Each level alone, if there are several; all other figures are those of the whole run. */
   levels: z.array(level),
   workers: z.array(
     z.object({
@@ -127,7 +127,7 @@ export const loadResultSchema = z.object({
     }),
   ),
   server: z.object({ cpuMean: z.number(), cpuMax: z.number(), memoryMaxMb: z.number() }).nullable(),
-  /** Length of an interval of `seconds`, s. */
+  /** Length of one interval in `seconds`, s. */
   stretchS: z.number(),
   seconds: z.array(second),
 });
@@ -146,7 +146,7 @@ export function readLoadResult(text: string, name: string): LoadResult {
   }
 }
 
-/** Times, in display order; an indented label is a part of the one above. `name` is the name in conditions. */
+/** Times in display order. An indented label is a part of the one above. `name` is the name in criteria. */
 export const TIMES = [
   { name: 'first-audio', label: 'first audio', key: 'firstAudio' },
   { name: 'reply', label: 'reply', key: 'reply' },
@@ -162,7 +162,7 @@ interface Counted {
 }
 
 interface CountFigure {
-  /** As in conditions. */
+  /** The name in criteria. */
   readonly name: string;
   readonly label: string;
   readonly of: (result: LoadResult) => Counted;

@@ -1,5 +1,5 @@
-// One measured load: the fleet runs the arrivals, the reports are recorded, the server is sampled, and the result is
-// computed. Others show it and judge it.
+// One measured load: runs the arrivals on the fleet, records the reports, samples the server, and computes the result. Others show and
+// judge the result.
 import os from 'node:os';
 import { every, type Clock } from '../../base/clock.ts';
 import { sendRequest } from '../../base/http-send.ts';
@@ -12,11 +12,11 @@ import type { LevelTime } from './load-shape.ts';
 import { saturationOf, silenceOf, stallsOf } from './saturation.ts';
 import { sampleServer } from './server-metrics.ts';
 
-/** What callers do, how often, and how long it takes. */
+/** A scenario, how often it runs, and how long it takes. */
 export interface WeightedScenario {
   readonly name: string;
   readonly weight: number;
-  /** Length of a call, ms, as the rehearsal measured. */
+  /** Mean length of a call, ms, as measured in the rehearsal. */
   readonly meanMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface LoadProgress {
   readonly elapsedMs: number;
   readonly lengthMs: number;
   readonly live: number;
-  /** Arrivals per second that are due now. */
+  /** Arrivals per second at the moment. */
   readonly perSecond: number;
   readonly finished: number;
   readonly failed: number;
@@ -34,7 +34,7 @@ export interface LoadProgress {
 
 export interface LoadRunOptions {
   readonly clock: Clock;
-  /** Prepared workers. */
+  /** Its workers must be ready. */
   readonly fleet: Fleet;
   readonly target: string;
   readonly asked: string;
@@ -42,30 +42,30 @@ export interface LoadRunOptions {
   readonly kind: ArrivalKind;
   readonly phases: readonly LoadPhase[];
   readonly seed: number;
-  /** Levels to record separately. Default none. */
+  /** Levels to record separately. Undefined: none. */
   readonly levels?: readonly LevelTime[];
   /** Calls that are due earlier do not count, ms since the run began. */
   readonly warmUpMs: number;
-  /** Longest time of calls after the last arrival, ms. */
+  /** Longest time after the last arrival, ms; calls that still run then hang up. */
   readonly drainMs: number;
-  /** Hang up earlier, once every wait that counts has ended. Default false. */
+  /** Whether calls hang up earlier: as soon as all waits that count have ended. Default false. */
   readonly endsWhenAnswered?: boolean;
-  /** Address of the server's metrics page. */
+  /** Address of the server's metrics page. Undefined: the server is not sampled. */
   readonly metricsUrl?: string;
-  /** Stops the run: all calls hang up, and the result is what was measured. */
+  /** Stops the run: all calls hang up, and the result covers the measured time. */
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: LoadProgress) => void;
 }
 
 const SAMPLE_MS = 1000;
 
-/** Mean length of a call of a mix, ms. */
+/** Mean length of a call over weighted scenarios, ms. */
 export function meanLengthOf(scenarios: readonly WeightedScenario[]): number {
   const total = scenarios.reduce((sum, { weight }) => sum + weight, 0);
   return scenarios.reduce((sum, { weight, meanMs }) => sum + (weight / total) * meanMs, 0);
 }
 
-/** Runs a load to its end. One that loses a worker ends at once; its result is invalid. */
+/** Runs a load to its end. When a worker is lost, the run ends at once and its result is invalid. */
 export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
   const { clock, fleet, scenarios, kind, phases, seed, warmUpMs, signal } = options;
   const lengthMs = lengthOf(phases);
@@ -80,7 +80,7 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
     if (options.metricsUrl === undefined) return;
     sampleServer(options.metricsUrl, clock, sendRequest, sampling.signal).then(
       (seen) => book.addServer(seen, elapsed()),
-      // A server too busy to answer leaves a gap in the chart.
+      // A server that is too busy to answer leaves a gap in the chart.
       () => undefined,
     );
   };

@@ -1,7 +1,7 @@
-// The requested load as a user writes it: levels, ramps and steps, and their rates. Knows no call.
+// The requested load as a user writes it: levels, ramps and steps, converted to rates. Knows no call.
 import type { LoadPhase } from './arrivals.ts';
 
-/** The amount: calls per second, or parallel calls. */
+/** The size of a level: calls per second, or parallel calls. */
 export type LoadLevel = { readonly kind: 'rate'; readonly perSecond: number } | { readonly kind: 'calls'; readonly calls: number };
 
 export interface LoadStage {
@@ -9,7 +9,7 @@ export interface LoadStage {
   readonly durationMs: number;
 }
 
-/** When a level counts, ms since the run began. */
+/** The measured part of a level, ms since the run began. */
 export interface LevelTime {
   readonly name: string;
   readonly fromMs: number;
@@ -19,9 +19,9 @@ export interface LevelTime {
 /** The load over the whole run. */
 export interface LoadShape {
   readonly stages: readonly LoadStage[];
-  /** Time from one level to the next, ms; 0 at once. The first begins at zero. */
+  /** Time for a ramp to the next level, ms; 0: no ramp. The first ramp begins at a rate of 0. */
   readonly rampMs: number;
-  /** Parallel calls reach their number only this long after their rate, ms: such a level lasts that much longer. */
+  /** Time that a level of parallel calls needs at its rate until the calls have their number, ms. The level lasts that much longer. */
   readonly fillMs: number;
 }
 
@@ -38,7 +38,7 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
-/** Reads `5/s`, `90/m` or a plain number, which is per second. @throws RangeError with a sentence for the user. */
+/** Reads `5/s`, `90/m` or a plain number, as calls per second. @throws RangeError with a sentence for the user. */
 export function parseRate(text: string): number {
   const parts = /^(?<number>\d+(?:\.\d+)?)(?:\/(?<unit>s|m|h))?$/u.exec(text.trim())?.groups;
   const perSecond = (Number(parts?.['number']) * 1000) / (UNIT_MS[parts?.['unit'] ?? 's'] ?? Number.NaN);
@@ -59,8 +59,7 @@ export function parseCalls(text: string): number {
 
 /**
  * Reads steps such as `50,100,200:2m` or `5/s:30s,10/s`: levels, each with its time.
- *
- * @param durationMs - for levels without a time of their own.
+ * @param durationMs - duration of levels without a time of their own, ms.
  * @throws RangeError with a sentence for the user.
  */
 export function parseSteps(text: string, durationMs: number): readonly LoadStage[] {
@@ -75,10 +74,9 @@ export function parseSteps(text: string, durationMs: number): readonly LoadStage
 }
 
 /**
- * The rates of a shape. Parallel calls become a rate by their mean length (Little's law: number = rate × length): an
- * open model cannot keep a number of calls, it can only start as many as that number needs.
- *
- * @param meanCallMs - mean length of a call.
+ * The rates of a shape. A number of parallel calls becomes a rate by Little's law, number = rate × length: an open model only controls how
+ * many calls start.
+ * @param meanCallMs - mean length of a call, ms.
  */
 export function phasesOf({ stages, rampMs, fillMs }: LoadShape, meanCallMs: number): readonly LoadPhase[] {
   const phases: LoadPhase[] = [];
@@ -92,7 +90,7 @@ export function phasesOf({ stages, rampMs, fillMs }: LoadShape, meanCallMs: numb
   return phases;
 }
 
-/** When the levels of a shape count: once they are reached. */
+/** The measured part of each level: from the time at which it is reached. */
 export function levelsOf({ stages, rampMs, fillMs }: LoadShape): readonly LevelTime[] {
   let atMs = 0;
   return stages.map(({ level, durationMs }) => {

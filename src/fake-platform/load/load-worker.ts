@@ -1,9 +1,9 @@
-// The entry of a worker process, which the fleet starts. Its work is in another file that takes a second to load; the process
-// must handle signals before that.
+// The entry of a worker process, which the fleet starts. Handles signals before it loads worker-duty.ts, which has the work and takes a
+// second to load.
 import { fail } from './worker-report.ts';
 
-// The parent process sends orders and ends this one by closing the channel; signals to a whole process group (a service,
-// a terminal) are for the parent.
+// The parent sends orders, and ends this process by closing the channel. A signal to the whole process group, as from a service or a
+// terminal, is for the parent.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 process.once('disconnect', () => process.exit(0));

@@ -1,6 +1,6 @@
-// Whether prompts are complete: compares the samples of every reply with those of the first reply with the same text, by
-// checksum and length, which is cheap enough for thousands of calls. Knows no call; a reply with a sound that has no text
-// cannot be compared, because it may differ every time.
+// Whether prompts are complete: compares the samples of every reply with those of the first reply with the same text, by checksum and
+// length, which is cheap enough for thousands of calls. Knows no call. A reply that contains a sound without text is not compared, because
+// such a sound may differ every time.
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
@@ -10,13 +10,13 @@ import { wrappedLine, wrappedListener, wrappedTurn } from '../lines/wrapped-line
 
 /** The comparison of a call's replies. */
 export interface SoundCounts {
-  /** Replies whose sound was known before. */
+  /** Replies whose text had been heard before. */
   readonly compared: number;
-  /** Compared replies of at least the known length, with other bytes. */
+  /** Compared replies of at least the known length whose samples differ. */
   readonly wrong: number;
-  /** Compared replies without some of the known bytes. */
+  /** Compared replies that are shorter than the known one. */
   readonly short: number;
-  /** Replies with a new text, or without text. */
+  /** Replies with a new text, or with a sound without text. */
   readonly unknown: number;
 }
 
@@ -29,14 +29,14 @@ export interface KnownSound extends Sound {
   readonly text: string;
 }
 
-/** Most remembered texts; a bot that never repeats itself must not fill the memory. */
+/** Most remembered texts, because a bot may never repeat itself. */
 const MAX_TEXTS = 10_000;
 
-/** The sound of every text, as it was first heard. */
+/** The audio of every text, as it was first heard. */
 export class KnownSounds {
   readonly #sounds: Map<string, Sound>;
 
-  /** @param known - heard before. */
+  /** @param known - texts that were heard before. */
   constructor(known: readonly KnownSound[] = []) {
     this.#sounds = new Map(known.map(({ text, checksum, bytes }) => [text, { checksum, bytes }]));
   }
@@ -45,7 +45,7 @@ export class KnownSounds {
     return [...this.#sounds].map(([text, sound]) => ({ text, ...sound }));
   }
 
-  /** Compares, and remembers new sounds. */
+  /** Compares a sound with the known one of its text; remembers it if the text is new. */
   check(text: string, sound: Sound): 'same' | 'wrong' | 'short' | 'unknown' {
     const known = this.#sounds.get(text);
     if (text === '' || known === undefined) {
@@ -59,11 +59,11 @@ export class KnownSounds {
 
 interface Watched {
   isCut: boolean;
-  /** Turns that had been opened when this one was over; undefined while it is not. */
+  /** Number of turns that were opened before this one ended; undefined until it ends. */
   openedAtEnd: number | undefined;
 }
 
-/** The texts of one turn in order. */
+/** The texts and the audio of one turn's reply, in order. */
 class Said {
   readonly #texts: string[] = [];
   #checksum = 0;
@@ -73,7 +73,7 @@ class Said {
   add({ type, prompts }: Answer): void {
     for (const { audio, text } of prompts) {
       if (audio.length === 0) continue;
-      // A chunk without a text continues the one before.
+      // A chunk without a text continues the sound before it.
       const isMore = type === 'chunk' && text === '' && this.#bytes > 0;
       if (!isMore) this.#texts.push(text);
       this.#hasChunks ||= type === 'chunk';
@@ -87,7 +87,7 @@ class Said {
     return { checksum: this.#checksum, bytes: this.#bytes };
   }
 
-  /** @param trailing - texts that came with the end of the RPC. @returns empty where not every sound has a text. */
+  /** @param trailing - texts that came with the end of the RPC. @returns empty when a sound has no text. */
   textWith(trailing: readonly string[]): string {
     const texts = trailing.length > 0 ? trailing : this.#texts;
     const isWhole = trailing.length === 0 || this.#hasChunks || trailing.length === this.#texts.length;
@@ -110,7 +110,7 @@ export class PromptWatch {
     return wrappedLine(line, { open: (listener) => this.#open(line, listener) });
   }
 
-  /** Compares what was heard; once, when the call is over: a reply may be complete before its interruption is known. */
+  /** Compares what was heard. Call it once, after the call: an interruption may be known only after the reply is complete. */
   compare(): SoundCounts {
     const counts = { compared: 0, wrong: 0, short: 0, unknown: 0 };
     for (const { watched, text, sound } of this.#said) {
@@ -147,14 +147,14 @@ export class PromptWatch {
     );
     return wrappedTurn(turn, {
       send: (input) => {
-        // Keys interrupt the playback, as speech does (G-52, G-56).
+        // Keys interrupt the playout, as speech does (G-52, G-56).
         if (input.kind === 'dtmf_start' || input.kind === 'dtmf' || input.kind === 'session_end') this.#cutBefore(place);
         turn.send(input);
       },
     });
   }
 
-  /** An interrupted reply may be shorter: one that was not over when the turn with the caller's input was opened. */
+  /** Marks replies that may have been interrupted: those that were not over when the turn with the caller's input was opened. */
   #cutBefore(place: number): void {
     for (const turn of this.#turns.slice(0, place)) {
       if (turn.openedAtEnd === undefined || turn.openedAtEnd > place) turn.isCut = true;
@@ -162,14 +162,14 @@ export class PromptWatch {
   }
 }
 
-/** The bytes of the samples: a WAV's other chunks may differ. */
+/** The samples alone, because other chunks of a WAV may differ. */
 function samplesOf(audio: Uint8Array): Uint8Array {
   if (!startsAsWav(audio)) return audio;
   try {
     const { dataOffset, dataBytes } = readWavLayout(audio);
     return audio.subarray(dataOffset, Math.min(audio.length, dataOffset + dataBytes));
   } catch (error) {
-    // The player reports it.
+    // The player of the call reports such audio.
     if (error instanceof AppError) return audio;
     throw error;
   }

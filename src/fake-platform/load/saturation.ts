@@ -4,31 +4,30 @@ import type { Percentiles } from './histogram.ts';
 
 /** What one worker used, and how late it was. */
 export interface WorkerLoad {
-  /** Part of one core, over the measured time. */
+  /** CPU in the measured part of the run, as a part of one core. */
   readonly cpu: number;
-  /** How late its timers fired, frames of callers among them, ms. */
+  /** How late the worker's timers fired, ms; the frames of callers wait for such timers. */
   readonly timerLateness: Percentiles;
   /** How late calls were started, ms. */
   readonly startLateness: Percentiles;
   readonly loopDelayMaxMs: number;
   readonly residentBytes: number;
-  /** Arrivals for which it had no room. */
+  /** Arrivals for which the worker had no room. */
   readonly missed: number;
 }
 
-/** Above this part of a core, a process has no room for bursts and queues work. */
+/** Highest valid CPU of a process, as a part of one core. Above it, there is no room for bursts, and work queues up. */
 const MAX_CPU = 0.85;
 /**
- * Highest valid 99th percentile of lateness, ms: one frame. Every frame then still leaves before the next one is due, as on a
- * line with a little jitter. Waits count from the intended moment, not from the actual one, so the load's own lateness
- * can only make a server look slower, and by no more than this.
+ * Highest valid 99th percentile of lateness, ms: one frame. Every frame then still leaves before the next one is due, as on a line with a
+ * little jitter. Waits are counted from the intended moment, so a late load makes a server look slower, but by no more than this.
  */
 const MAX_LATENESS_MS = FRAME_MS;
 
-/** A worker that stalled for longer is named, ms: in a run of minutes, no percentile shows a single stall. */
+/** A longer stall of a worker is reported, ms: in a run of minutes, no percentile shows a single stall. */
 const MAX_STALL_MS = 50;
 
-/** Workers that stalled for so long that single figures of the result may come from it. */
+/** Sentences about workers that stalled so long that single figures of the result may come from the stall. */
 export function stallsOf(workers: readonly WorkerLoad[]): readonly string[] {
   return workers.flatMap(({ loopDelayMaxMs }, index) => {
     if (loopDelayMaxMs <= MAX_STALL_MS) return [];
@@ -36,12 +35,12 @@ export function stallsOf(workers: readonly WorkerLoad[]): readonly string[] {
   });
 }
 
-/** If a worker (counted from 0) reported nothing, nobody knows whether it kept its pace. */
+/** Sentences about workers that reported nothing, so that their pace is not known. @param workers - indexes, from 0. */
 export function silenceOf(workers: readonly number[]): readonly string[] {
   return workers.map((index) => `worker ${String(index + 1)} reported nothing of the time that counts: its pace is not known`);
 }
 
-/** Why a load is invalid; empty when it is valid. */
+/** Sentences that say why a load is invalid; empty when it is valid. */
 export function saturationOf(workers: readonly WorkerLoad[]): readonly string[] {
   return workers.flatMap(({ cpu, timerLateness, startLateness, missed }, index) => {
     const name = `worker ${String(index + 1)}`;

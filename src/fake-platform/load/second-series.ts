@@ -1,5 +1,5 @@
-// What happened over time, in intervals, for charts. An interval is a second, or longer in a long run: a day must not
-// become a hundred thousand points.
+// The run in intervals of time, for charts. An interval is a second, or longer in a long run: a day must not become a hundred thousand
+// points.
 import type { CallFacts, WaitFact } from './call-facts.ts';
 import { Histogram } from './histogram.ts';
 import type { LoadResult, LoadSecond } from './load-result.ts';
@@ -7,12 +7,12 @@ import type { WorkerSecond } from './worker-messages.ts';
 
 /** One sample of the metrics page of a server. */
 export interface ServerSample {
-  /** CPU used since the process began, s. */
+  /** CPU time of the server since its process began, s. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
-  /** Its open calls; undefined when it does not report them. */
+  /** The server's open calls; undefined when its metrics page does not have them. */
   readonly sessions: number | undefined;
-  /** When it was taken, ms. */
+  /** When the sample was taken, ms. */
   readonly sampledAtMs: number;
 }
 
@@ -21,11 +21,11 @@ class Stretch {
   started = 0;
   finished = 0;
   failed = 0;
-  /** Created at the first wait: most intervals of a quiet run have none, and a long run has many. */
+  /** Created at the first wait: most intervals of a quiet run have no waits, and a long run has many intervals. */
   firstAudio: Histogram | undefined;
   replies: Histogram | undefined;
   generatorCpu = 0;
-  /** The last sample before it, or its first, and its last. */
+  /** `from`: the last sample before the interval, or else the first one in it. `to`: the last one in it. */
   server: { readonly from: ServerSample; to: ServerSample } | undefined;
   serverMb: number | null = null;
   serverSessions: number | null = null;
@@ -39,7 +39,7 @@ export class SecondSeries {
   readonly stretchMs: number;
   readonly #stretches: Stretch[] = [];
 
-  /** @param lengthMs - expected length of the run. */
+  /** @param lengthMs - expected length of the run, ms. */
   constructor(lengthMs: number) {
     this.stretchMs = Math.max(MIN_STRETCH_MS, Math.ceil(lengthMs / MAX_STRETCHES / MIN_STRETCH_MS) * MIN_STRETCH_MS);
   }
@@ -99,7 +99,7 @@ export class SecondSeries {
     return lengthS === 0 ? 0 : sum(stretches.map(({ started }) => started)) / lengthS;
   }
 
-  /** What the server used; null when it did not report it. */
+  /** CPU and memory of the server; null without a measured CPU. */
   serverBetween(fromMs: number, toMs: number): LoadResult['server'] {
     const stretches = this.#between(fromMs, toMs);
     const cpu = stretches.flatMap((stretch) => serverCpuOf(stretch) ?? []);
@@ -127,7 +127,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Part of one core, over all samples of the server in the interval. */
+/** CPU of the server over all samples in the interval, as a part of one core. */
 function serverCpuOf({ server }: Stretch): number | null {
   if (server === undefined || server.to.sampledAtMs <= server.from.sampledAtMs) return null;
   const { from, to } = server;

@@ -1,5 +1,5 @@
-// Reads the metrics page of the server under load: CPU and memory under the names of all Prometheus clients, and Parley's open
-// calls if present.
+// Reads the metrics page of the server under load: CPU and memory, which all Prometheus clients name alike, and Parley's open calls if
+// present.
 import type { Clock } from '../../base/clock.ts';
 import { isGoodStatus, refusalOf, RequestFailure, type SendRequest } from '../../base/http-exchange.ts';
 import { readPage } from '../platform/read-page.ts';
@@ -10,7 +10,7 @@ const CPU = 'process_cpu_seconds_total';
 const MEMORY = 'process_resident_memory_bytes';
 const SESSIONS = 'parley_sessions_open';
 
-/** Reads it once. @throws RequestFailure when the page does not answer, and RangeError when it is no such page. */
+/** Reads the page once. @throws RequestFailure when the page does not answer, and RangeError when it is not a metrics page. */
 export async function sampleServer(url: string, clock: Clock, send: SendRequest, signal: AbortSignal): Promise<ServerSample> {
   const page = await readPage({ clock, send, limits: LIMITS }, { method: 'GET', url, headers: {}, body: undefined }, signal);
   if (!isGoodStatus(page.status)) throw refusalOf(page, clock);
@@ -25,7 +25,7 @@ export function sampleFailure(error: unknown): string {
   return error instanceof RequestFailure || error instanceof RangeError ? error.message : 'cannot be read';
 }
 
-/** The sum of all series with one name; undefined without any. */
+/** The sum of all series with this name; undefined without any. */
 function sumOf(page: string, name: string): number | undefined {
   const found = [...page.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (?<value>\\S+)`, 'gmu'))].map(({ groups }) =>
     Number(groups?.['value']),

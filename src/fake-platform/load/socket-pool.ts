@@ -1,4 +1,4 @@
-// The sockets of a load: one for each call, as on the platform (W-08). Knows no call.
+// The sockets of a load: one for each call, as the platform does it (W-08). Knows no call.
 import type { Line } from '../lines/line.ts';
 import { SocketLine, type SocketLineOptions } from '../lines/socket/socket-line.ts';
 import type { CallIdentity } from '../lines/to-wire.ts';
@@ -25,8 +25,7 @@ export class SocketPool {
 
   /**
    * The line of a new call, which dials at once; whoever takes it closes it after the call.
-   *
-   * @param noInputMs - silence after which the platform reports it where the server names no time (W-14), ms; 0 never.
+   * @param noInputMs - silence before no-input where the server names no time (W-14), ms; 0: never.
    */
   line(identity: CallIdentity, noInputMs: number): Line {
     const line = new SocketLine({ ...this.#options, noInputMs }, identity);

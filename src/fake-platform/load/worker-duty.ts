@@ -1,4 +1,4 @@
-// The work of a worker process: runs its share of the calls, and reports every second what they heard and how well it kept its
+// The work of a worker process: runs its share of the calls, and reports every second what callers heard and how well the worker kept its
 // own pace.
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -18,11 +18,11 @@ import type { PrepareOrder, RunOrder, WorkerOrder } from './worker-messages.ts';
 import { fail, report } from './worker-report.ts';
 
 const REPORT_MS = 1000;
-/** How often to check whether every wait that counts has ended, ms. */
+/** Interval of checks whether all waits that count have ended, ms. */
 const ANSWERED_CHECK_MS = 100;
-/** Most calls of one worker; far more than one can run without being late. */
+/** Most calls of one worker: far more than a worker can run without being late. */
 const MAX_LIVE = 5000;
-/** Resolution of the event loop's delay, ms. */
+/** Resolution at which the delay of the event loop is measured, ms. */
 const LOOP_RESOLUTION_MS = 5;
 const NS_PER_MS = 1e6;
 
@@ -36,10 +36,10 @@ function* shareOf(plan: ArrivalPlan, worker: number, workers: number): globalThi
   return undefined;
 }
 
-/** Whether a caller has waited for something since before a time of the run, ms. */
+/** Whether a caller waits now, and has done so since `beforeMs` or earlier, ms since the run began. */
 type IsWaiting = (beforeMs: number) => boolean;
 
-/** Reports once per second what happened. @returns a function that reports once more and stops. */
+/** Reports once per second. @returns a function that reports once more and stops. */
 function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   loop.enable();
@@ -58,7 +58,7 @@ function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
       startLateness: startLateness.encoded,
       timerLateness: clock.takeLateness().encoded,
       cpu: (used.user + used.system) / 1000 / Math.max(1, nowMs - atMs),
-      // The histogram holds the interval itself, which is the resolution when the loop is on time.
+      // The histogram records whole intervals, which are as long as the resolution when the loop is on time.
       loopDelayMaxMs: Math.max(0, loop.max / NS_PER_MS - LOOP_RESOLUTION_MS),
       residentBytes: process.memoryUsage.rss(),
     });
@@ -74,7 +74,7 @@ function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
   };
 }
 
-/** The connections for the calls of a run, opened in advance where calls share them. */
+/** The connections for the calls of a run. Those that calls share are opened in advance. */
 function poolOf(given: PrepareOrder, expectedCalls: number): ConnectionPool | SocketPool {
   const { token, serverName, certificateAuthority, callsPerConnection } = given;
   const access = {
@@ -96,7 +96,7 @@ function poolOf(given: PrepareOrder, expectedCalls: number): ConnectionPool | So
 async function run(order: RunOrder, given: PrepareOrder): Promise<void> {
   const pool = poolOf(given, order.expectedCalls);
   const hangUp = new AbortController();
-  // Every call listens to it: more than the ten that Node takes for a leak.
+  // Every call listens to this signal, and Node warns of more than ten listeners.
   setMaxListeners(0, hangUp.signal);
   const zeroMs = systemClock.monotonicMs() + order.startAtMs - systemClock.nowMs();
   const held = new Set<IsWaiting>();

@@ -1,4 +1,4 @@
-// The messages between a load and its workers. Both are one program, so nothing is checked.
+// The messages between a load and its workers. Both are the same program, so messages are not validated.
 import type { ArrivalPlan } from './arrivals.ts';
 import type { CallFacts, WaitFact } from './call-facts.ts';
 import type { LoadScenario } from './load-call.ts';
@@ -15,30 +15,30 @@ export interface PrepareOrder {
   readonly serverName?: string;
   readonly callsPerConnection: number;
   readonly scenarios: readonly LoadScenario[];
-  /** The sounds of replies that the rehearsal heard. */
+  /** The known sounds of replies, from the rehearsal. */
   readonly sounds: readonly KnownSound[];
 }
 
-/** Begin a run: every worker draws the same arrivals and takes each n-th. */
+/** The order to begin a run. Every worker computes the same arrivals and takes each n-th one. */
 export interface RunOrder {
   readonly kind: 'run';
-  /** Wall-clock time of the beginning, ms since the epoch. */
+  /** When the run begins, ms since the epoch. */
   readonly startAtMs: number;
   readonly arrivals: ArrivalPlan;
   readonly worker: number;
   readonly workers: number;
-  /** Expected parallel calls of this worker, for its connections. */
+  /** Expected parallel calls of this worker, for which connections are opened. */
   readonly expectedCalls: number;
-  /** After the last arrival, hang up as soon as every wait from before it has ended. */
+  /** Whether calls hang up, after the last arrival, as soon as all waits that began before it have ended. */
   readonly endsWhenAnswered: boolean;
 }
 
-/** An order to a worker; `stop`: no further call begins, and those under way hang up. */
+/** An order to a worker. `stop`: no further calls begin, and running calls hang up. */
 export type WorkerOrder = PrepareOrder | RunOrder | { readonly kind: 'stop' };
 
 export interface WorkerSecond {
   readonly kind: 'second';
-  /** The reported time, ms since the run began. */
+  /** The time that the report covers, ms since the run began. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly live: number;
@@ -46,17 +46,17 @@ export interface WorkerSecond {
   readonly missed: number;
   readonly waits: readonly WaitFact[];
   readonly calls: readonly CallFacts[];
-  /** How late calls were started, and how late timers fired; encoded histograms. */
+  /** How late calls were started, and how late timers fired: histograms, encoded. */
   readonly startLateness: string;
   readonly timerLateness: string;
-  /** Part of one core, since the last report. */
+  /** CPU since the last report, as a part of one core. */
   readonly cpu: number;
-  /** Delay of the event loop, ms, since the last report. */
+  /** Longest delay of the event loop since the last report, ms. */
   readonly loopDelayMaxMs: number;
   readonly residentBytes: number;
 }
 
-/** A worker's report: a `second` for every second of a run and once more at its end, `done` when its calls are over, too. */
+/** A report of a worker. `second`: sent every second of a run, and once more at its end; `done`: the calls are over, too. */
 export type WorkerReport =
   | { readonly kind: 'ready' }
   | WorkerSecond

@@ -3,25 +3,25 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
 
-/** Most that is kept of a worker's output: its end, which contains the reason. */
+/** Characters that are kept of a worker's output: the last ones, which contain the reason of a failure. */
 const LAST_OUTPUT = 2048;
 
 /** A worker, however it runs. */
 export interface LoadWorker {
   send(order: WorkerOrder): void;
-  /** Its reports, and, last of all, its exit. */
+  /** Passes on the worker's reports and then, as the last one, its end. */
   listen(onReport: (report: WorkerReport) => void, onGone: (why: string) => void): void;
   kill(): void;
 }
 
-/** Starts a process, from the compiled program or from the sources. Whoever starts it kills it. */
+/** Starts a process, from the compiled program or from the sources. Whoever starts the process kills it. */
 export function startWorkerProcess(): LoadWorker {
   const isSource = import.meta.url.endsWith('.ts');
   const file = fileURLToPath(new URL(isSource ? './load-worker.ts' : './load-worker.js', import.meta.url));
   return new WorkerProcess(
-    // `advanced` carries bytes. From sources the process needs the development tools' loader; our own flags are not passed on, or
-    // two processes would want one debugging port. In its own process group it does not receive the Ctrl-C and the SIGTERM
-    // that go to ours; it ends when the channel closes.
+    // `advanced` can send bytes. From the sources, the process needs the loader of the development tools. It does not get our own flags, or
+    // two processes would want the same debugging port. In its own process group it does not receive our Ctrl-C and SIGTERM; it ends when
+    // the channel closes.
     fork(file, {
       serialization: 'advanced',
       execArgv: isSource ? ['--conditions=@parley/source', `--import=${import.meta.resolve('tsx')}`] : [],
@@ -45,14 +45,14 @@ class WorkerProcess implements LoadWorker {
   }
 
   send(order: WorkerOrder): void {
-    // One that has exited has already reported it.
+    // A worker that has ended has already reported its end.
     if (this.#child.connected) this.#child.send(order, () => undefined);
   }
 
   listen(onReport: (report: WorkerReport) => void, onGone: (why: string) => void): void {
     this.#child.on('message', onReport);
     this.#child.once('error', (error) => onGone(error.message));
-    // Not `exit`: at `close`, all its output has been read.
+    // At `exit`, some of the output may not have been read; at `close`, all has.
     this.#child.once('close', (code, signal) => {
       const said = this.#lastOutput.trim();
       onGone(`it ended with ${signal ?? String(code)}${said === '' ? '' : `: ${said}`}`);

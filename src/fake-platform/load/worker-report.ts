@@ -3,7 +3,7 @@ import type { WorkerReport } from './worker-messages.ts';
 
 const LONGEST_REASON = 2048;
 
-/** Sends a report. It is lost once the other process is gone. */
+/** Sends a report, which is lost when the other process has ended. */
 export function report(what: WorkerReport, onSent: () => void = () => undefined): void {
   if (process.send === undefined) onSent();
   else process.send(what, onSent);
