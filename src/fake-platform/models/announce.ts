@@ -1,4 +1,4 @@
-// Tells running fake models what callers will say, so that their recognizer understands it.
+// Announces the words of callers to running fake models, so that their recognizer understands them.
 import { abortAfter } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { RequestFailure } from '../../base/http-exchange.ts';
@@ -7,15 +7,14 @@ import type { Step } from '../caller/script.ts';
 import { readPage } from '../platform/read-page.ts';
 import type { Said } from './said-words.ts';
 
-/** Longest wait for one answer, ms. */
+/** Longest wait for the answer to one announcement, ms. */
 const LIMIT_MS = 10_000;
 const READER = { clock: systemClock, send: sendRequest, limits: { firstByteMs: LIMIT_MS, maxAnswerBytes: 65_536 } };
 
 /**
- * Tells the fake models at an address the words of these steps, with their sounds.
- *
- * @param url - as `parley models` prints it; undefined: tells nobody.
- * @throws RangeError with a sentence for the user when no fake models answer there.
+ * Announces the words of these steps, and their audio, to the fake models at an address.
+ * @param url - as `parley models` prints it. Undefined: announces nothing.
+ * @throws RangeError with a sentence for the user when no fake models answer at the address.
  */
 export async function announceWords(url: string | undefined, steps: readonly Step[]): Promise<void> {
   if (url === undefined) return;

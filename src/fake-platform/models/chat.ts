@@ -1,4 +1,4 @@
-// The chat completions protocol of the service: reads a request, chooses the rule that answers it, and makes the events of the answer.
+// The service side of the chat completions protocol: reads a request, chooses the rule that answers it, and makes the events of the answer.
 import { z } from 'zod';
 import { textPattern } from '../caller/expectation.ts';
 import type { ModelRule } from './script.ts';
@@ -24,26 +24,26 @@ const REQUEST = z.looseObject({
   tools: z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })).optional(),
 });
 
-/** What a request asks: the last message, the offered tools, and the size of the conversation. */
+/** What a request says: its model, the last message, the offered tools, and the size of the conversation. */
 export interface Asked {
-  /** The name of the model; undefined for a speech-to-speech model. */
+  /** The requested model. Undefined: the request came to a speech-to-speech model. */
   readonly model?: string;
-  /** The caller's words, or the result of the tool. */
+  /** The caller's words, or the result of the tool in `after`. */
   readonly text: string;
-  /** The tool that has just run; undefined: the caller has just spoken. */
+  /** The tool that has just run. Undefined: the caller has just spoken. */
   readonly after: string | undefined;
   readonly tools: readonly string[];
   /** Characters of all messages. */
   readonly chars: number;
 }
 
-/** A piece of an answer, as the service sends it. */
+/** A piece of an answer as it is sent. `isToken`: a word or a tool use. */
 export interface ChatEvent {
   readonly isToken: boolean;
   readonly data: string;
 }
 
-/** Reads a request. @throws RangeError that says what is wrong with it. */
+/** Reads a request. @throws RangeError that says what is wrong with the request. */
 export function askedOf(body: unknown): Asked {
   const parsed = REQUEST.safeParse(body);
   if (!parsed.success) throw new RangeError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
@@ -59,7 +59,7 @@ export function askedOf(body: unknown): Asked {
   };
 }
 
-/** The first matching rule; undefined without one. */
+/** The first rule that matches the request; undefined: none does. */
 export function answerTo(
   { model, text, after }: Pick<Asked, 'model' | 'text' | 'after'>,
   rules: readonly ModelRule[],
@@ -72,7 +72,7 @@ export function answerTo(
   );
 }
 
-/** All events of an answer in order. `id` names it, and its tool use. */
+/** All events of an answer, in order. @param id - of the answer; also used for the id of its tool use. */
 export function eventsOf({ say, use, input = {} }: Partial<ModelRule>, { chars }: Pick<Asked, 'chars'>, id: string): readonly ChatEvent[] {
   const words = say?.match(/\s*\S+\s*/gu) ?? [];
   const call = { index: 0, id: `use-${id}`, type: 'function', function: { name: use, arguments: JSON.stringify(input) } };
@@ -94,7 +94,7 @@ export function eventsOf({ say, use, input = {} }: Partial<ModelRule>, { chars }
   ];
 }
 
-/** A rule without any condition also answers after tools. */
+/** A rule without `when` and `after` also answers after tools. */
 function isOpen({ when, after }: ModelRule): boolean {
   return when === undefined && after === undefined;
 }

@@ -1,14 +1,14 @@
-// The service's end of a socket of the realtime protocol: checks what it is sent as a service does, and answers with events.
+// The service side of a socket of the realtime protocol: checks received events as a service does, and sends events.
 import type { RawData, WebSocket } from 'ws';
 import type { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 
 export interface FakeSocketOptions<Schema extends z.ZodType> {
   readonly socket: WebSocket;
-  /** The events that the service takes; others are refused. */
+  /** The events that the service accepts; others are refused. */
   readonly schema: Schema;
   readonly onEvent: (event: z.output<Schema>) => void;
-  /** Completes every event that is sent. Default: sent as it is. */
+  /** Adds members to every event that is sent. Undefined: events are sent as they are. */
   readonly completed?: (event: object) => object;
 }
 
@@ -35,7 +35,7 @@ export class FakeSocket<Schema extends z.ZodType> {
     return this.#gone.signal;
   }
 
-  /** @param isTorn - sent without its end. */
+  /** @param isTorn - whether to send invalid JSON: the text without its end. */
   send(event: object, isTorn = false): void {
     const text = JSON.stringify(this.#completed(event));
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(isTorn ? text.slice(0, -2) : text);

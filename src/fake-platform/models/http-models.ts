@@ -9,21 +9,21 @@ import { SAID } from './said-words.ts';
 import type { ModelFault } from './script.ts';
 import { SPOKEN_MS, tone } from './tone.ts';
 
-/** Bytes of the first second of an utterance, by which a repeated recognition is noticed. */
+/** One second of µ-law, bytes. A recognition with the same first second as the last one repeats it. */
 const SECOND_BYTES = 8000;
 const HEADER_BYTES = 44;
 
 const SPEECH = z.looseObject({ input: z.string().min(1).max(10_000), response_format: z.enum(['pcm', 'wav']) });
-/** Sample rate of speech services by convention, Hz. */
+/** Sample rate at which services send speech by convention, Hz. */
 const SPEECH_HZ = 24_000;
-/** Length of one piece when speech is paced, ms; the first piece is longer, as with real services. */
+/** Duration of one piece when `speech_pace` is set, ms. The first piece is longer, as with real services. */
 const PIECE_MS = 100;
 const FIRST_PIECE_MS = 300;
 const BYTES_PER_MS = (SPEECH_HZ * 2) / 1000;
 
 export class HttpModels {
   readonly #played: PlayedScript;
-  /** The first second of the last recognized utterance, until the model is asked. */
+  /** The first second of the last recognized utterance, µ-law. Undefined again when the chat model is asked. */
   #beginning: Uint8Array | undefined;
 
   constructor(played: PlayedScript) {
@@ -73,7 +73,7 @@ export class HttpModels {
     return reply.type('application/json').send(fault?.kind === 'torn' ? '{"text":' : JSON.stringify({ text }));
   }
 
-  /** A caller tells what it will say, and how that sounds. */
+  /** Takes an announcement of what a caller will say, and of its audio. */
   learn({ body }: FastifyRequest, reply: FastifyReply): FastifyReply {
     const parsed = SAID.safeParse(body);
     if (!parsed.success) return refuse(reply, 400, 'this tells no words: it needs `words`, and `mulaw` as Base64');
@@ -151,11 +151,11 @@ function unanswered({ text, after }: Asked): string {
   return `no rule of the script answers ${what}`;
 }
 
-/** The recording of a form, 16 bits and 8 kHz, as µ-law; undefined when there is none. */
+/** The WAV in a form, which must have 16 bits and 8 kHz, as µ-law; undefined: there is none. */
 function recordingOf(body: unknown): Uint8Array | undefined {
   const start = Buffer.isBuffer(body) ? body.indexOf('RIFF') : -1;
   if (!Buffer.isBuffer(body) || start < 0) return undefined;
-  // Without the header, which contains the length: a longer recording of the same utterance has another one.
+  // Without the header: it contains the length, so a longer recording of the same utterance has a different one.
   const bytes = body.subarray(start + HEADER_BYTES);
   return encodeMulaw(Int16Array.from({ length: Math.floor(bytes.length / 2) }, (_, index) => bytes.readInt16LE(index * 2)));
 }

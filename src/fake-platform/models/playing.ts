@@ -8,7 +8,7 @@ import { seededNumbers } from '../../base/seeded-numbers.ts';
 /** The 95th percentile of the standard normal distribution. */
 const Z_95 = 1.645;
 
-/** Makes a function that draws delays, ms; it returns 0 for undefined. */
+/** Makes a function that draws a delay, ms, from a median and a 95th percentile, ms; undefined draws 0. */
 export function serviceTimes(seed: number): (times: readonly [median: number, p95: number] | undefined) => number {
   const next = seededNumbers(seed);
   return (times) => {
@@ -21,9 +21,9 @@ export function serviceTimes(seed: number): (times: readonly [median: number, p9
 
 export interface ModelRequestEntry {
   readonly on: ModelFault['on'];
-  /** When it came, ms of the clock. */
+  /** When the request came, ms since the epoch. */
   readonly atMs: number;
-  /** How long the script has delayed the answer so far, ms. */
+  /** Delay of the answer by the script so far, ms. */
   waitedMs: number;
   /** The caller's words, the result of a tool, or the recognized text. */
   readonly text: string;
@@ -34,7 +34,7 @@ export interface ModelRequestEntry {
 }
 
 const MAX_JOURNAL = 10_000;
-/** Longest answer to one request, and the length of a `hang`, ms. */
+/** Longest time for one answer, and duration of a `hang`, ms. */
 export const LIMIT_MS = 120_000;
 
 /** The creator calls `close`. */
@@ -60,9 +60,8 @@ export class PlayedScript {
 
   /**
    * The recognized text of an input: the words that its caller announced, otherwise those of the script.
-   *
    * @param mulaw - G.711 µ-law, 8 kHz.
-   * @param isNext - whether the input is a new one; otherwise the last text of the script is repeated.
+   * @param isNext - false for the same input again, which gets the script's last text again.
    */
   heard(mulaw: Uint8Array, isNext: boolean): string {
     const announced = this.said.in(mulaw);
@@ -79,7 +78,7 @@ export class PlayedScript {
     return this.script.heard?.[this.#heard - 1] ?? '';
   }
 
-  /** The fault of the next request to a service, if any. Call it once per request. */
+  /** The fault that the script has for the next request to a service, if any. Counts the request, so call it once for each. */
   fault(on: ModelFault['on']): ModelFault | undefined {
     const nth = (this.#counts.get(on) ?? 0) + 1;
     this.#counts.set(on, nth);
@@ -94,8 +93,7 @@ export class PlayedScript {
   }
 
   /**
-   * Waits for a delay of the script and records it. @returns false when the wait was cut short.
-   *
+   * Waits for a delay of the script, and records the delay in `entry`. @returns false when the wait was ended early.
    * @param gone - aborts when the client has left.
    */
   async takes(times: readonly [number, number] | undefined | 'for ever', entry: ModelRequestEntry, gone: AbortSignal): Promise<boolean> {
@@ -105,7 +103,7 @@ export class PlayedScript {
     return this.pauses(ms, gone);
   }
 
-  /** Waits without recording a delay. @returns false when the wait was cut short. */
+  /** Waits without recording the delay. @returns false when the wait was ended early. */
   async pauses(ms: number, gone: AbortSignal): Promise<boolean> {
     const whole = abortAfter(LIMIT_MS, systemClock, AbortSignal.any([this.#closing.signal, gone]));
     try {

@@ -1,4 +1,4 @@
-// The service side of the realtime protocol: one conversation with answers from the script, spoken as tones as long as the words.
+// The service side of the realtime protocol: one conversation with answers from the script, spoken as tones that are as long as the words.
 // Validates events as a service does, and keeps the items of the conversation.
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -34,7 +34,7 @@ const EVENT = z.discriminatedUnion('type', [
   z.object({ type: z.literal('conversation.item.delete'), item_id: z.string() }),
 ]);
 type Sent = z.infer<typeof EVENT>;
-/** As much as is listened to of one utterance: two minutes. */
+/** Most audio of one utterance that is kept, bytes: two minutes. The rest is dropped. */
 const MAX_HEARD_BYTES = 960_000;
 
 export class FakeConversation {
@@ -134,7 +134,7 @@ export class FakeConversation {
       this.#client.refuse('invalid_truncate', 'there is no such speech, or it is shorter');
       return;
     }
-    // Includes the word that was interrupted; the pause before a word is no part of it.
+    // An interrupted word stays whole. A pause before a word belongs to no word.
     const said = item.text.slice(0, Math.ceil(endMs / SPOKEN_MS));
     item.text = (/\S$/u.test(said) ? said + (/^\S*/u.exec(item.text.slice(said.length))?.[0] ?? '') : said).trimEnd();
     this.#client.send({ type: 'conversation.item.truncated', item_id: id, content_index: 0, audio_end_ms: endMs });
@@ -183,7 +183,7 @@ export class FakeConversation {
     this.#client.send({ type: 'response.done', response: { id, status, output, usage } }, fault?.kind === 'torn');
   }
 
-  /** @returns whether everything was said. */
+  /** @returns false when a cancelled response or the end of the client stopped the speech. */
   async #speak(
     responseId: string,
     { say = '' }: Partial<ModelRule>,
@@ -229,7 +229,7 @@ export class FakeConversation {
   }
 }
 
-/** The part of an answer that comes before the fault. */
+/** The part of an answer that is sent before the fault. */
 function faulty({ say = '', ...rule }: ModelRule, { kind }: ModelFault): Partial<ModelRule> {
   if (kind === 'cut') return { ...rule, say: say.slice(0, Math.ceil(say.length / 2)) };
   return kind === 'torn' ? { ...rule, say } : {};

@@ -1,11 +1,11 @@
-// What callers say, told beforehand with its sound, so that a fake recognizer understands the words that were really spoken: of any number
-// of calls at once, of a sentence that was cut, and of several in one utterance.
+// Callers announce their words together with the audio, so that a fake recognizer understands what was really spoken: in any number of
+// parallel calls, in an interrupted sentence, and in an utterance of several sentences.
 import { z } from 'zod';
 import { FRAME_SAMPLES } from '../../speech/audio-format.ts';
 import { decodeMulaw, encodeMulaw } from '../../speech/g711.ts';
 import { hasVoice } from '../caller/microphone.ts';
 
-/** What is sent to `/v1/said`. */
+/** An announcement: the body of a request to `/v1/said`. */
 export const SAID = z.strictObject({ words: z.string().min(1).max(10_000), mulaw: z.base64() });
 export type Said = z.infer<typeof SAID>;
 
@@ -14,19 +14,19 @@ interface KnownSound {
   readonly mulaw: Buffer;
 }
 
-/** A part of a recording that is a part of a known sound. */
+/** A part of a recording that equals a part of a known sound. */
 interface Match {
   readonly known: KnownSound;
-  /** Bytes of the sound. */
+  /** First byte in the known sound, and the first byte after the match. */
   readonly from: number;
   readonly to: number;
-  /** Where it begins in the recording. */
+  /** First byte of the match in the recording. */
   readonly at: number;
 }
 
-/** The oldest ones are forgotten. */
+/** Most known sounds; the oldest are dropped. */
 const MAX_SOUNDS = 1000;
-/** By so much of a voice its sound is found: 50 ms, every 100 ms. */
+/** Part of a sound that is searched in a recording, bytes: 50 ms. A sound is searched by such a part every 100 ms. */
 const PROBE_BYTES = 400;
 const PROBE_EVERY_BYTES = 800;
 
@@ -43,9 +43,8 @@ export class SaidWords {
   }
 
   /**
-   * The words in a recording; undefined: nothing in it is known. Where words begin is estimated: of a sentence that was cut, one word more or
-   * less may be understood.
-   *
+   * The words in a recording; undefined: it has no known sound. Where words begin is an estimate, so an interrupted sentence may have one
+   * word more or less.
    * @param mulaw - G.711 µ-law, 8 kHz.
    */
   in(mulaw: Uint8Array): string | undefined {
@@ -66,7 +65,7 @@ export class SaidWords {
       for (let probe = 0; probe + PROBE_BYTES <= known.mulaw.length; probe += PROBE_EVERY_BYTES) {
         const match = matchAt(known, probe, recording);
         if (match === undefined) continue;
-        // Sentences that begin alike: the one that goes on alike, too. Of two with the same sound, the later one.
+        // Of sentences that begin alike, the one with the longest match was spoken; of equal sounds, the last one announced.
         if (longest === undefined || match.to - match.from >= longest.to - longest.from) longest = match;
         probe = Math.max(probe, match.to - PROBE_EVERY_BYTES);
       }
@@ -87,7 +86,7 @@ function matchAt(known: KnownSound, probe: number, recording: Buffer): Match | u
   return { known, from, to, at };
 }
 
-/** The words whose middle is in that part, if every character takes the same time. */
+/** The words whose middle is in the matched part, if every character takes the same time. */
 function wordsOf({ known: { words, mulaw }, from, to }: Match): readonly string[] {
   const frames = Array.from({ length: Math.ceil(mulaw.length / FRAME_SAMPLES) }, (_, index) => index * FRAME_SAMPLES);
   const voiced = frames.filter((start) => hasVoice(mulaw.subarray(start, start + FRAME_SAMPLES)));
@@ -101,7 +100,7 @@ function wordsOf({ known: { words, mulaw }, from, to }: Match): readonly string[
     .map(([word]) => word);
 }
 
-/** µ-law has two zeros, of which a recording of samples keeps one. */
+/** µ-law has two codes for zero; 16-bit samples have one. Both sides must use the same code. */
 function sameZeros(mulaw: Uint8Array): Buffer {
   return Buffer.from(encodeMulaw(decodeMulaw(mulaw)));
 }

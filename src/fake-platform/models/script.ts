@@ -2,7 +2,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** A time as its median and its 95th percentile, ms. */
+/** A time in ms, as its median and its 95th percentile. */
 const TIMES = z
   .tuple([z.number().positive().max(60_000), z.number().positive().max(60_000)])
   .refine(([median, p95]) => median <= p95, 'the first is the median, and the second, which 95 of 100 stay below, is no smaller');
@@ -10,13 +10,13 @@ const TIMES = z
 const RULE = z
   .strictObject({
     /**
-     * Matches the caller's words or, with `after`, the tool's result: a text in any case, or a pattern between slashes. Absent: matches
-     * everything.
+     * Matches the caller's words or, with `after`, the tool's result: a text in upper or lower case, or a pattern between slashes.
+     * Undefined: matches everything.
      */
     when: z.string().min(1).optional(),
-    /** The requested model name, so that one script can play the bot, its callers and their judge. Absent: any. */
+    /** The requested model, so that one script can play the bot, its callers and their judge. Undefined: any model. */
     model: z.string().min(1).optional(),
-    /** The tool that must have run last. Absent: the caller has spoken last. */
+    /** The tool that must have run last. Undefined: the caller must have spoken last, unless `when` is undefined, too. */
     after: z.string().min(1).optional(),
     say: z.string().min(1).optional(),
     use: z.string().min(1).optional(),
@@ -29,14 +29,14 @@ const RULE = z
 const FAULT = z
   .strictObject({
     on: z.enum(['chat', 'recognition', 'speech', 'realtime']),
-    /** Number of the request to this service, from 1. */
+    /** Number of the request among those to this service, from 1. */
     nth: z.int().min(1),
     /**
      * `error` answers with `status`; `hang` never answers; `cut` breaks off in the middle; `empty` sends no content; `torn` sends invalid
      * JSON.
      */
     kind: z.enum(['error', 'hang', 'cut', 'empty', 'torn']),
-    /** Default 503. */
+    /** HTTP status. Default 503. */
     status: z.int().min(400).max(599).optional(),
   })
   .refine(({ kind, status }) => kind === 'error' || status === undefined, '`status` is for `error`');
@@ -45,30 +45,30 @@ const SCRIPT = z.strictObject({
   /** Seed of the delays. Default 1. */
   seed: z.int().optional(),
   /**
-   * Recognized texts for callers who do not announce their words, one per input; further inputs are not understood. `…` in a text marks a
-   * pause of the caller, which only a streaming recognizer uses.
+   * Recognized texts for callers who do not announce their words, one for each input; later inputs are not understood. `…` in a text marks
+   * a pause of the caller, which only matters to a streaming recognizer.
    */
   heard: z.array(z.string()).max(10_000).optional(),
-  /** Words per second that a streaming recognizer sends while the caller speaks. Absent: it sends words only at pauses. */
+  /** Words per second that a streaming recognizer sends while the caller speaks. Undefined: it sends words only at pauses. */
   words_per_second: z.number().min(0.1).max(100).optional(),
-  /** The first matching rule answers; without a match the status is 404. */
+  /** Answers. The first matching rule answers; without one, the status is 404. */
   rules: z.array(RULE).max(1000).optional(),
-  /** Absent: no delays. */
+  /** Undefined: no delays. */
   delays: z
     .strictObject({
       recognition: TIMES.optional(),
       first_token: TIMES.optional(),
       token: TIMES.optional(),
-      /** Until the first sound of a text. */
+      /** Time until the first sound of a text. */
       speech: TIMES.optional(),
     })
     .optional(),
-  /** How fast speech is delivered, as a multiple of real time. Absent: at once. */
+  /** Speed at which speech is sent, as a multiple of real time. Undefined: all at once. */
   speech_pace: z.number().min(0.1).max(1000).optional(),
   faults: z.array(FAULT).max(1000).optional(),
 });
 
-/** See docs/assistants.md. */
+/** A script, as docs/assistants.md explains it. */
 export type ModelScript = z.input<typeof SCRIPT>;
 export type ModelRule = z.output<typeof RULE>;
 export type ModelFault = z.output<typeof FAULT>;
@@ -104,7 +104,7 @@ export function checkModelScript(script: unknown): ModelScript {
   );
 }
 
-/** Reads one from a file's text, YAML or JSON. @throws RangeError as above. */
+/** Reads a script from a file's text, YAML or JSON. @throws RangeError as {@link checkModelScript} does. */
 export function readModelScript(text: string): ModelScript {
   let data: unknown;
   try {

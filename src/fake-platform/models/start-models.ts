@@ -15,31 +15,31 @@ export type { ModelRequestEntry } from './playing.ts';
 
 /** Running models. `close` must be called. */
 export interface FakeModels extends AsyncDisposable {
-  /** For `chatModel({ url })`, `recognizer.http.url` and `synthesizer.http.url`. */
+  /** Address for `chatModel({ url })`, `recognizer.http.url` and `synthesizer.http.url`. */
   readonly url: string;
-  /** For `realtime({ url })`. */
+  /** Address for `realtime({ url })`. */
   readonly realtimeUrl: string;
-  /** For `recognizer.stream.url`. */
+  /** Address for `recognizer.stream.url`. */
   readonly transcriptionUrl: string;
-  /** The last 10,000 requests. */
+  /** The last 10,000 requests, oldest first. */
   readonly journal: readonly ModelRequestEntry[];
-  /** The items of the speech-to-speech model, one list per connection; the last hundred connections. */
+  /** The items of the speech-to-speech model, in one list per connection, for the last hundred connections. */
   readonly conversations: readonly (readonly FakeItem[])[];
   close(): Promise<void>;
 }
 
 export interface FakeModelsOptions {
-  /** Default 0: a free one. */
+  /** Default 0: any free port. */
   readonly port?: number;
   readonly onRequest?: (entry: ModelRequestEntry) => void;
 }
 
 const HOST = '127.0.0.1';
-/** Two minutes of speech at 8 kHz, 16 bits, and the form around it. */
+/** Longest body, bytes: two minutes of speech at 8 kHz and 16 bits, and the form around it. */
 const MAX_BODY_BYTES = 2_500_000;
 const MAX_CONVERSATIONS = 100;
 
-/** Starts them on loopback. @throws RangeError for an invalid script; AppError `listen_failed` when the port is taken. */
+/** Starts the models on loopback. @throws RangeError for an invalid script; AppError `listen_failed` when the port is taken. */
 export async function fakeModels(script: ModelScript = {}, { port = 0, onRequest }: FakeModelsOptions = {}): Promise<FakeModels> {
   const played = new PlayedScript(checkModelScript(script), onRequest);
   const models = new HttpModels(played);
@@ -66,7 +66,7 @@ export async function fakeModels(script: ModelScript = {}, { port = 0, onRequest
     await server.close();
     throw new AppError('listen_failed', `the fake models cannot listen on ${HOST}:${String(port)}`, { cause, details: { port } });
   }
-  // A server that listens on a port has an address object; only pipes have a string.
+  // A server that listens on a port has an address object; only a pipe has a string.
   const { port: taken } = server.server.address() as AddressInfo;
   const close = async (): Promise<void> => {
     played.close();

@@ -26,13 +26,13 @@ const EVENT = z.discriminatedUnion('type', [
 const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
 const ORDERED = 'ordered by the script';
 
-/** G.711 at 8 kHz. */
+/** G.711 at 8 kHz: 8 bytes are 1 ms. */
 const BYTES_PER_MS = 8;
 /** Shortest audio that services accept, bytes. */
 const LEAST_BYTES = 100 * BYTES_PER_MS;
-/** How often announced words are searched: every 200 ms of audio. */
+/** Announced words are searched each time this much more audio has arrived, bytes: 200 ms. */
 const SEARCH_EVERY_BYTES = 200 * BYTES_PER_MS;
-/** Longest audio of one utterance that is searched: two minutes. */
+/** Most audio of one utterance that is searched, bytes: two minutes. */
 const MAX_HEARD_BYTES = 120_000 * BYTES_PER_MS;
 /** Marks a pause of the caller in a text of the script. */
 const PAUSE = /\s*…\s*/u;
@@ -40,13 +40,13 @@ const PAUSE = /\s*…\s*/u;
 export class FakeTranscription {
   readonly #client: FakeSocket<typeof EVENT>;
   readonly #played: PlayedScript;
-  /** The rest of this utterance's texts, split at pauses; undefined until the text is chosen. */
+  /** The text of this utterance that is left, split at pauses. Undefined until a text is chosen. */
   #left: string[] | undefined;
   #heard: Buffer[] = [];
   #bytes = 0;
-  /** Length of the audio in which announced words were searched last. */
+  /** Length of the audio at the last search for announced words, bytes. */
   #searchedBytes = 0;
-  /** Number of words of the current piece that were already sent. */
+  /** Number of words of the current piece that were sent. */
   #written = 0;
   #names = 0;
 
@@ -69,7 +69,7 @@ export class FakeTranscription {
         this.#write();
         return;
       case 'input_audio_buffer.clear':
-        // Audio that is not committed by the next utterance belonged to none.
+        // Audio that was not committed belonged to no utterance.
         this.#left = undefined;
         this.#forget();
         this.#client.send({ type: 'input_audio_buffer.cleared' });
@@ -121,7 +121,7 @@ export class FakeTranscription {
     this.#written = 0;
   }
 
-  /** The announced words so far, otherwise the script's text up to the next pause. */
+  /** The announced words in the audio so far, or else the script's text up to the next pause. */
   #text(): string {
     return this.#played.said.in(Buffer.concat(this.#heard)) ?? this.#scripted();
   }
@@ -131,7 +131,7 @@ export class FakeTranscription {
     return this.#left[0] ?? '';
   }
 
-  /** Sends the words that have been spoken by now, if the script has words per second. */
+  /** Sends the words that have been spoken so far, if the script sets `words_per_second`. */
   #write(): void {
     const { script, said } = this.#played;
     const pace = script.words_per_second;
