@@ -1,5 +1,5 @@
-// The platform's administration side on HTTP, for tests and demos: login and tokens, service-app tokens, data sources,
-// schemas, webhooks with their deliveries. State is in memory and bounded. This file only connects the parts.
+// The platform's administration side over HTTP, for tests and demos: login and tokens, service-app tokens, data sources, schemas, and
+// webhooks with their deliveries. State is in memory and bounded. This file only connects the parts.
 import { systemClock } from '../../base/clock.ts';
 import { applicationTokenRoute } from './application-token.ts';
 import { authorizeRoutes } from './authorize-page.ts';
@@ -11,12 +11,12 @@ import { startServer } from './server.ts';
 import { tokenRoutes } from './token-endpoint.ts';
 import { webhookRoutes } from './webhooks.ts';
 
-/** How to start the administration side. */
+/** Options of {@link startAdminApi}. */
 export interface AdminApiOptions extends Omit<PlatformOptions, 'clock'>, Partial<Pick<PlatformOptions, 'clock'>> {
   readonly issuer: PlatformOptions['issuer'] & ForgingIssuer;
-  /** Default 0: a free port. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** Whoever has this key controls the platform over HTTP; without a key nobody can. A secret, long and random. */
+  /** A secret, long and random: whoever has this key controls the platform over HTTP. Undefined: nobody can. */
   readonly controlKey?: string;
 }
 

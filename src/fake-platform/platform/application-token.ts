@@ -1,5 +1,5 @@
-// `POST /applications/{id}/token`: the developer's integration asks for a pair of tokens that acts for a
-// customer organization.
+// `POST /applications/{id}/token`: the developer's integration asks for a pair of tokens with which a service app acts for a customer
+// organization.
 import { z } from 'zod';
 import { isUuid } from './ids.ts';
 import type { Platform } from './platform.ts';
@@ -8,7 +8,7 @@ import type { GuardedRoute, Permitted } from './route.ts';
 import type { TokenFields } from './token-book.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Compares hashes: they have equal length, so the time reveals nothing. */
+/** Compares secrets by their hashes: these have equal length, so the time of the comparison reveals nothing. */
 export function isSameSecret(known: string, presented: string): boolean {
   const digest = (value: string): Buffer => createHash('sha256').update(value).digest();
   return timingSafeEqual(digest(known), digest(presented));

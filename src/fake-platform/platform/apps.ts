@@ -1,5 +1,5 @@
-// The apps that developers have registered with the platform: integrations, which act for a developer, and service apps,
-// which act for a customer organization once its administrator has authorized them.
+// The apps that developers have registered with the platform: integrations, which act for a developer, and service apps, which act for a
+// customer organization after its administrator has authorized them.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { BoundedMap } from './bounded-map.ts';
 
@@ -12,7 +12,7 @@ export interface Developer {
 export interface Integration {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The allowed redirect addresses; compared character for character. */
+  /** The allowed redirect addresses, compared character for character. */
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
   readonly developer: Developer;
@@ -22,7 +22,7 @@ export interface ServiceApp {
   /** `C` and hex digits (H-03). */
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Hosts of data sources must be in one of these: bare domains (R-06). */
+  /** Bare domains (R-06): the host of a data source must be in one of them. */
   readonly domains: readonly string[];
   readonly scopes: readonly string[];
   readonly developer: Developer;
@@ -36,19 +36,19 @@ export function newClientId(): string {
   return `C${randomBytes(32).toString('hex')}`;
 }
 
-/** All apps; at most 100 of each kind, the oldest are dropped. */
+/** All apps: at most 100 of each kind, of which the oldest are dropped. */
 export class AppBook {
   readonly #integrations = new BoundedMap<string, Integration>(MAX_APPS);
   readonly #serviceApps = new BoundedMap<string, ServiceApp>(MAX_APPS);
   readonly #scopes: { readonly integration: readonly string[]; readonly serviceApp: readonly string[] };
   readonly #developer: Developer = { organizationId: randomUUID(), personId: randomUUID() };
 
-  /** @param scopes - what an app may do by default. */
+  /** @param scopes - the scopes that apps have by default. */
   constructor(scopes: { readonly integration: readonly string[]; readonly serviceApp: readonly string[] }) {
     this.#scopes = scopes;
   }
 
-  /** Registers an integration; missing values are generated. All apps have the same developer by default. */
+  /** Registers an integration; missing values are generated. By default, all apps belong to the same developer. */
   addIntegration(given: Partial<Integration> = {}): Integration {
     const app: Integration = {
       clientId: newClientId(),
@@ -63,8 +63,7 @@ export class AppBook {
   }
 
   /**
-   * Registers a service app; missing values are generated. Its domain is this machine by default.
-   *
+   * Registers a service app; missing values are generated. By default, its domain is this machine.
    * @throws RangeError for a domain with scheme, port, path or wildcard (R-06).
    */
   addServiceApp(given: Partial<ServiceApp> = {}): ServiceApp {

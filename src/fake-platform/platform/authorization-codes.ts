@@ -1,5 +1,5 @@
-// Authorization codes between consent and exchange: single use, short life, bound to client, redirect address and, if
-// the client uses PKCE (S256 only), to its verifier.
+// Authorization codes, from consent to exchange. A code can be used once and for a short time. It is bound to the client, the redirect
+// address and, if the client uses PKCE (S256 only), to the client's verifier.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
@@ -9,7 +9,7 @@ export interface Consent {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** base64url SHA-256 of the verifier; undefined without PKCE. */
+  /** base64url SHA-256 of the verifier. Undefined: the client does not use PKCE. */
   readonly codeChallenge: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface CodeExchange {
 
 const MAX_CODES = 1000;
 
-/** Codes that were issued and not used. */
+/** Codes that were issued and have not been used. */
 export class AuthorizationCodes {
   readonly #codes = new BoundedMap<string, { readonly consent: Consent; readonly expiresMs: number }>(MAX_CODES);
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class AuthorizationCodes {
     return code;
   }
 
-  /** The consent of a code; undefined when the exchange does not match it. Either way, the presented code is used up. */
+  /** The consent behind a code; undefined when the exchange does not match the consent. In both cases the code is used up. */
   redeem({ code, clientId, redirectUri, codeVerifier }: CodeExchange): Consent | undefined {
     const held = this.#codes.get(code);
     this.#codes.delete(code);

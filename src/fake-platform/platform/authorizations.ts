@@ -1,5 +1,5 @@
-// Which organizations have authorized which service app. An administrator's decision takes effect at once and is announced to
-// webhooks; an authorization has a machine account, which is deleted with it.
+// Which organizations have authorized which service apps. A decision of an administrator takes effect at once, and webhooks are notified.
+// Each authorization has a machine account, which is deleted with it.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
@@ -22,7 +22,7 @@ interface AuthorizationParts {
 
 const MAX_AUTHORIZATIONS = 1000;
 
-/** All authorizations in force; at most 1000, the oldest are dropped. */
+/** All authorizations in force: at most 1000, of which the oldest are dropped. */
 export class Authorizations {
   readonly #parts: AuthorizationParts;
   readonly #inForce = new BoundedMap<string, Authorization>(MAX_AUTHORIZATIONS);
@@ -31,7 +31,7 @@ export class Authorizations {
     this.#parts = parts;
   }
 
-  /** Adds one, with its own machine account; a second one of the same app and organization replaces the first. */
+  /** Adds an authorization with a machine account of its own. Replaces an earlier one of the same app and organization. */
   begin(organizationId: string, clientId: string): Authorization {
     const { clock, nowMs, switches, deliveries } = this.#parts;
     this.#end(organizationId, clientId);
@@ -44,7 +44,7 @@ export class Authorizations {
     return authorization;
   }
 
-  /** Withdraws one: its tokens stop working. False when there was none. */
+  /** Withdraws an authorization, so that its tokens stop working. @returns false when there is none. */
   end(organizationId: string, clientId: string): boolean {
     const { nowMs, switches, dataSources, deliveries } = this.#parts;
     const authorization = this.#end(organizationId, clientId);
@@ -54,13 +54,13 @@ export class Authorizations {
     return true;
   }
 
-  /** The one for which tokens are issued; undefined when there is none, or not yet (H-26). */
+  /** The authorization for which tokens are issued; undefined when there is none, or when it is too new (H-26). */
   usable(clientId: string, organizationId: string): Authorization | undefined {
     const found = this.#inForce.get(key(clientId, organizationId));
     return found !== undefined && found.usableFromMs <= this.#parts.clock.monotonicMs() ? found : undefined;
   }
 
-  /** Those in force, oldest first. */
+  /** All authorizations in force, oldest first. */
   all(): readonly Authorization[] {
     return [...this.#inForce.values()];
   }

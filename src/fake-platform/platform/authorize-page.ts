@@ -1,5 +1,5 @@
-// The page on which a developer allows an integration to act for them: a button for people, none for tests. Errors in the
-// client's identity are shown here and never redirected; all others are redirected to the client, as OAuth requires.
+// The page on which a developer allows an integration to act for them: with a button for people, or without for tests. An unknown client or
+// redirect address is an error on this page; all other errors are redirected to the client, as OAuth demands.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { escaped } from '../../base/html-text.ts';
@@ -31,7 +31,7 @@ const what = z.object({
 });
 const button = z.strictObject({ consent: text });
 
-/** `GET` shows the page or redirects, `POST` is its button. */
+/** `GET` shows the page or redirects; `POST` comes from the page's button. */
 export function authorizeRoutes({ apps, codes, switches, names, prefix }: Platform): readonly OpenRoute[] {
   const pending = new BoundedMap<string, Pending>(MAX_PENDING);
 
@@ -48,7 +48,7 @@ export function authorizeRoutes({ apps, codes, switches, names, prefix }: Platfo
     const wish = what.safeParse(query);
     if (!wish.success) return refuse(...wishFault(wish.error));
     const { code_challenge: codeChallenge, code_challenge_method: method } = wish.data;
-    // The standard's default method is `plain`, which is not supported.
+    // Without `code_challenge_method`, the standard means `plain`, which is not supported.
     if ((codeChallenge === undefined) !== (method === undefined)) return refuse('invalid_request', 'code_challenge needs S256');
     const scopes = wish.data.scope.split(' ');
     if (!scopes.every((scope) => client.scopes.includes(scope))) return refuse('invalid_scope', 'a scope is not one of the application');
@@ -75,7 +75,7 @@ export function authorizeRoutes({ apps, codes, switches, names, prefix }: Platfo
   ];
 }
 
-/** OAuth's name for the first error, and the parameter it is about. */
+/** OAuth's name for what is wrong with a request, and a description. */
 function wishFault({ issues }: z.ZodError): [error: string, description: string] {
   const names = issues.map(({ path }) => String(path[0]));
   if (names.includes('response_type')) return ['unsupported_response_type', 'response_type must be code'];
@@ -86,7 +86,7 @@ function wishFault({ issues }: z.ZodError): [error: string, description: string]
 function back(redirectUri: string, parameters: Readonly<Record<string, string | undefined>>): Answer {
   const location = new URL(redirectUri);
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) location.searchParams.set(name, value);
-  // 303: the browser must not repeat the POST at the client.
+  // 303, so that the browser does not repeat the POST at the client.
   return { status: 303, headers: { location: location.href } };
 }
 

@@ -1,6 +1,6 @@
 // A map that drops its oldest entries, so that no record of the fake platform grows without limit.
 
-/** At most `limit` entries; a key that is set again keeps its position. */
+/** At most `limit` entries. A key that is set again keeps its position. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #limit: number;
 
@@ -16,7 +16,7 @@ export class BoundedMap<K, V> extends Map<K, V> {
     return this;
   }
 
-  /** Deletes what `matches` and returns the number. */
+  /** Deletes every entry that `matches`. @returns their number. */
   deleteWhere(matches: (value: V) => boolean): number {
     const found = [...this].filter(([, value]) => matches(value));
     for (const [key] of found) this.delete(key);

@@ -1,5 +1,5 @@
-// A person with a browser who consents on the authorization page: opens it, presses its button and follows the redirect to
-// the application. For demos and tests without a person. Knows the page by its one form.
+// A person with a browser who consents on the authorization page: opens the page, presses its button and follows the redirect to the
+// application. For demos and tests without a person. Knows only this one page.
 import { systemClock } from '../../base/clock.ts';
 import { RequestFailure, type HttpRequest } from '../../base/http-exchange.ts';
 import { sendRequest } from '../../base/http-send.ts';
@@ -11,9 +11,8 @@ const CONSENT = /<input type="hidden" name="consent" value="(?<consent>[^"]*)">/
 
 /**
  * Consents, and resolves when the application has shown its own page.
- *
- * @param url - of the authorization page, with its parameters.
- * @throws Error without the address, which contains the state of the login, when a step fails.
+ * @param url - address of the authorization page, with its parameters.
+ * @throws Error when a step fails. Its message does not quote the address, which contains the state of the login.
  */
 export async function agreeInBrowser(url: string, signal: AbortSignal): Promise<void> {
   const asked = await load(url, signal);

@@ -1,9 +1,9 @@
-// The commands for a running fake platform and their answers: everything that has no address on the real platform, such as
-// decisions of administrators, and failures. Both sides import it. Knows no sockets.
+// The commands for a running fake platform, and their answers: everything for which the real platform has no address, such as decisions of
+// administrators, and failures. Server and client import this file. Knows no sockets.
 import { z } from 'zod';
 import { ROUTE_NAMES } from './route.ts';
 
-/** The prefix of a command's name; outside the administration interface's own paths. */
+/** The prefix of every command's path. It is outside the paths of the administration side. */
 export const CONTROL_PREFIX = '/_control';
 
 const MAX_CHARS = 500;
@@ -12,12 +12,12 @@ const MAX_RETRY_AFTER_SECONDS = 3600;
 const MAX_SKEW_SECONDS = 30 * 86_400;
 
 const text = z.string().min(1).max(MAX_CHARS);
-/** Members of a token. */
+/** Members of a JSON Web Token. */
 const members = z.record(z.string().max(MAX_CHARS), z.json());
 const organization = z.strictObject({ organizationId: text });
-/** Which data source; without a transport the one for gRPC calls, or another one if there is none. */
+/** Selects a data source. Without `transport`, the one for gRPC calls, or any other if there is none. */
 const caller = { organizationId: text, transport: z.enum(['grpc', 'websocket']).optional() };
-/** Which requests a fault affects. */
+/** The requests that a fault affects. */
 const aim = { route: z.enum([...ROUTE_NAMES, 'any']).default('any'), times: z.number().int().min(1).max(MAX_TIMES).default(1) };
 
 const breakage = z.discriminatedUnion('kind', [
@@ -36,7 +36,7 @@ const dataSource = z.object({
   transport: z.enum(['grpc', 'websocket', 'unknown']),
   url: z.string(),
   status: z.enum(['active', 'disabled']),
-  /** Empty while it is active. */
+  /** Empty while the data source is active. */
   errorMessage: z.string(),
   /** ISO times with Z. */
   tokenExpiryTime: z.string(),
@@ -54,34 +54,34 @@ export const CONTROL = {
       organizations: z.array(z.object({ organizationId: z.string(), authorizedAt: z.string() })),
       dataSources: z.array(dataSource),
       webhooks: z.array(z.object({ id: z.string(), event: z.string(), targetUrl: z.string(), status: z.enum(['active', 'inactive']) })),
-      /** Faults that wait for their requests. */
+      /** Faults that have not happened yet. */
       faults: z.array(z.object({ kind: z.string(), route: z.string(), left: z.number() })),
       skewMs: z.number(),
     }),
   },
-  /** The administrator of an organization authorizes the service app. */
+  /** An administrator of the organization authorizes the service app. */
   authorize: {
     request: organization,
-    /** `listeners`: how many webhooks are notified. */
+    /** `listeners`: the number of webhooks that are notified. */
     answer: z.object({ organizationId: z.string(), listeners: z.number() }),
   },
-  /** And withdraws it. */
+  /** An administrator of the organization withdraws the authorization. */
   deauthorize: {
     request: organization,
     answer: z.object({ organizationId: z.string(), listeners: z.number() }),
   },
-  /** A failure. */
+  /** Orders a failure. */
   break: {
     request: breakage,
-    /** How many tokens ended or data sources were disabled; 0 for failures that are still to come. */
+    /** Number of tokens that ended or data sources that were disabled; 0 for failures that are still to come. */
     answer: z.object({ count: z.number() }),
   },
-  /** Faults that have not happened yet are dropped, and the platform's clock is right again. */
+  /** Drops the faults that have not happened, and sets the platform's clock right. */
   mend: {
     request: z.strictObject({}),
     answer: z.object({ faults: z.number() }),
   },
-  /** A token like the one that callers of an organization present now, with other claims and headers, right or wrong; null removes one. */
+  /** Makes a token like the one that callers of an organization present now, but with other claims and headers; null removes a member. */
   forge: {
     request: z.strictObject({
       ...caller,
@@ -91,7 +91,7 @@ export const CONTROL = {
     }),
     answer: z.object({ token: z.string() }),
   },
-  /** The issuer makes a new key; the old ones stay published. */
+  /** Makes a new key for the issuer; the old keys stay published. */
   rotate: { request: z.strictObject({}), answer: z.object({}) },
   /** How often the issuer's keys were fetched. */
   keys: { request: z.strictObject({}), answer: z.object({ requests: z.number() }) },

@@ -1,5 +1,5 @@
-// The commands of the control surface: each parses its input and does on the platform what tests do, too. Knows
-// no sockets and no key; control-routes.ts checks the key.
+// The commands for a running fake platform. Each one parses its input and calls the same methods as tests do. Knows no sockets and no key;
+// server.ts checks the key.
 import { decodeJwt } from 'jose';
 import type { Issuer } from './issuer.ts';
 import { CONTROL, type ControlAnswer, type ControlName, type ShownDataSource } from './control-wire.ts';
@@ -9,7 +9,7 @@ import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';
 import type { RouteName } from './route.ts';
 
-/** What an issuer can do beyond signing honest tokens; one that only signs omits it. */
+/** The methods of an issuer beyond signing valid tokens. An issuer that only signs does not have them. */
 export type ForgingIssuer = Partial<Pick<Issuer, 'forge' | 'rotateKey' | 'keySetAnswers'>>;
 
 /** Commands by name; the argument is the request body. They throw {@link Refusal}. */
@@ -25,7 +25,7 @@ export function controlCommands(platform: Platform, issuer: ForgingIssuer): Cont
     organizationOf(parsed(schema, body).organizationId);
   const listenersTo = (event: string): number =>
     platform.webhooks().filter((webhook) => webhook.status === 'active' && webhook.event === event).length;
-  /** @throws Refusal 409 when the organization has no data source whose token could be presented. */
+  /** @throws Refusal 409 when the organization has no data source whose token can be presented. */
   const presentedOf = (organizationId: string, transport: 'grpc' | 'websocket' | undefined): DataSourceRecord => {
     const all = platform.dataSources(organizationId);
     const meant = all.filter(({ schemaId }) => transportOf(schemaId) === (transport ?? 'grpc'));
@@ -100,13 +100,13 @@ function own<Part>(part: Part | undefined): Part {
   return part;
 }
 
-/** The name of a fault in this file. */
+/** The name that a fault has in commands. */
 function kindOf(fault: Fault): string {
   if (fault.kind === 'answer') return String(fault.status);
   return { hang: 'timeout', cut: 'cut', lost_answer: 'lost-answer', refused_after_all: 'refused-after-all' }[fault.kind];
 }
 
-/** @returns how many things failed at once; 0 when they will fail later. */
+/** Orders a failure. @returns the number of things that failed at once; 0 for failures that are still to come. */
 function play(platform: Platform, organizationOf: (written: string) => string, body: unknown): number {
   const order = parsed(CONTROL.break.request, body);
   switch (order.kind) {
@@ -122,7 +122,7 @@ function play(platform: Platform, organizationOf: (written: string) => string, b
       platform.switches.skewMs = order.seconds * 1000;
       return 0;
     case 'refresh-tokens': {
-      // Along with the access tokens: those live for days, and nothing would be visible until then.
+      // Access tokens end, too: they live for days, and without that the failure would not show until then.
       if (order.organizationId !== undefined) {
         return platform.revokeTokens(platform.serviceApp.clientId, 'both', organizationOf(order.organizationId));
       }
@@ -140,13 +140,13 @@ function plan({ faults }: Platform, { route, times }: { readonly route: RouteNam
   try {
     faults.add(route, fault, times);
   } catch (thrown) {
-    // Too many are waiting already; `mend` drops them.
+    // Too many faults are waiting; `mend` drops them.
     throw thrown instanceof RangeError ? new Refusal(409, thrown.message) : thrown;
   }
   return 0;
 }
 
-/** The data source whose token the platform presents: active, with an unexpired token (J-03); the newest of several. */
+/** The data source whose token the platform presents: active, and with an unexpired token (J-03). Of several, the newest one. */
 function presented(
   all: readonly DataSourceRecord[],
   { organizationId, kind }: { readonly organizationId: string; readonly kind: string },

@@ -1,11 +1,11 @@
-// The registered data sources with their tokens. Signs with the issuer's published key; who may
-// change what is decided before.
+// The registered data sources and their tokens. Signs tokens with the issuer's published key. Whether a request may change a data source is
+// checked elsewhere.
 import { randomUUID } from 'node:crypto';
 import type { Issuer } from './issuer.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { isoTime, type PlatformTime } from './platform-time.ts';
 
-/** What a developer sends about a data source. */
+/** The members of a data source that a developer can send. */
 export interface DataSourceWords {
   readonly audience: string;
   readonly subject: string;
@@ -14,11 +14,11 @@ export interface DataSourceWords {
   readonly url: string;
   readonly tokenLifetimeMinutes: number;
   readonly status: 'active' | 'disabled';
-  /** Why it is disabled; empty while it is active. */
+  /** Why the data source is disabled; empty while it is active. */
   readonly errorMessage: string;
 }
 
-/** A data source with the platform's own fields. */
+/** A data source with the members that the platform adds. */
 export interface DataSourceRecord extends DataSourceWords {
   readonly id: string;
   /** The service app's client id. */
@@ -28,17 +28,17 @@ export interface DataSourceRecord extends DataSourceWords {
   /** ISO times with Z. */
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** The machine account. */
+  /** Id of the machine account. */
   readonly createdBy: string;
   readonly jwsToken: string;
   readonly tokenExpiryTime: string;
-  /** The previous token, which the platform may still present for a while (J-05). */
+  /** Set after a renewal: the token before, which the platform may still present for a while (J-05). */
   readonly previousJwsToken: string | undefined;
 }
 
 const MAX_RECORDS = 1000;
 
-/** All data sources; at most 1000, the oldest are dropped. */
+/** All data sources: at most 1000, of which the oldest are dropped. */
 export class DataSourceBook {
   readonly #records = new BoundedMap<string, DataSourceRecord>(MAX_RECORDS);
   readonly #issuer: Pick<Issuer, 'issueToken'>;
@@ -60,7 +60,7 @@ export class DataSourceBook {
     return this.#keep({ ...words, ...owner, ...token, ...times, id: randomUUID(), previousJwsToken: undefined });
   }
 
-  /** Updates a data source; only a fresh nonce makes a fresh token (J-02, R-04). */
+  /** Updates a data source. It gets a fresh token only if the nonce has changed (J-02, R-04). */
   async change(record: DataSourceRecord, words: DataSourceWords): Promise<DataSourceRecord> {
     const nowMs = this.#nowMs();
     const token =
@@ -68,7 +68,7 @@ export class DataSourceBook {
     return this.#keep({ ...record, ...words, ...token, updatedAt: isoTime(nowMs) });
   }
 
-  /** The platform disables a data source; false when there is none. */
+  /** Disables a data source, as only the platform can. @returns false when there is none. */
   disable(id: string, errorMessage: string): boolean {
     const record = this.find(id);
     if (record === undefined) return false;
@@ -80,7 +80,7 @@ export class DataSourceBook {
     return this.#records.delete(id);
   }
 
-  /** Deletes the data sources of an app in an organization. */
+  /** Deletes all data sources of an app in an organization. */
   deleteOf(orgId: string, applicationId: string): void {
     this.#records.deleteWhere((record) => record.orgId === orgId && record.applicationId === applicationId);
   }
@@ -89,7 +89,7 @@ export class DataSourceBook {
     return this.#records.get(id);
   }
 
-  /** The data sources of an organization, or all, oldest first. */
+  /** The data sources of an organization, or of all organizations, oldest first. */
   of(orgId?: string): readonly DataSourceRecord[] {
     return [...this.#records.values()].filter((record) => orgId === undefined || record.orgId === orgId);
   }
@@ -106,7 +106,7 @@ export class DataSourceBook {
   ): Promise<Pick<DataSourceRecord, 'jwsToken' | 'tokenExpiryTime'>> {
     const claims = { organizationId, url, schemaId, audience, subject, nonce, lifetimeMinutes: tokenLifetimeMinutes };
     const jwsToken = await this.#issuer.issueToken(claims, nowMs);
-    // The token counts whole seconds.
+    // Times in a token are whole seconds.
     const issuedMs = Math.floor(nowMs / 1000) * 1000;
     return { jwsToken, tokenExpiryTime: isoTime(issuedMs + tokenLifetimeMinutes * 60_000) };
   }

@@ -18,7 +18,7 @@ const fields = {
   url: text,
   tokenLifetimeMinutes: z.number().int().min(1).max(MAX_LIFETIME_MINUTES),
 };
-// `schemaId` is in the body of an update, but not among the fields that can be updated (R-02): it may be omitted.
+// An update contains `schemaId`, although it is not among the members that an update can change (R-02): so it may be missing.
 const updated = {
   ...fields,
   schemaId: text.optional(),
@@ -28,23 +28,23 @@ const updated = {
 
 /** Body of a registration (R-01, J-01). */
 export const registration = z.strictObject(fields);
-/** Body of an update with all fields that can be updated (R-02). */
+/** Body of an update with all members that an update can change (R-02). */
 export const wholeUpdate = z.strictObject(updated);
-/** Body of an update with some of them. */
+/** Body of an update with some of these members. */
 export const partialUpdate = z.strictObject(updated).partial();
 
 export interface AddressRules {
-  /** The protocol in the data source's schema. */
+  /** The protocol of the data source's schema. */
   readonly protocol: SchemaRecord['protocol'];
   /** The domains of the service app. */
   readonly domains: readonly string[];
-  /** Whether an address on this machine may do without TLS. */
+  /** Whether an address on this machine may be without TLS. */
   readonly allowLoopbackHttp: boolean;
 }
 
 /**
- * What is wrong with the address of a data source: it must have the form of its schema (W-03), with TLS (on loopback also
- * without, where that is allowed), and its host must be in one of the app's domains (R-06). Undefined when nothing is wrong.
+ * What is wrong with the address of a data source; undefined: nothing. The address must have the form that its schema demands (W-03), and
+ * TLS, which may be missing on loopback if the rules allow it. Its host must be in one of the app's domains (R-06).
  */
 export function addressFault(
   address: string,
@@ -63,7 +63,7 @@ export function addressFault(
   return isInDomain ? undefined : 'url: its host is in no domain of the service app';
 }
 
-/** A record in the answer to a single request. */
+/** A data source as the answer to a request for one. */
 export function recordToWire(record: DataSourceRecord, drift: RecordDrift): Readonly<Record<string, unknown>> {
   const {
     previousJwsToken: _kept,
@@ -90,13 +90,13 @@ export function recordToWire(record: DataSourceRecord, drift: RecordDrift): Read
   };
 }
 
-/** Records in the list. */
+/** Data sources as the answer to a request for a list. */
 export function listToWire(records: readonly DataSourceRecord[], drift: RecordDrift): unknown {
   const items = records.map((record) => (drift.sparseItems === 'no' ? recordToWire(record, drift) : sparse(record, drift)));
   return drift.bareList ? items : { items };
 }
 
-/** The published example, with its empty member. */
+/** An item as in the published example, with its empty member `DataSource`. */
 function sparse({ id, applicationId, createdAt, createdBy, jwsToken, orgId }: DataSourceRecord, drift: RecordDrift): object {
   const few = { applicationId, createdAt, createdBy, [drift.jwtToken ? 'jwtToken' : 'jwsToken']: jwsToken, orgId, DataSource: '' };
   return drift.sparseItems === 'with_id' ? { id, ...few } : few;

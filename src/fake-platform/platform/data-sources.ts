@@ -1,5 +1,5 @@
-// The data sources of an organization, for its service app: register, list, get, update, delete. A token
-// reads and changes those of its own organization only.
+// The data sources of an organization, for its service app: register, list, get, update, delete. A token reads and changes only the data
+// sources of its own organization.
 import type { ServiceApp } from './apps.ts';
 import type { DataSourceBook, DataSourceRecord, DataSourceWords } from './data-source-book.ts';
 import { addressFault, listToWire, partialUpdate, recordToWire, registration, wholeUpdate } from './data-source-wire.ts';
@@ -59,7 +59,7 @@ export function dataSourceRoutes(platform: Platform): readonly GuardedRoute[] {
   ];
 }
 
-/** Another organization's data source does not exist for this one. */
+/** A data source of the token's organization. That of another organization is answered with 404, as one that does not exist. */
 function own(book: DataSourceBook, id: string, grant: Grant): DataSourceRecord {
   const record = book.find(id);
   if (record?.orgId === grant.organizationId) return record;
@@ -72,7 +72,7 @@ function appOf({ apps }: Platform, { clientId }: Grant): ServiceApp {
   return app;
 }
 
-/** The record with the changes; a change to `disabled` needs its reason in the same body (R-03). */
+/** The data source after an update. Changing the status to `disabled` demands an `errorMessage` in the same body (R-03). */
 function changed(record: DataSourceRecord, changes: Changes): DataSourceWords {
   const status = changes.status ?? record.status;
   const isSwitchedOff = status === 'disabled' && record.status === 'active';

@@ -1,5 +1,5 @@
-// Delivers events to webhooks with real HTTP POSTs, and with failures when a switch says so. Nothing is retried:
-// the platform guarantees no delivery (H-24).
+// Delivers events to webhooks with real HTTP POSTs, or with failures when a switch says so. Repeats no delivery: the platform guarantees
+// none (H-24).
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { abortAfter, linkAbort, pause, type LinkedAbort } from '../../base/abort.ts';
@@ -16,9 +16,9 @@ export interface Delivery {
   readonly event: AppEvent['event'];
   readonly organizationId: string;
   readonly targetUrl: string;
-  /** The bytes sent. Contains no secret. */
+  /** The body that is sent. It contains no secret. */
   readonly body: string;
-  /** `status` is the receiver's answer. */
+  /** `status` is the HTTP status of the receiver's answer. */
   readonly outcome: { readonly kind: 'held' | 'under_way' | 'failed' | 'dropped' } | { readonly kind: 'answered'; readonly status: number };
 }
 
@@ -40,7 +40,7 @@ interface Parcel {
 const MAX_LOG = 1000;
 const MAX_COPIES = 100;
 
-/** All deliveries of one platform. Whoever made it closes it. */
+/** All deliveries of one platform; whoever made the object closes it. */
 export class Deliveries {
   readonly #parts: DeliveryParts;
   readonly #log: Parcel[] = [];
@@ -52,12 +52,12 @@ export class Deliveries {
     this.#parts = parts;
   }
 
-  /** The latest 1000, oldest first. */
+  /** The latest 1000 deliveries, oldest first. */
   get log(): readonly Delivery[] {
     return this.#log.map(({ delivery }) => delivery);
   }
 
-  /** Sends an event to every webhook that waits for it. */
+  /** Delivers an event to every webhook that is registered for it. */
   announce(event: AppEvent): void {
     const { webhooks, ids, names, switches } = this.#parts;
     const { clientId } = event.authorization;
@@ -69,16 +69,16 @@ export class Deliveries {
     for (const webhook of webhooks.all().filter(isWaiting)) {
       const body = deliveryBody(webhook, event, switches.foreignApp ? newClientId() : clientId, ids, switches);
       const copies = Math.min(switches.copies, MAX_COPIES);
-      // A dropped delivery is never sent, but the log contains it.
+      // With 0 copies, a dropped delivery is logged and never sent.
       for (let copy = 0; copy < Math.max(copies, 1); copy += 1) this.#pack(webhook, event, body, copies === 0);
     }
   }
 
-  /** Sends the held deliveries, in their order or in reverse. */
+  /** Sends the held deliveries, in the order of their events or in reverse. */
   release(order: 'kept' | 'reversed' = 'kept'): void {
     const held = order === 'kept' ? this.#held : [...this.#held].reverse();
     this.#held = [];
-    // One after the other, so that they also arrive in this order.
+    // Each waits for the answer to the one before, so that they also arrive in this order.
     this.#track(
       held.reduce(async (before, parcel) => {
         await before;
@@ -87,12 +87,12 @@ export class Deliveries {
     );
   }
 
-  /** Resolves when nothing is under way; held deliveries stay held. */
+  /** Resolves when no delivery is under way. Held deliveries stay held. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 
-  /** Drops what is held, delayed or under way. */
+  /** Drops deliveries that are held, delayed or under way. */
   async close(): Promise<void> {
     this.#held = [];
     this.#all.abort('shutdown');
@@ -133,7 +133,7 @@ export class Deliveries {
       this.#end(parcel, { kind: 'answered', status });
       webhooks.noteDelivery(parcel.delivery.webhookId, status >= 200 && status < 300, deactivateAfter);
     } catch {
-      // The reason is the receiver's business; the platform only counts failures.
+      // The platform only counts failures; their reasons are the receiver's.
       this.#end(parcel, { kind: 'failed' });
       if (!this.#all.signal.aborted) webhooks.noteDelivery(parcel.delivery.webhookId, false, deactivateAfter);
     } finally {
@@ -142,14 +142,14 @@ export class Deliveries {
   }
 }
 
-/** The status of the receiver's answer. Redirects are not followed. Connections are not reused: receivers come and go. */
+/** Sends a delivery. @returns the status of the receiver's answer; follows no redirect. Reuses no connection: receivers come and go. */
 function post({ delivery, headers }: Parcel, { signal }: LinkedAbort): Promise<number> {
   const url = new URL(delivery.targetUrl);
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const all = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(delivery.body)), ...headers };
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: 'POST', agent: false, headers: all, signal }, (response) => {
-      // The answer's body is ignored, but the receiver must be able to send it.
+      // The body of the answer is ignored, but has to be read to its end.
       response.resume();
       response.once('error', reject);
       response.once('end', () => resolve(response.statusCode ?? 0));

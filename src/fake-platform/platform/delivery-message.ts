@@ -1,29 +1,29 @@
-// What is sent to a webhook: the body, and the headers that sign its bytes (H-10, H-11) in the observed
-// formats. The customer organization is in `data`; the organization of the envelope is the webhook owner's.
+// The messages to webhooks: the body, and the headers that sign its bytes (H-10, H-11), in the observed formats. `data` names the customer
+// organization; the envelope names the organization that owns the webhook.
 import { createHmac, randomBytes } from 'node:crypto';
 import type { PlatformIds } from './ids.ts';
 import type { DeliverySwitches } from './switches.ts';
 import { webhookToWire, type Webhook } from './webhook-book.ts';
 
-/** One organization's consent to one service app. */
+/** The consent of one organization to one service app. */
 export interface Authorization {
   readonly clientId: string;
   readonly organizationId: string;
   readonly machineAccountId: string;
   /** ISO time with Z. */
   readonly date: string;
-  /** From when tokens are issued, monotonic ms (H-26). */
+  /** Tokens are issued from this time on, monotonic ms (H-26). */
   readonly usableFromMs: number;
 }
 
 export interface AppEvent {
   readonly event: 'authorized' | 'deauthorized';
   readonly authorization: Authorization;
-  /** When it happened, ISO time with Z. */
+  /** When the event happened, ISO time with Z. */
   readonly date: string;
 }
 
-/** The body as signed and sent. @param appClientId - the app named in the event, which is wrong on purpose in some tests. */
+/** The body as signed and sent. @param appClientId - the app that the event names; some tests pass a wrong one. */
 export function deliveryBody(
   webhook: Webhook,
   { event, authorization, date }: AppEvent,
@@ -46,7 +46,7 @@ export function deliveryBody(
   });
 }
 
-/** Headers of a signed body; none when the webhook has no secret. */
+/** Headers that sign a body; none when the webhook has no secret. */
 export function signatureHeaders(
   body: string,
   secret: string | undefined,

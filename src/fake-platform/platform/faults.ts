@@ -1,14 +1,14 @@
-// Faults that tests order: for one route or any, for a number of requests. The server applies them; this is only the queue.
+// Faults that tests order, for one route or any, and for a number of requests. This file is only the queue; the server applies the faults.
 import type { RouteName } from './route.ts';
 
 export type Fault =
-  /** An answer with this status; nothing is done. */
+  /** The request is answered with this status and not carried out. */
   | { readonly kind: 'answer'; readonly status: number; readonly message?: string; readonly retryAfterSeconds?: number }
-  /** No answer until one side closes; nothing is done. */
+  /** The request is not carried out and gets no answer until one side closes. */
   | { readonly kind: 'hang' }
-  /** The connection breaks before anything is done. */
+  /** The connection breaks before the request is carried out. */
   | { readonly kind: 'cut' }
-  /** The request is carried out, and the connection breaks before the answer (R-12). */
+  /** The request is carried out, but the connection breaks before the answer (R-12). */
   | { readonly kind: 'lost_answer' }
   /** The request is carried out, but answered with this status (R-12). */
   | { readonly kind: 'refused_after_all'; readonly status: number };
@@ -16,7 +16,7 @@ export type Fault =
 export interface PlannedFault {
   readonly route: RouteName | 'any';
   readonly fault: Fault;
-  /** Requests that it will still affect; Infinity until it is cleared. */
+  /** Number of requests that the fault will still affect; Infinity: all until `clear`. */
   readonly left: number;
 }
 
@@ -28,18 +28,18 @@ const MAX_PLANNED = 100;
 export class FaultPlan {
   #planned: Planned[] = [];
 
-  /** Orders a fault for the next `times` requests to a route; Infinity until `clear`. @throws RangeError when more than 100 are waiting. */
+  /** Orders a fault for the next `times` requests to a route; Infinity: until `clear`. @throws RangeError when 100 faults are waiting. */
   add(route: RouteName | 'any', fault: Fault, times = 1): void {
     if (this.#planned.length >= MAX_PLANNED) throw new RangeError(`at most ${String(MAX_PLANNED)} faults can wait`);
     this.#planned.push({ route, fault, left: times });
   }
 
-  /** All that have not happened, in order. */
+  /** The faults that have not happened, in order. */
   get planned(): readonly PlannedFault[] {
     return this.#planned.map((planned) => ({ ...planned }));
   }
 
-  /** Drops all that have not happened. */
+  /** Drops the faults that have not happened. */
   clear(): void {
     this.#planned = [];
   }

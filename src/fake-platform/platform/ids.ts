@@ -1,5 +1,5 @@
-// Ids on the wire (H-01 to H-03): base64url of an address `SCHEME://CLUSTER/TYPE/VALUE`. The platform reads and writes
-// them with its own code, so that it shares no mistake with the server.
+// Ids on the wire (H-01 to H-03): base64url of an address `SCHEME://CLUSTER/TYPE/VALUE`. The fake platform has its own code for ids, so
+// that it shares no mistake with the server.
 
 export type IdType = 'ORGANIZATION' | 'APPLICATION' | 'WEBHOOK' | 'PEOPLE';
 
@@ -19,18 +19,18 @@ export class PlatformIds {
   readonly #scheme: string;
   readonly #cluster: string;
 
-  /** @param scheme - ends in `://`. @param cluster - the part of the platform that issues ids, such as `us`. */
+  /** @param scheme - ends in `://`. @param cluster - the part of the platform that issues the ids, such as `us`. */
   constructor(scheme: string, cluster: string) {
     this.#scheme = scheme;
     this.#cluster = cluster;
   }
 
-  /** The id on the wire: base64url, unpadded. */
+  /** The id as on the wire: base64url without padding. */
   encode(type: IdType, value: string): string {
     return Buffer.from(`${this.#scheme}${this.#cluster}/${type}/${value}`).toString('base64url');
   }
 
-  /** The value in an encoded id of this type, in any cluster; undefined when it is none. */
+  /** The value in an encoded id of this type, in any cluster; undefined when the text is no such id. */
   decode(type: IdType, encoded: string): string | undefined {
     const address = decoded(encoded);
     if (address?.startsWith(this.#scheme) !== true) return undefined;
@@ -39,7 +39,7 @@ export class PlatformIds {
     return VALUES[type].test(value) ? value : undefined;
   }
 
-  /** An organization in any observed form: encoded address, base64 of a UUID, plain UUID (H-02). */
+  /** The UUID of an organization, from any observed form: encoded address, base64 of the UUID, plain UUID (H-02). */
   decodeOrganization(text: string): string | undefined {
     if (UUID.test(text)) return text;
     const bare = decoded(text);
@@ -49,6 +49,6 @@ export class PlatformIds {
 
 function decoded(encoded: string): string | undefined {
   if (encoded.length > MAX_CHARS || !BASE64.test(encoded)) return undefined;
-  // Node reads both alphabets, padded or not.
+  // Node decodes both alphabets of base64, with and without padding.
   return Buffer.from(encoded, 'base64').toString();
 }

@@ -1,5 +1,5 @@
-// The platform's token issuer: signs data-source tokens and serves its key set on the loopback address. For tests and
-// demos only: the keys are in memory, and anybody on this machine may read the public ones.
+// The platform's token issuer: signs data-source tokens and serves its key set on the loopback address. For tests and demos only: the
+// private keys are in memory, and everybody on this machine can read the public ones.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createHmac, KeyObject, randomUUID, sign } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -18,17 +18,17 @@ export interface TokenClaims {
   readonly schemaId: string;
   readonly audience: string;
   readonly subject: string;
-  /** The nonce of the data source: `jti` of the token. */
+  /** The nonce of the data source, which becomes the claim `jti`. */
   readonly nonce: string;
-  /** From issue to expiry, minutes (J-01: 1 to 1440). */
+  /** Time from issue to expiry, minutes (J-01: 1 to 1440). */
   readonly lifetimeMinutes: number;
 }
 
 export interface IssuerOptions extends Partial<TokenClaims> {
   readonly profile: PlatformProfile;
-  /** Default 0: a free port. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** Path of the issuer below its origin, beginning with a slash or empty. Default `/idb`. */
+  /** Path of the issuer below its origin: empty, or beginning with a slash. Default `/idb`. */
   readonly path?: string;
   readonly clock?: Clock;
   /** Called for each request; must not throw. */
@@ -40,12 +40,12 @@ export interface IssuerRequest {
   readonly status: number;
 }
 
-/** A token with any claims and headers, right or wrong; null removes a member. */
+/** A token with any claims and headers, valid or not; null removes a member. */
 export interface ForgeOrder {
   readonly claims: JsonObject;
-  /** Added to or replacing algorithm, type and id of the key. */
+  /** Members that are added to algorithm, type and key id, or replace them. */
   readonly header?: JsonObject;
-  /** The key: the first published one (default), the newest, or the first's public half as the secret of HS256. */
+  /** The key that signs: the first published one (default), the newest, or the first one's public half as a secret of HS256. */
   readonly by?: 'first' | 'newest' | 'public_key';
 }
 
@@ -57,18 +57,18 @@ export interface Issuer {
   readonly keySetUrl: string;
   /** The default claims of tokens. */
   readonly claims: TokenClaims;
-  /** Signs a token with the newest key, issued at `nowMs` (ms since the epoch; default the issuer's own clock). */
+  /** Signs a token with the newest key. @param nowMs - time of issue, ms since the epoch. Default: the issuer's clock. */
   issueToken(overrides?: Partial<TokenClaims>, nowMs?: number): Promise<string>;
-  /** Signs exactly what it is given, including what no honest platform presents. */
+  /** Signs any claims and headers, even those that no real platform presents. */
   forge(order: ForgeOrder): string;
   /**
-   * Makes a new key and signs with it from now on. The old ones stay published unless `forgetOld` (J-2A): at most ten; those whose
-   * honest tokens have all expired are dropped first.
+   * Makes a new key, which signs from now on. The old keys stay published, unless `forgetOld` (J-2A). At most ten keys are published: those
+   * whose valid tokens have all expired are dropped first.
    */
   rotateKey(options?: { readonly forgetOld?: boolean }): Promise<void>;
   /** The latest requests, oldest first; at most 1000. */
   readonly requests: readonly IssuerRequest[];
-  /** How often the key set was served since the start. */
+  /** How often the key set has been served. */
   keySetAnswers(): number;
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ interface SigningKey {
   readonly privateKey: CryptoKey;
   readonly publicKey: CryptoKey;
   readonly publicJwk: JWK;
-  /** When the last honest token signed with it expires, ms since the epoch; 0 when none was signed. */
+  /** Expiry of the last valid token that the key has signed, ms since the epoch; 0: the key has signed none. */
   neededUntilMs: number;
 }
 
@@ -88,7 +88,7 @@ const ALGORITHM = 'RS256';
 
 type KeyPair = Pick<SigningKey, 'privateKey' | 'publicKey'>;
 
-/** Keys of closed issuers, which are reused under other ids: making one takes 0.2 s of CPU. */
+/** Keys of closed issuers, for reuse under other ids: a new key takes 0.2 s of CPU. */
 const spareKeys: KeyPair[] = [];
 
 /** Starts an issuer on 127.0.0.1. @throws AppError `listen_failed` when the port is taken. */
@@ -117,7 +117,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     });
     server.listen(port, '127.0.0.1', () => {
       const bound = server.address();
-      // A server that listens on TCP has an address of this shape.
+      // A server that listens on a TCP port has an address of this form.
       if (typeof bound === 'object' && bound !== null) resolve(bound);
     });
   });
@@ -160,7 +160,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     },
     close: () =>
       new Promise((resolve) => {
-        // A second `close` must not return the keys again: two issuers would share one key.
+        // A second `close` must not add the keys again, or two issuers would share one.
         if (server.listening) spareKeys.push(...keys.slice(0, Math.max(0, MAX_KEYS - spareKeys.length)));
         server.close(() => resolve());
         server.closeAllConnections();
@@ -171,7 +171,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
 async function makeKey(): Promise<SigningKey> {
   const { privateKey, publicKey } = spareKeys.pop() ?? (await generateKeyPair(ALGORITHM, { modulusLength: 2048 }));
   const kid = randomUUID();
-  // `alg` may be absent from the platform's key set, so ours omits it.
+  // The platform's key set may lack `alg`, so this one does.
   return { kid, privateKey, publicKey, publicJwk: { ...(await exportJWK(publicKey)), use: 'sig', kid }, neededUntilMs: 0 };
 }
 

@@ -1,28 +1,28 @@
-// The requests to the administration side, so that tests can count them and people can watch them. Contains no
-// header, query or body, and so no secret.
+// The requests to the administration side, so that tests can count them and people can watch them. Records no headers, queries or bodies,
+// and so no secrets.
 import type { RouteName } from './route.ts';
 
-/** Who asked, as far as known: an app, for a customer organization or not, or whoever started the platform. */
+/** Who asked: an app, or whoever controls the platform. */
 export interface Asker {
   readonly kind: 'integration' | 'service_app' | 'control';
-  /** The customer organization that a service app acted for. */
+  /** Set for a service app with a token: the customer organization that it acted for. */
   readonly organizationId: string | undefined;
 }
 
 export interface JournalEntry {
   readonly method: string;
-  /** Undefined when no route has the path. */
+  /** Undefined: no route has the path. */
   readonly route: RouteName | undefined;
-  /** Without query, at most 200 characters. */
+  /** The path without its query, at most 200 characters. */
   readonly path: string;
-  /** The status of the answer, even if it was lost; 0 without one. */
+  /** The status of the answer, even of an answer that was lost; 0: there was no answer. */
   readonly status: number;
-  /** False when the answer was lost or never came. */
+  /** False: the answer was lost, or there was none. */
   readonly isAnswered: boolean;
   readonly trackingId: string;
-  /** Undefined when the request did not name it in a valid form. */
+  /** Undefined: the request did not name a known app. */
   readonly asker: Asker | undefined;
-  /** The platform's time, ms since the epoch. */
+  /** Time on the platform's clock, ms since the epoch. */
   readonly atMs: number;
 }
 
@@ -45,7 +45,7 @@ export class Journal {
     this.#onEntry(kept);
   }
 
-  /** Oldest first. */
+  /** All recorded requests, oldest first. */
   get entries(): readonly JournalEntry[] {
     return this.#entries;
   }

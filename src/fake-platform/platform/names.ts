@@ -1,11 +1,11 @@
-// What the administration side needs from a profile: the sections that a profile may omit, and the purpose of each
-// scope. Knows nothing about requests.
+// What the administration side needs from a profile: sections that a profile may omit, and the purpose of each scope. Knows nothing about
+// requests.
 import { AppError } from '../../base/errors.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 
 export type ScopeUse = keyof typeof SCOPE_ENDINGS;
 
-/** The sections of the administration side, all present. */
+/** The sections for the administration side, none of them undefined. */
 export interface AdminNames {
   readonly rest: NonNullable<PlatformProfile['rest']>;
   readonly oauth: NonNullable<PlatformProfile['oauth']>;
@@ -14,7 +14,7 @@ export interface AdminNames {
   readonly scopes: Readonly<Record<ScopeUse, string>>;
 }
 
-// A profile lists scopes without their purpose; their endings show it.
+// A profile lists scopes without their purpose; the ending of a scope shows it.
 const SCOPE_ENDINGS = {
   applicationToken: 'applications_token',
   webhooksRead: 'webhooks_read',
@@ -23,7 +23,7 @@ const SCOPE_ENDINGS = {
   dataSourceWrite: 'datasource_write',
 } as const;
 
-/** @throws AppError `profile_invalid` when a section or a scope is missing. */
+/** The names in a profile. @throws AppError `profile_invalid` when a section or a scope is missing. */
 export function adminNames(profile: PlatformProfile): AdminNames {
   const { rest, oauth, ids, webhook } = profile;
   if (rest === undefined || oauth === undefined || ids === undefined || webhook === undefined) {

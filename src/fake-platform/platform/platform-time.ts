@@ -1,9 +1,9 @@
-// The platform's wall clock. Durations use the monotonic clock instead.
+// The platform's wall clock. Durations are measured with the monotonic clock instead.
 
-/** The time as the platform sees it, which may be wrong on purpose; ms since the epoch. */
+/** The time on the platform's clock, which tests can make wrong; ms since the epoch. */
 export type PlatformTime = () => number;
 
-/** Ms since the epoch in ISO form with Z. */
+/** A time in ms since the epoch, as ISO text with Z. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,5 +1,5 @@
-// The state of the fake platform in memory, and what happens to it without an HTTP request: decisions of administrators and
-// operators, and failures. Tests and commands cause these; routes read and change it. Knows no requests.
+// The state of the fake platform in memory, and everything that happens to it without an HTTP request: decisions of administrators and
+// operators, and failures. Tests and commands cause these; routes read and change the state. Knows no requests.
 import type { Clock } from '../../base/clock.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { AppBook, type Integration, type ServiceApp } from './apps.ts';
@@ -20,9 +20,9 @@ import { TokenBook, type TokenAccount, type TokenFields } from './token-book.ts'
 import { WebhookBook, type Webhook } from './webhook-book.ts';
 import { isoTime } from './platform-time.ts';
 
-/** Observes what happens; must not throw. Its arguments contain no secret. */
+/** Observes the platform; must not throw. What it gets contains no secret. */
 export interface PlatformObserver {
-  /** A request is over, or will never be. */
+  /** A request was answered, or will never be. */
   requested?(entry: JournalEntry): void;
   /** The outcome of a delivery is known. */
   delivered?(delivery: Delivery): void;
@@ -30,10 +30,10 @@ export interface PlatformObserver {
 
 export interface PlatformOptions {
   readonly profile: PlatformProfile;
-  /** Signs the tokens of data sources; whoever started it closes it. */
+  /** Signs the tokens of data sources. Whoever started the issuer closes it. */
   readonly issuer: Pick<Issuer, 'issueToken'>;
   readonly clock: Clock;
-  /** Values of the first integration and the first service app; missing ones are generated. */
+  /** Members of the first integration and of the first service app; missing members are generated. */
   readonly integration?: Partial<Integration>;
   readonly serviceApp?: Partial<ServiceApp>;
   readonly switches?: InitialSwitches;
@@ -42,26 +42,26 @@ export interface PlatformOptions {
   readonly observer?: PlatformObserver;
 }
 
-/** One platform. Its deliveries must be closed. */
+/** One platform. `deliveries` must be closed. */
 export class Platform {
   readonly clock: Clock;
   readonly names: AdminNames;
-  /** The prefix of every path of the administration side; empty or beginning with a slash. */
+  /** The prefix of every path of the administration side: empty, or beginning with a slash. */
   readonly prefix: string;
   /**
-   * The address of the administration side, for `rest.baseUrl` of a profile. Until something listens it is the one of the platform's own
-   * profile.
+   * The address of the administration side, for `rest.baseUrl` of a profile. Before the server listens, it is the address in the platform's
+   * own profile.
    */
   baseUrl: string;
   readonly ids: PlatformIds;
   readonly schemas: readonly SchemaRecord[];
-  /** May be changed at any time. */
+  /** Members may be changed at any time. */
   readonly switches: Switches;
   readonly faults = new FaultPlan();
   readonly journal: Journal;
   readonly limit: RateLimit;
   readonly apps: AppBook;
-  /** The first apps. They contain secrets. */
+  /** The first integration and the first service app. They contain secrets. */
   readonly integration: Integration;
   readonly serviceApp: ServiceApp;
   readonly tokens: TokenBook;
@@ -95,17 +95,17 @@ export class Platform {
     this.#authorizations = new Authorizations({ clock, nowMs, switches, tokens, dataSources, deliveries: this.deliveries });
   }
 
-  /** The time as the platform sees it, ms since the epoch. */
+  /** The time on the platform's clock, ms since the epoch. */
   nowMs(): number {
     return this.clock.nowMs() + this.switches.skewMs;
   }
 
-  /** An administrator authorizes a service app, by default the first, and webhooks are notified. */
+  /** An administrator authorizes a service app, by default the first one. Webhooks are notified. */
   authorize(organizationId: string, app = this.serviceApp): Authorization {
     return this.#authorizations.begin(organizationId, app.clientId);
   }
 
-  /** An administrator withdraws the authorization; false when there was none. */
+  /** An administrator withdraws the authorization. @returns false when there is none. */
   deauthorize(organizationId: string, app = this.serviceApp): boolean {
     return this.#authorizations.end(organizationId, app.clientId);
   }
@@ -115,44 +115,44 @@ export class Platform {
     return this.#authorizations.all();
   }
 
-  /** The authorization for which tokens are issued, if any. */
+  /** The authorization for which tokens are issued; undefined when there is none yet. */
   usableAuthorization(clientId: string, organizationId: string): Authorization | undefined {
     return this.#authorizations.usable(clientId, organizationId);
   }
 
-  /** A pair of tokens of an integration, by default of the first, without login. */
+  /** A pair of tokens for an integration, by default the first one, without a login. */
   logIn({ clientId, scopes, developer } = this.integration): TokenFields {
     const { organizationId, personId: accountId } = developer;
     return this.tokens.issue({ clientId, kind: 'integration', scopes, organizationId, accountId });
   }
 
-  /** Counts of an app's tokens in an organization: the developer's for an integration, a customer's for a service app. */
+  /** Counts of an app's tokens in an organization, which is the developer's for an integration and a customer's for a service app. */
   tokenAccount(clientId: string, organizationId: string): TokenAccount {
     return this.tokens.account(clientId, organizationId);
   }
 
-  /** Ends tokens of an app, optionally of one organization only, and returns their number. */
+  /** Ends the tokens of an app, in one organization or in all. @returns their number. */
   revokeTokens(clientId: string, which?: 'access' | 'refresh' | 'both', organizationId?: string): number {
     const isMeant = (of: string): boolean => organizationId === undefined || of === organizationId;
     return this.tokens.revoke((grant) => grant.clientId === clientId && isMeant(grant.organizationId), which);
   }
 
-  /** Data sources of an organization or of all, oldest first, with the tokens that callers present. */
+  /** Data sources of one organization or of all, oldest first, with the tokens that callers present. */
   dataSources(organizationId?: string): readonly DataSourceRecord[] {
     return this.dataSourceBook.of(organizationId);
   }
 
-  /** The platform disables a data source; false when there is none. */
+  /** The platform disables a data source. @returns false when there is none. */
   disableDataSource(id: string, errorMessage: string): boolean {
     return this.dataSourceBook.disable(id, errorMessage);
   }
 
-  /** All registrations, oldest first. They contain secrets. */
+  /** All webhooks, oldest first. They contain secrets. */
   webhooks(): readonly Webhook[] {
     return this.webhookBook.all();
   }
 
-  /** The platform deactivates a webhook by its plain id; false when there is none. */
+  /** The platform deactivates a webhook. @param id - a plain UUID. @returns false when there is none. */
   deactivateWebhook(id: string): boolean {
     return this.webhookBook.deactivate(id);
   }

@@ -1,3 +1,3 @@
-// The profile for callers and issuers of commands and tests, which cannot read the contract itself.
+// Loads a platform profile for the callers and issuers of commands and tests, which may not import the contract.
 
 export { loadProfile } from '../../contract/profile.ts';

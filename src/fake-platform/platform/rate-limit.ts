@@ -1,4 +1,4 @@
-// Limits requests per minute and client, over the last minute.
+// Limits the requests of each client in the last minute.
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { Refusal } from './refusal.ts';
@@ -18,7 +18,7 @@ export class RateLimit {
     this.#switches = switches;
   }
 
-  /** Counts a request. Rejected ones do not count. @throws Refusal 429 with the seconds until there is room again. */
+  /** Counts a request; refused requests do not count. @throws Refusal 429 with the seconds until another request is allowed. */
   admit(clientId: string): void {
     const limit = this.#switches.requestsPerMinute;
     if (limit === 0) return;

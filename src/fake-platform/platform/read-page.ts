@@ -1,4 +1,4 @@
-// One HTTP request whose whole answer is read as text, within limits: any program may listen on that port.
+// Sends one HTTP request and reads the whole answer as text, within limits, because any program may listen on the port.
 import type { Clock } from '../../base/clock.ts';
 import { exchange, type ExchangeLimits, type HttpRequest, type SendRequest } from '../../base/http-exchange.ts';
 
@@ -14,7 +14,7 @@ export interface Page {
   readonly text: string;
 }
 
-/** @throws RequestFailure when no complete answer comes within the limits, or once the signal is aborted. */
+/** @throws RequestFailure when no complete answer comes within the limits, or when the signal aborts. */
 export function readPage(reader: PageReader, request: HttpRequest, signal: AbortSignal): Promise<Page> {
   return exchange(reader, request, signal, async ({ status, headers, chunks }) => {
     const parts: Uint8Array[] = [];

@@ -1,22 +1,21 @@
-// An error answer: status, message and headers as in the contract. Resources throw it, the
-// server sends it.
+// An error answer: status, message and headers as in the contract. Resources throw it; the server sends it.
 import type { z } from 'zod';
 
-/** Error names of OAuth, sent with the platform's own message when a switch says so. */
+/** Error names of OAuth. A switch adds them to an answer. */
 export type OAuthError = 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type';
 
-/** Parts of an error answer beside its status and message. */
+/** What an error answer contains apart from its status and message. */
 export interface RefusalWords {
-  /** The details, one sentence each; default the message. */
+  /** Details of the error, one sentence each. Default: the message alone. */
   readonly descriptions?: readonly string[];
-  /** Seconds to wait, for `Retry-After`. */
+  /** Set for the header `Retry-After`: seconds to wait. */
   readonly retryAfterSeconds?: number;
   readonly oauthError?: OAuthError;
-  /** Methods that the path has (405). */
+  /** Set for status 405: the methods that the path has. */
   readonly allow?: readonly string[];
 }
 
-/** Thrown by a resource; the client reads its message, so it never quotes a secret. */
+/** Thrown by a resource. The client gets the message, so the message never quotes a secret. */
 export class Refusal extends Error {
   readonly status: number;
   readonly words: RefusalWords;
@@ -28,11 +27,7 @@ export class Refusal extends Error {
   }
 }
 
-/**
- * What `schema` parses from a client's body.
- *
- * @throws Refusal 400 with one description for each error; values are not quoted, because they may be secret.
- */
+/** Parses a client's body. @throws Refusal 400 with one description for each error; it quotes no values, because these may be secret. */
 export function parsed<T>(schema: z.ZodType<T>, sent: unknown, words: RefusalWords = {}): T {
   const result = schema.safeParse(sent);
   if (result.success) return result.data;

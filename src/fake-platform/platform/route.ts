@@ -1,9 +1,9 @@
-// What a resource offers to the server: named routes that turn a request into an answer. Resources know no sockets and no
-// framework; journal and faults use the names.
+// What a resource offers to the server: named routes that turn a request into an answer. Resources know no sockets and no framework.
+// Journal and faults use the names of routes.
 import type { ScopeUse } from './names.ts';
 import type { Grant } from './token-book.ts';
 
-/** Every route by name. Paths of login and tokens come from the profile; their names do not change with it. */
+/** The names of all routes. The profile decides the paths of login and tokens; the names of these routes stay the same. */
 export const ROUTE_NAMES = [
   'GET /authorize',
   'POST /authorize',
@@ -25,20 +25,20 @@ export const ROUTE_NAMES = [
   'DELETE /webhooks/:id',
 ] as const;
 
-/** A route's name: its method and its path below the base. */
+/** The name of a route: its method and its path below the base. */
 export type RouteName = (typeof ROUTE_NAMES)[number];
 
-/** A request as a resource sees it, unchecked. */
+/** A request as a resource gets it. Query and body are not validated. */
 export interface Asked {
-  /** Which of the route's paths, with its placeholders. */
+  /** The path of the route that was requested, with placeholders such as `:id`. */
   readonly path: string;
-  /** The `:id` of the path; empty without one. */
+  /** The value of `:id` in the path; empty for a path without `:id`. */
   readonly id: string;
   readonly query: unknown;
   readonly body: unknown;
 }
 
-/** A request with a verified token. */
+/** A request whose token was verified. */
 export interface Permitted extends Asked {
   readonly grant: Grant;
   readonly accessToken: string;
@@ -54,9 +54,9 @@ export interface Answer {
 
 interface RoutePlace {
   readonly name: RouteName;
-  /** Path below the base, if it differs from the name's. A list: all of them are the same route. */
+  /** Paths below the base that differ from the path in the name. All of them are the same route. */
   readonly paths?: readonly string[];
-  /** The type of the body; absent when it is not read. */
+  /** The type of the body. Undefined: the body is not read. */
   readonly takes?: 'json' | 'form';
 }
 
@@ -65,7 +65,7 @@ export interface OpenRoute extends RoutePlace {
   answer(asked: Asked): Answer | Promise<Answer>;
 }
 
-/** A route that requires a token, of any kind or with a scope. */
+/** A route that requires a token: any token, or one with a scope. */
 export interface GuardedRoute extends RoutePlace {
   readonly needs: 'token' | ScopeUse;
   answer(asked: Permitted): Answer | Promise<Answer>;

@@ -1,4 +1,4 @@
-// The schemas of data sources: one for each transport. Any valid token may read them.
+// The schemas of data sources, one for each transport. Every valid token may read them.
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { Refusal } from './refusal.ts';
 import type { GuardedRoute } from './route.ts';

@@ -1,5 +1,5 @@
-// The HTTP side: serves the routes. Does once for all resources what the contract requires of every request: tracking id,
-// date, media types, tokens and scopes, rate limit, form of errors; and applies the ordered faults.
+// The HTTP side: serves the routes. Applies the ordered faults, and does for all resources what the contract demands of every request:
+// tracking id, date, media types, tokens and scopes, rate limit, form of errors.
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -15,9 +15,9 @@ import { isSameSecret } from './application-token.ts';
 
 export interface ServerOptions {
   readonly routes: readonly Route[];
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Undefined: nobody can control the platform from outside. */
+  /** Undefined: nobody can control the platform over HTTP. */
   readonly control: Control | undefined;
 }
 
@@ -34,7 +34,7 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 200;
 const MAX_PARAM_CHARS = 500;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** The name of a fault in the answer. */
+/** The message of an answer that is an ordered fault. */
 const ORDERED = 'ordered by a test';
 const BEARER = /^Bearer +(?<token>[\w.~+/-]+=*)$/iu;
 
@@ -72,7 +72,7 @@ export async function startServer(platform: Platform, { routes, port: wanted, co
       details: { port: wanted },
     });
   }
-  // A server that listens on a port has an address object; only pipes have a string.
+  // A server that listens on a port has an address object; only a pipe has a string.
   const { port } = server.server.address() as AddressInfo;
   return { port, close: () => server.close() };
 }
@@ -102,7 +102,7 @@ function addRoutes(server: FastifyInstance, platform: Platform, routes: readonly
     server.route({
       method,
       url: platform.prefix + path,
-      // Before the body is read: its media type no longer matters.
+      // Refuses before the body is read, so that a wrong media type does not hide the 405.
       onRequest: (_request, _reply, done) => done(new Refusal(405, 'the path does not have this method', { allow })),
       handler: () => undefined,
     });
@@ -133,13 +133,13 @@ function addRoute(server: FastifyInstance, platform: Platform, route: Route): vo
   }
 }
 
-/** Token, scope, limit, media type; then the resource. */
+/** Checks token, scope, rate limit and media type, and then asks the resource. */
 async function answered(route: Route, asked: Asked, request: FastifyRequest, platform: Platform): Promise<Answer> {
   const permitted = route.needs === 'nothing' ? undefined : permit(route.needs, asked, request, platform);
   const clientId = permitted?.grant.clientId ?? clientIdOf(asked);
   request.asker = askerOf(permitted, clientId, platform);
   platform.limit.admit(clientId ?? 'unknown');
-  // The framework calls no parser for an empty body without a type.
+  // For an empty body without a type, the framework calls no parser, which would refuse it.
   if (route.takes !== undefined && request.headers['content-type'] === undefined) throw new Refusal(415, 'the media type is missing');
   if (route.needs === 'nothing') return route.answer(asked);
   if (permitted === undefined) throw new TypeError('a guarded route has a checked token');
@@ -156,7 +156,7 @@ function permit(needs: Exclude<Route['needs'], 'nothing'>, asked: Asked, request
   return { ...asked, grant, accessToken };
 }
 
-/** A client without a token names itself in the form or in the query. */
+/** The client id in the body or the query, for requests without a token. */
 function clientIdOf({ body, query }: Asked): string | undefined {
   for (const sent of [body, query]) {
     if (typeof sent !== 'object' || sent === null || !('client_id' in sent)) continue;
@@ -209,7 +209,7 @@ function refuse({ names, switches }: Platform, request: FastifyRequest, reply: F
   void reply.send(JSON.stringify({ message: refusal.message, trackingId: request.id, errors, ...oauth }));
 }
 
-/** The framework's own rejections have a status; anything else is a defect of the fake platform, and is reported as one. */
+/** Errors of the framework have a status. Any other error is a defect of the fake platform, and its answer says so. */
 function asRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown;
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined;
@@ -227,7 +227,7 @@ function note(platform: Platform, request: FastifyRequest, status: number, isAns
   journal.add({ ...{ method, path, status, isAnswered, trackingId, asker }, route: routeName, atMs: platform.nowMs() });
 }
 
-/** A form-urlencoded body as an object. @throws Refusal 400 when a name occurs twice: nobody knows which one was meant. */
+/** Parses a form-urlencoded body. @throws Refusal 400 when a name occurs twice, because it is not known which one was meant. */
 function readForm(body: unknown): Readonly<Record<string, string>> {
   const parameters = [...new URLSearchParams(typeof body === 'string' ? body : '')];
   const names = new Set(parameters.map(([name]) => name));
@@ -248,21 +248,21 @@ declare module 'fastify' {
     routeName?: RouteName;
   }
   interface FastifyRequest {
-    /** Known once the request has been parsed this far. */
+    /** Set when the request names a known app, or comes with the control key. */
     asker: Asker | undefined;
   }
 }
 
-/** The key, and the commands it unlocks. */
+/** The control key, and the commands that it allows. */
 interface Control {
-  /** Secret; long and random. */
+  /** A secret, long and random. */
   readonly key: string;
   readonly commands: ControlCommands;
 }
 
 const CONTROL_KEY = /^Bearer (?<key>\S{1,500})$/u;
 
-/** Adds the commands to a server that does not listen yet. */
+/** Adds the commands. Call it before the server listens. */
 async function addControl(server: FastifyInstance, { key, commands }: Control): Promise<void> {
   await server.register((scope, _options, done) => {
     scope.addHook('onRequest', (request, _reply, next) => {

@@ -1,21 +1,21 @@
-// Access and refresh tokens: whom they act for, how long, and whether they are revoked.
+// Access and refresh tokens: for whom they act, when they expire, and whether they are revoked.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Switches } from './switches.ts';
 
-/** Whom a token acts for, and what it may do. */
+/** For whom a token acts, and what it may do. */
 export interface Grant {
   readonly clientId: string;
   readonly kind: 'integration' | 'service_app';
   readonly scopes: readonly string[];
-  /** The developer's organization, or the customer's of a service app. */
+  /** The developer's organization; for a service app, the customer's. */
   readonly organizationId: string;
-  /** The person, or the machine account of a service app. */
+  /** The developer's person; for a service app, the machine account. */
   readonly accountId: string;
 }
 
-/** A pair as the token endpoint returns it. */
+/** A pair of tokens as the token endpoint returns it. */
 export interface TokenFields {
   readonly access_token: string;
   readonly expires_in: number;
@@ -27,13 +27,13 @@ export interface TokenFields {
 
 /** Counts of an app's tokens in one organization. */
 export interface TokenAccount {
-  /** Pairs issued without a refresh token: at a login, or through the integration. */
+  /** Pairs that were issued without a refresh token in the request: by a login, or through the integration. */
   readonly issued: number;
   /** Refresh tokens that were accepted. */
   readonly refreshed: number;
-  /** Access tokens that were used after they expired. Each counts once; revoked ones do not count. */
+  /** Expired access tokens that were used. Each one counts once; revoked tokens do not count. */
   readonly endedAccess: number;
-  /** Refresh tokens that were used after they expired; counted like access tokens. */
+  /** Expired refresh tokens that were used; counted like access tokens. */
   readonly endedRefresh: number;
 }
 
@@ -46,7 +46,7 @@ const MAX_TOKENS = 10_000;
 const MAX_ACCOUNTS = 10_000;
 const EMPTY: TokenAccount = { issued: 0, refreshed: 0, endedAccess: 0, endedRefresh: 0 };
 
-/** All tokens; at most 10 000 of each kind, the oldest are dropped. */
+/** All tokens: at most 10,000 of each kind, of which the oldest are dropped. */
 export class TokenBook {
   readonly #access = new BoundedMap<string, Held>(MAX_TOKENS);
   readonly #refresh = new BoundedMap<string, Held>(MAX_TOKENS);
@@ -67,7 +67,7 @@ export class TokenBook {
     return { ...this.#newAccess(grant), ...this.#keepRefresh(this.#newToken(grant), grant) };
   }
 
-  /** A new access token for a refresh token of this client; undefined when it is not valid. */
+  /** New tokens for a refresh token of this client; undefined when the refresh token is not valid. */
   refresh(clientId: string, refreshToken: string): TokenFields | undefined {
     const held = this.#live(this.#refresh, refreshToken, 'endedRefresh');
     if (held?.grant.clientId !== clientId) return undefined;
@@ -79,23 +79,23 @@ export class TokenBook {
     return { ...this.#newAccess(grant), ...(rule === 'omit' || rule === 'none' ? {} : kept) };
   }
 
-  /** Whom an access token acts for; undefined when it is not valid. */
+  /** For whom an access token acts; undefined when the token is not valid. */
   read(accessToken: string): Grant | undefined {
     return this.#live(this.#access, accessToken, 'endedAccess')?.grant;
   }
 
-  /** Monotonic ms until an access token expires; undefined when it is not valid. */
+  /** Time until an access token expires, ms; undefined when the token is not valid. */
   leftMs(accessToken: string): number | undefined {
     const held = this.#live(this.#access, accessToken, 'endedAccess');
     return held === undefined ? undefined : held.expiresMs - this.#clock.monotonicMs();
   }
 
-  /** Counts of an app's tokens in an organization; they only grow. */
+  /** Counts of an app's tokens in an organization. They never decrease. */
   account(clientId: string, organizationId: string): TokenAccount {
     return this.#accounts.get(accountKey({ clientId, organizationId })) ?? EMPTY;
   }
 
-  /** Revokes tokens whose grant `matches`, and returns their number. */
+  /** Revokes the tokens whose grant `matches`. @returns their number. */
   revoke(matches: (grant: Grant) => boolean, which: 'access' | 'refresh' | 'both' = 'both'): number {
     const books = { access: [this.#access], refresh: [this.#refresh], both: [this.#access, this.#refresh] }[which];
     return books.reduce((sum, book) => sum + book.deleteWhere(({ grant }) => matches(grant)), 0);
@@ -109,14 +109,14 @@ export class TokenBook {
     return { access_token: token, expires_in: seconds, token_type: 'Bearer', ...scope };
   }
 
-  /** Its lifetime starts again at each use. */
+  /** Keeps a refresh token. Each use starts its lifetime anew. */
   #keepRefresh(token: string, grant: Grant): Pick<TokenFields, 'refresh_token' | 'refresh_token_expires_in'> {
     const seconds = this.#switches.refreshTokenSeconds;
     this.#refresh.set(token, { grant, expiresMs: this.#clock.monotonicMs() + seconds * 1000 });
     return { refresh_token: token, refresh_token_expires_in: seconds };
   }
 
-  /** The platform's form: token, cluster and organization. */
+  /** A token in the platform's form: random text, cluster and organization. */
   #newToken({ organizationId }: Grant): string {
     return `${randomBytes(48).toString('base64url')}_${this.#cluster}_${organizationId}`;
   }

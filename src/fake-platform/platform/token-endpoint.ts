@@ -1,5 +1,5 @@
-// The token endpoint: exchanges codes and refresh tokens for pairs, for integrations and service apps. Also serves two small resources
-// that describe a token to its holder.
+// The token endpoint: exchanges codes and refresh tokens for pairs of tokens, for integrations and service apps. Also serves two small
+// resources that describe a token to its holder.
 import { z } from 'zod';
 import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';

@@ -1,4 +1,4 @@
-// Webhook registrations, with their secrets and the failures of their deliveries.
+// Registered webhooks, with their secrets and the number of failed deliveries.
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from './bounded-map.ts';
 import type { PlatformIds } from './ids.ts';
@@ -6,7 +6,7 @@ import type { PlatformIds } from './ids.ts';
 export interface Webhook {
   /** Plain UUID. */
   readonly id: string;
-  /** The integration that made it. */
+  /** Client id of the integration that made the webhook. */
   readonly clientId: string;
   /** The developer's organization and person, plain UUIDs. */
   readonly organizationId: string;
@@ -25,10 +25,10 @@ export interface Webhook {
 
 const MAX_WEBHOOKS = 1000;
 
-/** All registrations; at most 1000, the oldest are dropped. */
+/** All webhooks: at most 1000, of which the oldest are dropped. */
 export class WebhookBook {
   readonly #webhooks = new BoundedMap<string, Webhook>(MAX_WEBHOOKS);
-  /** Failures in a row. */
+  /** Failed deliveries in a row, by webhook id. */
   readonly #failures = new BoundedMap<string, number>(MAX_WEBHOOKS);
 
   add(webhook: Omit<Webhook, 'id' | 'status'>): Webhook {
@@ -37,7 +37,7 @@ export class WebhookBook {
     return added;
   }
 
-  /** Updates a registration; one that becomes active again has no failures. */
+  /** Updates a webhook. An active one starts again without failures. */
   change(webhook: Webhook): Webhook {
     if (webhook.status === 'active') this.#failures.delete(webhook.id);
     this.#webhooks.set(webhook.id, webhook);
@@ -52,12 +52,12 @@ export class WebhookBook {
     return this.#webhooks.get(id);
   }
 
-  /** Oldest first. */
+  /** All webhooks, oldest first. */
   all(): readonly Webhook[] {
     return [...this.#webhooks.values()];
   }
 
-  /** Records the outcome of a delivery; the registration becomes `inactive` after `deactivateAfter` failures in a row, 0 is never. */
+  /** Records the outcome of a delivery. After `deactivateAfter` failures in a row, the webhook becomes `inactive`; 0: never. */
   noteDelivery(id: string, isDelivered: boolean, deactivateAfter: number): void {
     const webhook = this.find(id);
     if (webhook === undefined) return;
@@ -66,7 +66,7 @@ export class WebhookBook {
     if (deactivateAfter > 0 && failures >= deactivateAfter) this.deactivate(id);
   }
 
-  /** Only the platform can do this (R-20); false when there is none. */
+  /** Deactivates a webhook, as only the platform can (R-20). @returns false when there is none. */
   deactivate(id: string): boolean {
     const webhook = this.find(id);
     if (webhook === undefined) return false;
@@ -75,7 +75,7 @@ export class WebhookBook {
   }
 }
 
-/** A registration on the wire (R-21). */
+/** A webhook as on the wire (R-21). */
 export function webhookToWire(webhook: Webhook, ids: PlatformIds): Readonly<Record<string, unknown>> {
   const { id, clientId, organizationId, personId, ...rest } = webhook;
   return {
@@ -87,7 +87,7 @@ export function webhookToWire(webhook: Webhook, ids: PlatformIds): Readonly<Reco
   };
 }
 
-/** The client id of the service app that a filter names (R-23); undefined for another filter. */
+/** The client id of the service app in a filter (R-23); undefined for any other filter. */
 export function filteredApp(filter: string, ids: PlatformIds): string | undefined {
   return filter.startsWith('id=') ? ids.decode('APPLICATION', filter.slice('id='.length)) : undefined;
 }

@@ -1,4 +1,4 @@
-// Webhook registrations over HTTP: create, list by pages, get, update, delete. An integration accesses those of its developer.
+// Webhooks over HTTP: create, list by pages, get, update, delete. An integration accesses the webhooks of its developer.
 import { z } from 'zod';
 import { isLoopback } from '../../base/loopback.ts';
 import type { AdminNames } from './names.ts';
@@ -9,7 +9,7 @@ import type { Answer, GuardedRoute, Permitted } from './route.ts';
 import type { Grant } from './token-book.ts';
 import { filteredApp, webhookToWire, type Webhook } from './webhook-book.ts';
 
-// R-22.
+// The known events (R-22).
 const EVENTS = [
   ...['created', 'updated', 'deleted', 'started', 'ended', 'joined', 'left', 'migrated'],
   ...['authorized', 'deauthorized', 'statusChanged'],
@@ -19,7 +19,7 @@ const MAX_PAGE = 100;
 
 const text = z.string().min(1).max(MAX_CHARS);
 const changeable = { name: text, targetUrl: text, secret: text.optional(), ownedBy: z.literal('org').optional() };
-// Other members are ignored, not rejected; `active` is the only status that a client can set (R-20).
+// Other members are ignored and not refused. `active` is the only status that a client can set (R-20).
 const update = z.object({ ...changeable, status: z.literal('active').optional() });
 const listQuery = z.strictObject({
   max: z
@@ -39,7 +39,7 @@ export function webhookRoutes(platform: Platform): readonly GuardedRoute[] {
   const create = ({ body, grant }: Permitted): Answer => {
     const { name, targetUrl, resource, event, filter, secret, ownedBy = 'creator' } = parsed(creation, body);
     demandTarget(targetUrl, names);
-    // The other known filters are about resources that service apps do not have.
+    // The other known filters are about resources that a service app does not have.
     if (filter !== undefined && filteredApp(filter, ids) === undefined)
       refuseBody('filter: is not id=, and behind it the id of an application');
     const { clientId, organizationId, accountId: personId } = grant;
