@@ -1,4 +1,4 @@
-// Every message between platform and server on one call, as people read them: pieces of sound in a row are one entry. Bounded.
+// Every message between platform and server in one call, as people read them: consecutive pieces of audio are one entry. Bounded.
 import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../caller/answer.ts';
 import type { Finding } from '../caller/finding.ts';
@@ -6,19 +6,19 @@ import type { Line, LineEnd, PlatformInput } from '../lines/line.ts';
 import { wrappedLine, wrappedListener, wrappedTurn } from '../lines/wrapped-line.ts';
 
 export interface LoggedMessage {
-  /** `Clock.monotonicMs` of the first of a row. */
+  /** `Clock.monotonicMs` of the message, or of the first one when pieces of audio were joined. */
   readonly monotonicMs: number;
-  /** The RPC, counted from 1. */
+  /** Number of the turn, from 1. */
   readonly turn: number;
   readonly from: 'platform' | 'server';
   readonly name: string;
   readonly detail?: string;
-  /** Sound in it, or in the whole row. */
+  /** Set for messages with audio: its bytes, summed up when pieces were joined. */
   readonly bytes?: number;
   readonly findings?: readonly Pick<Finding, 'code' | 'rule' | 'message'>[];
 }
 
-/** Most messages kept of a call; those beyond are left out. */
+/** Most messages of a call that are kept; later ones are dropped. */
 const MAX_MESSAGES = 5000;
 
 type Entry = { -readonly [K in keyof LoggedMessage]: LoggedMessage[K] };
@@ -26,12 +26,12 @@ type Entry = { -readonly [K in keyof LoggedMessage]: LoggedMessage[K] };
 export class MessageLog {
   readonly #clock: Clock;
   readonly #entries: Entry[] = [];
-  /** By turn. */
+  /** Arrival of the first sound of each reply, `Clock.monotonicMs` by number of the turn. */
   readonly #firstSounds = new Map<number, number>();
   #turns = 0;
   /** `Clock.monotonicMs` at which the call began. */
   startedAtMs = 0;
-  /** Counts messages and findings; pieces of sound in a row count once. */
+  /** Number of messages and findings; joined pieces of audio count once. */
   changes = 0;
 
   constructor(clock: Clock) {
@@ -42,12 +42,12 @@ export class MessageLog {
     return this.#entries;
   }
 
-  /** When the first sound of each reply arrived, `Clock.monotonicMs`, in their order. */
+  /** Arrival of the first sound of each reply, `Clock.monotonicMs`, in order. */
   get firstSounds(): readonly number[] {
     return [...this.#firstSounds.values()];
   }
 
-  /** Puts what was found beside the last message of its turn that came from the server. */
+  /** Adds a finding to the server's last message in the turn of the finding. */
   found({ turn, code, rule, message }: Finding): void {
     const last = this.#entries.findLast((entry) => entry.from === 'server' && (turn === undefined || entry.turn === turn));
     const entry = last ?? this.#entries.at(-1);
@@ -55,7 +55,7 @@ export class MessageLog {
     if (entry !== undefined) entry.findings = [...(entry.findings ?? []), { code, message, ...(rule !== undefined && { rule }) }];
   }
 
-  /** The line with this log over it; the call begins. */
+  /** Wraps a line so that its messages are logged. Called when the call begins. */
   over(line: Line): Line {
     this.startedAtMs = this.#clock.monotonicMs();
     return wrappedLine(line, {
@@ -117,7 +117,7 @@ export class MessageLog {
   }
 }
 
-/** What an input says beside its kind. Keys are shown: the log is for the developer who pressed them. */
+/** What an input contains besides its kind. Keys are shown, because the log is for the developer who pressed them. */
 function detailOf(input: PlatformInput): string | undefined {
   if (input.kind === 'dtmf') return input.keys.join('');
   return input.kind === 'custom_event' || (input.kind === 'session_start' && input.name !== '') ? input.name : undefined;

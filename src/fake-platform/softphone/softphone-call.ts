@@ -18,7 +18,7 @@ import { z } from 'zod';
 import { KEYS } from '../caller/key.ts';
 import { seededNumbers } from '../../base/seeded-numbers.ts';
 
-/** Root mean square of the noise, of full scale: as on a busy street, 36 dB below it. */
+/** Root mean square of the noise as a part of full scale: −36 dB, as on a busy street. */
 const NOISE_RMS = 0.016;
 const NOISE_SECONDS = 5;
 
@@ -54,9 +54,9 @@ const FROM_PAGE = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('hang_up') }),
 ]) satisfies z.ZodType<FromPage>;
 
-/** What is known of a call on the server's side. */
+/** What the server's side knows of a call. */
 export interface CallWatch {
-  /** Everything that is shown of the call; undefined: nothing has changed since it was last asked for. */
+  /** Everything that the page shows of the call; undefined: nothing has changed since the last `view`. */
   view(): object | undefined;
   ended(call: CallResult): void;
 }
@@ -66,32 +66,32 @@ export interface SoftphoneCallOptions {
   readonly conversationId: string;
   readonly access: (transport: WantedCall['transport']) => Pick<CallOptions, 'target' | 'profile' | 'organizationId'>;
   readonly voice: CallerVoice;
-  /** Address of the fake models to which typed words are announced; undefined: none. */
+  /** Address of the fake models that get the typed words in advance. Undefined: no fake models run. */
   readonly modelsUrl: string | undefined;
   readonly clock: Clock;
-  /** Takes up bots that have changed. Never rejects. @returns why they are not used; undefined: they are. */
+  /** Loads bots that have changed. Never rejects. @returns why calls do not get them; undefined: calls do. */
   readonly checkBots: () => Promise<string | undefined>;
   readonly watch: (messages: MessageLog) => CallWatch;
-  /** The caller of an earlier call; undefined: it is not known any more. */
+  /** The caller of an earlier call; undefined: it is no longer kept. */
   readonly scriptOf: (conversationId: string) => CallerScript | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Longest call, ms. */
 const CALL_LIMIT_MS = 30 * 60_000;
-/** The view is sent at most this often, ms; and less often when making it takes long. */
+/** Shortest time between two views, ms. It is longer when making a view takes long. */
 const VIEW_EVERY_MS = 250;
 const VIEW_SHARE = 10;
-/** A page that reads so slowly gets no more sound, bytes. */
+/** A page with more unread data than this gets no more audio and views, bytes. */
 const MAX_WAITING_BYTES = 1_000_000;
 
-/** Holds the call that the first message of the socket asks for. */
+/** Makes the call that the first message of the socket asks for. */
 export class SoftphoneCall {
   readonly #options: SoftphoneCallOptions;
   readonly #messages: MessageLog;
   #wanted: WantedCall | undefined;
   #phone: Phone | undefined;
-  /** The person may hang up before the call begins. */
+  /** Set when the person hangs up, which may be before the call begins. */
   #hasHungUp = false;
   #again: CallerAgain | undefined;
   #watch: CallWatch | undefined;
@@ -102,7 +102,7 @@ export class SoftphoneCall {
     this.#messages = new MessageLog(options.clock);
   }
 
-  /** Resolves at the end of the call: undefined when none came about. Never rejects. */
+  /** Resolves at the end of the call; with undefined when no call was made. Never rejects. */
   async hold(): Promise<CallResult | undefined> {
     const { socket } = this.#options;
     socket.on('error', () => undefined);

@@ -1,5 +1,5 @@
-// A phone as a web page, on loopback: serves the page and what it asks for, and holds a call for each of its WebSockets. No page of another
-// site may use it: it demands its own host name and origin.
+// A phone as a web page, on loopback: serves the page and its data, and makes a call for each WebSocket of the page. Requests must name
+// this host and this origin, so that no page of another site can use the phone.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,12 +21,12 @@ export interface PageFile {
 }
 
 export interface SoftphoneOptions extends Pick<SoftphoneCallOptions, 'access' | 'voice' | 'modelsUrl' | 'clock' | 'checkBots'> {
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** By path, such as `/`; asked for with every request, because a page may be built anew. */
+  /** The file at a path such as `/`. Called for every request, because a page may have been built anew. */
   readonly file: (path: string) => Promise<PageFile | undefined>;
   readonly watch: (conversationId: string, messages: MessageLog) => CallWatch;
-  /** A sound track of a call that is over, as WAV. */
+  /** One side's audio of a call that has ended, as WAV; undefined: there is none. */
   readonly sound: (conversationId: string, side: string) => Uint8Array | undefined;
 }
 
@@ -38,19 +38,19 @@ export interface Softphone {
 }
 
 const HOST = '127.0.0.1';
-/** More pages than one person uses. */
+/** Most parallel calls: more than one person needs. */
 const MAX_CALLS = 4;
-/** Callers that can call again; one of the longest call is 14 MB. */
+/** Most callers that are kept to call again. One of a call of the longest duration has 14 MB. */
 const MAX_SCRIPTS = 5;
-/** Ten minutes at 16 kHz, 16 bits: the longest WAV of a page. */
+/** Longest WAV from a page, bytes: ten minutes at 16 kHz and 16 bits. */
 const MAX_WAV_BYTES = 20_000_000;
 const LIST_LIMIT_MS = 5000;
 const REQUEST_LIMIT_MS = 10_000;
 
-/** Starts it. @throws AppError `listen_failed` when the port is taken. */
+/** Starts the softphone. @throws AppError `listen_failed` when the port is taken. */
 export async function startSoftphone(options: SoftphoneOptions): Promise<Softphone> {
   const calls = new SoftphoneCalls(options);
-  // Known once it listens.
+  // The port is known when the server listens.
   const bound = { port: options.port };
   const server = fastify({ logger: false, requestTimeout: REQUEST_LIMIT_MS, forceCloseConnections: true });
   server.addHook('onRequest', async ({ headers }, reply) => {
@@ -87,13 +87,13 @@ export async function startSoftphone(options: SoftphoneOptions): Promise<Softpho
       details: { port: options.port },
     });
   }
-  // A server that listens on a port has an address object; only pipes have a string.
+  // A server that listens on a port has an address object; only a pipe has a string.
   bound.port = (server.server.address() as AddressInfo).port;
   return {
     url: `http://${HOST}:${String(bound.port)}/`,
     close: async () => {
       const over = calls.close();
-      // Pages that have not called yet, too.
+      // Also closes pages that have not called yet.
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
       await over;
@@ -106,7 +106,7 @@ class SoftphoneCalls {
   readonly #options: SoftphoneOptions;
   readonly #running = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
-  /** By call, the oldest first. */
+  /** Callers that can call again, by conversation id, oldest first. */
   readonly #scripts = new Map<string, CallerScript>();
 
   constructor(options: SoftphoneOptions) {
@@ -143,7 +143,7 @@ class SoftphoneCalls {
     this.#running.add(call);
     const result = await call;
     this.#running.delete(call);
-    // A call that came to nothing has no caller worth repeating.
+    // Without a reply there was no conversation to repeat.
     if (result === undefined || result.replies.length === 0) return;
     const [oldest] = this.#scripts.keys();
     if (this.#scripts.size >= MAX_SCRIPTS && oldest !== undefined) this.#scripts.delete(oldest);
@@ -162,7 +162,7 @@ function refuse(socket: WebSocket, message: string): void {
   socket.close();
 }
 
-/** Whether a request came under a name of this machine: a page of another site can point its own name here. */
+/** Whether a request names this machine as its host. A page of another site has its own host name, even when that leads here. */
 function isOwnHost(host: string | undefined, port: number): host is string {
   return [HOST, 'localhost'].some((name) => host === `${name}:${String(port)}`);
 }
