@@ -77,7 +77,7 @@ async function* answer<D extends JsonObject>(
   return answered;
 }
 
-/** Records a failure. @returns true when no other model may be asked: a second answer would repeat what the caller has heard. */
+/** Records a failure. @returns true for the last attempt: it succeeded, was refused or aborted, or the caller has heard a part of it. */
 export function isLast<D extends JsonObject>(draft: Draft<D>, { failed, hasBegun }: Attempt): boolean {
   if (failed === undefined || failed === 'refused' || failed === 'aborted') return true;
   draft.noteFailure(failed);

@@ -14,7 +14,7 @@ import { phrasesIn } from './phrases.ts';
 import type { PreparedAnswer } from './prepared-answer.ts';
 import { ToolRuns } from './tool-runs.ts';
 
-/** Options of a complete bot that an assistant as a step does not have. */
+/** Options that a complete bot has in addition to those of its step. */
 export interface AssistantBotOptions<D extends JsonObject = JsonObject>
   extends Omit<AssistantOptions<D>, 'exits'>, Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler'> {
   /** See {@link BotDefinition.version}. Default 1. */

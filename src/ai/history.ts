@@ -24,7 +24,11 @@ export interface AssistantMessage {
   /** Set for speech of a speech-to-speech model: the id of the item at its service. */
   readonly item?: string;
   /** Set for speech of a speech-to-speech model: number and length of its audio prompts, until it is known how much of them was heard. */
-  readonly sound?: { readonly prompts: number; readonly ms: number; /** The model has sent it completely. */ readonly isWhole?: true };
+  readonly sound?: {
+    readonly prompts: number;
+    readonly ms: number;
+    /** Set when the model has sent the whole item. */ readonly isWhole?: true;
+  };
 }
 
 /** A use of a tool. */
@@ -50,7 +54,7 @@ export interface ToolOutcome {
 /** Ends the text of an interrupted message. */
 const CUT = ' —';
 
-/** The history once it is known what was heard of the last reply: replaces the texts of its prompts by what the caller heard of them. */
+/** The history once it is known how much of the last reply was heard: the text of each prompt becomes the heard part. */
 export function settled(messages: readonly Message[], heard: Heard): readonly Message[] {
   const walk = walkOf(heard);
   const known = messages.map((message) => {
@@ -77,7 +81,7 @@ export function soundsCut(messages: readonly Message[], heard: Heard): ReadonlyM
   return known;
 }
 
-/** An item that lacks at most this much at its end is not interrupted, ms: less than a syllable. */
+/** An item of which the caller missed at most this much counts as heard, ms: less than a syllable. */
 const HARDLY_CUT_MS = 60;
 
 /** Whether the caller has heard the whole item, and the model will send no more of it. */

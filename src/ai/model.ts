@@ -202,7 +202,7 @@ function partOf(given: unknown): ModelPart | undefined {
   }
 }
 
-/** The provider's data. Undefined when they are too large for a state: the model works without them. */
+/** The provider's data. Undefined when the data is too large for a state: the model works without it. */
 function metadataOf(given: unknown): { readonly metadata?: JsonObject } {
   const text = isRecord(given) ? JSON.stringify(given) : '';
   return text === '' || text.length > MAX_METADATA_CHARS ? {} : { metadata: JSON.parse(text) as JsonObject };

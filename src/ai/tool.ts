@@ -48,7 +48,7 @@ export interface Tool<D = JsonObject> extends Omit<ToolDefinition<never, D>, 'in
   readonly run: (input: never, context: ToolContext<D>) => JsonValue | Promise<JsonValue>;
 }
 
-/** A use of it leaves the assistant; the surrounding bot decides how the call continues. Made by {@link exit}. */
+/** A way out of the assistant: the surrounding bot decides how the call continues. Made by {@link exit}. */
 export interface Exit {
   readonly kind: 'exit';
   readonly description: string;

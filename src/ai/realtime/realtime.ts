@@ -4,7 +4,7 @@ import type { Bot, BotDefinition } from '../../bot/bot.ts';
 import { botOf } from '../assistant.ts';
 import { realtimeStep, type RealtimeOptions } from './realtime-step.ts';
 
-/** Options of a complete bot that a speech-to-speech assistant as a step does not have. */
+/** Options that a complete bot has in addition to those of its step. */
 export interface RealtimeBotOptions<D extends JsonObject = JsonObject>
   extends Omit<RealtimeOptions<D>, 'exits'>, Pick<BotDefinition<never>, 'id' | 'name' | 'voice' | 'speech' | 'filler'> {
   /** See {@link BotDefinition.version}. Default 1. */

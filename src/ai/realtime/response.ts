@@ -14,7 +14,7 @@ export type SpokenPart =
 /** Longest response, bytes of audio: ten minutes. The rest is not played. */
 const MAX_BYTES = 4_800_000;
 
-/** The session writes it, and one turn reads it. */
+/** One response, which the session writes and one turn reads. */
 export class SpokenResponse {
   /** Id of the event that requested the response. An error event of the service names this id. */
   readonly eventId: string;
