@@ -1,5 +1,5 @@
-// The calls of the demo: one to each of four bundled bots with its expected outcome, one over WebSocket, and one with a renewed
-// token.
+// The calls of the demo: a call to each of four bundled bots, a call over WebSocket, and a call with a renewed token. Each call has
+// expectations.
 import { keysOf } from '../fake-platform/caller/key.ts';
 import { parseExpectation, type Expectation } from '../fake-platform/caller/expectation.ts';
 import type { Step } from '../fake-platform/caller/script.ts';

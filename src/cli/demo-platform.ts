@@ -49,7 +49,7 @@ export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
     await platform.close();
   };
   try {
-    // Where the bundled assistants ask for the address of their model, on every server.
+    // The bundled assistants of every server read the address of their model from this variable.
     // oxlint-disable-next-line no-restricted-properties -- it is set here, not read
     process.env['MODEL_URL'] = models.url;
     const file = path.join(folder, 'parley.yaml');

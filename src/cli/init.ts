@@ -14,7 +14,7 @@ const RENAMED = [
   ['package.template.json', 'package.json'],
   ['tsconfig.template.json', 'tsconfig.json'],
 ] as const;
-/** Folder of the template for an assistant, which replaces the menu. The files of APPENDED are appended to those of every project. */
+/** Folder of the template with the assistant, which replaces the menu. APPENDED: its files that are appended to those of every project. */
 const ASSISTANT = 'ai';
 const APPENDED = ['README.md', 'parley.production.yaml'];
 const MENU = ['bots/hello.ts', 'bots/hello.test.ts', 'scenarios/hello.yaml'];

@@ -9,7 +9,7 @@ import type { RecordingKeys } from '../recording/sealed-file.ts';
 /** Writes a line to standard error. */
 export type Complain = CommandSurroundings['complain'];
 
-/** @param purpose - why it is opened. @throws AppError `recording_unreadable`. */
+/** @param purpose - why the recording is opened. @throws AppError `recording_unreadable`. */
 export function openedRecording(file: Uint8Array, keys: RecordingKeys, purpose: string, complain: Complain): Recording {
   const recording = readRecording(file, keys);
   const { id, call } = recording.header;

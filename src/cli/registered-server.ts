@@ -58,7 +58,7 @@ function accessTo(
     ...{ profile, clock, connectLimitMs: CONNECT_LIMIT_MS },
     target: { transport, host, port, isSecure: isTls, ...(pathPrefix === undefined ? {} : { pathPrefix }) },
     ...(token === undefined ? {} : { token }),
-    // A given list replaces Node's own authorities, so it must contain them.
+    // A given list replaces Node's own authorities, so the list must contain these, too.
     ...(authorities.length === 0 ? {} : { certificateAuthority: Buffer.from([...rootCertificates, ...authorities].join('\n')) }),
   };
 }

@@ -15,7 +15,7 @@ export function acceptSettings(command: Command): Command {
     );
 }
 
-/** The operands of such a command: they stand before all flags of settings. Optional ones may be missing; a variadic one may be many. */
+/** The operands of a command with settings. All stand before the flags of settings. Optional ones may be missing, a variadic one many. */
 export function operandsOf({ args, registeredArguments }: Command): readonly string[] {
   const firstFlag = args.findIndex((argument) => argument.startsWith('-'));
   const most = registeredArguments.at(-1)?.variadic === true ? args.length : registeredArguments.length;
@@ -23,8 +23,8 @@ export function operandsOf({ args, registeredArguments }: Command): readonly str
 }
 
 /**
- * The id operand of such a command. Commander would take a flag of the settings for the id when the flag comes first.
- * @throws CommanderError with the exit code of wrong usage when it is missing.
+ * The id operand of a command with settings. Commander would mistake a flag of the settings for the id if the flag came first.
+ * @throws CommanderError with the exit code of wrong usage when the id is missing.
  */
 export function neededOperand(command: Command): string {
   const [id] = operandsOf(command);

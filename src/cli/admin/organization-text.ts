@@ -4,7 +4,7 @@ import type { KeptOrganization } from '../../admin/kept-organizations.ts';
 import { endText, isoTime } from './time-text.ts';
 
 export interface OrganizationView extends KeptOrganization {
-  /** Whether admin.organizations lists it. */
+  /** Whether admin.organizations lists the organization. */
   readonly isConfigured: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface Opened {
 
 /**
  * Opens the recording that the operand names, and logs who opened it.
- * @param purpose - why it is opened.
+ * @param purpose - why the recording is opened.
  * @throws AppError `recording_unreadable` or `config_invalid`; RangeError for a file that cannot be read.
  */
 export async function openRecording(command: Command, purpose: string): Promise<Opened> {

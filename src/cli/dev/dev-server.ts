@@ -1,5 +1,5 @@
-// The server behind `parley dev`: the bots and settings of the project, reachable from this machine alone. Fake models replace those that
-// the settings leave out.
+// The server behind `parley dev`: the bots and settings of the project, reachable from this machine alone. Fake models stand in for models
+// that the settings leave out.
 import { createApp, type App, type AppOptions } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
 import { loadSettings } from '../../app/config/load-settings.ts';
@@ -63,7 +63,7 @@ export async function startDevServer({ argv, modelsUrl, modelScript, observed }:
   }
 }
 
-/** Sets the variable with the model's address for bundled assistants, unless it is set. @returns a function that unsets it. */
+/** Sets the variable with the model's address for bundled assistants, unless the user has set it. @returns a function that unsets it. */
 function leadBundledAssistants(url: string): () => void {
   // oxlint-disable-next-line no-restricted-properties -- it is for the bots, and not read for the server
   const { env } = process;

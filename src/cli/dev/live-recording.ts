@@ -1,5 +1,5 @@
-// A running call as a recording in memory, so that the page shows it like any recorded call. Withholds nothing, because it stays on a
-// developer's machine. Bounded: when it is full, it drops further events and audio.
+// A running call as a recording in memory, so that the page shows it like any recorded call. Withholds nothing, because the recording stays
+// on a developer's machine. Bounded: a full recording drops further events and audio.
 import type { Clock } from '../../base/clock.ts';
 import { packageVersion } from '../../base/package-root.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';

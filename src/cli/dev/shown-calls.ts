@@ -34,7 +34,7 @@ const LEVELS: Readonly<Record<string, ShownLog['level']>> = {
   error: 'error',
   fatal: 'error',
 };
-/** Fields of log lines that the page leaves out: those of every line, and ids that it shows elsewhere. */
+/** Fields of log lines that are left out: those of every line, and ids that the page shows elsewhere. */
 const PLAIN_FIELDS = new Set(['time', 'level', 'server', 'version', 'organizationId', 'trackingId', 'agentId']);
 
 interface LoggedLine {

@@ -42,7 +42,7 @@ export interface EvalTestOptions extends Strictness {
 /** Longest call, ms. */
 const CALL_MS = 600_000;
 
-/** @throws RangeError with a sentence for the user when the noise or the folder cannot be used; the signal's error after its abort. */
+/** @throws RangeError with a sentence for the user when the noise or the folder cannot be used; the signal's error when it aborts. */
 export async function evaluateTest(
   test: Eval,
   prices: FileModels['prices'],

@@ -32,7 +32,7 @@ const MAX_TURNS = 10;
 
 /**
  * Lets callers talk with a bot by text.
- * @throws RangeError for numbers that are not whole or below 1; the signal's error after its abort.
+ * @throws RangeError for numbers that are not whole or below 1; the signal's error when it aborts.
  * @example
  * const evaluated = await evaluate(appointments, {
  *   persona: { model, brief: 'In a hurry.', goal: 'An appointment on Tuesday.', interrupts: 0.4 },

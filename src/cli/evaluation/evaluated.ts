@@ -1,7 +1,7 @@
 // The result of many runs: the rate of passed runs with its confidence interval, and how long callers waited.
 import { percentile, type RunFacts } from './verdict.ts';
 
-/** One run. `unjudged`: its judge failed; `broken`: the caller's model or the bot failed. Neither counts as passed. */
+/** One run. `unjudged`: the judge failed; `broken`: the caller's model or the bot failed. Neither counts as passed. */
 export interface EvaluatedRun extends RunFacts {
   readonly verdict: 'passed' | 'failed' | 'vetoed' | 'unjudged' | 'broken';
   /** Why the run has not passed. */

@@ -32,7 +32,7 @@ export interface ToolExpectation {
 
 export type RunEnd = 'ended' | 'transferred' | 'hung_up' | 'too_long';
 
-/** A model that may veto a run that the checks passed. It cannot pass a run that they failed. */
+/** A model that may veto a run that passed the checks. The model cannot rescue a run that failed them. */
 export interface Judge {
   readonly model: LanguageModel;
   /** Statements that must not be true of a run, a sentence each. */

@@ -31,7 +31,7 @@ export type ReplayResult =
       readonly differences: readonly ShownDifference[];
       /** Set when turns differ after digits or words that are not kept: the first such turn. These differences do not count. */
       readonly uncertainFrom?: number;
-      /** The first of these differences in which the next step is another. */
+      /** Set when one of these differences is a different next step: the first such difference. */
       readonly uncertainNext?: ShownDifference;
     }
   | { readonly file: string; readonly error: string; readonly code: string };

@@ -1,5 +1,5 @@
 // Notifies systemd of the server's state (Type=notify), through systemd-notify, because Node cannot send to a Unix datagram socket. A
-// blocked event loop sends no sign of life, so systemd's watchdog notices it.
+// blocked event loop sends no signs of life, which systemd's watchdog notices.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { environmentValue } from '../../app/config/sources.ts';
