@@ -55,11 +55,11 @@ export interface TurnListener {
 /** The sending side of one turn. Calls after the end do nothing. */
 export interface LineTurn {
   send(input: PlatformInput): void;
-  /** Ends the input, which is the normal end of a turn's input and never a hang-up (G-11, G-12). */
+  /** Ends the turn's input: its normal end, never a hang-up (G-11, G-12). */
   halfClose(): void;
   /** Cancels the turn; `ended` follows. */
   cancel(): void;
-  /** Stops reading answers, so that the server has to wait. One more answer may come. Undefined: the wire cannot do it. */
+  /** Stops reading answers, so that the server has to wait. One more answer may come. Undefined: the wire cannot stop reading. */
   pauseReading?(): void;
   /** Continues after `pauseReading`. */
   resumeReading?(): void;

@@ -4,7 +4,7 @@ import { GrpcConnection, type GrpcLineOptions } from './grpc-line.ts';
 import { SocketConnection } from './socket/socket-connection.ts';
 import type { SocketLineOptions } from './socket/socket-line.ts';
 
-/** How to reach a server, and the caller's identity. An interface ignores options of the other. */
+/** How to reach a server, and the caller's identity. Each interface ignores the options of the other. */
 export type ConnectionOptions = GrpcLineOptions & SocketLineOptions;
 
 /** Makes the connection, which dials at its first use. */

@@ -41,7 +41,7 @@ class RepeatedTurn implements Required<LineTurn> {
   readonly #listener: TurnListener;
   /** All inputs of the turn so far, but only the last frames of leading silence. */
   #held: PlatformInput[] = [];
-  /** Number of these inputs that were sent on the current RPC. */
+  /** Number of inputs in `#held` that were sent on the current RPC. */
   #sent = 0;
   #hasInput = false;
   #isForgotten = false;
@@ -116,7 +116,7 @@ class RepeatedTurn implements Required<LineTurn> {
       return;
     }
     if (this.#isAnswered) {
-      // Missing are only the status and the texts that come with it.
+      // Only the status is missing, and the texts that come with the status.
       this.#end({ kind: 'completed', promptTexts: [] });
       return;
     }
@@ -141,7 +141,7 @@ class RepeatedTurn implements Required<LineTurn> {
     }
   }
 
-  /** Whether a turn with this failure may be repeated; its pauses and kept inputs are checked elsewhere. */
+  /** Whether this kind of failure allows a repetition. Pauses and kept inputs are checked elsewhere. */
   #mayRepeat({ loss }: Failure): boolean {
     return loss === 'refused' || (loss !== undefined && this.#repetition.repeatsLostTurns);
   }
@@ -219,7 +219,7 @@ function isFrame(input: PlatformInput): boolean {
   return input.kind === 'audio' && input.audio.length >= FRAME_SAMPLES;
 }
 
-/** Whether the server has detected the end of the caller's speech, or has answered without it. */
+/** Whether the server has detected the end of the caller's speech, or answers without waiting for the end. */
 function endsInput(answer: Answer): boolean {
   return answer.event?.kind === 'end_of_input' || answer.prompts.length > 0 || isClosing(answer);
 }

@@ -35,7 +35,7 @@ export interface CapacityOptions {
 
 /** In an interval narrower than this part of the number, chance may decide a single try, so two of three decide. */
 const NEAR = 0.25;
-/** A saturated try says nothing about the server, and may be chance: so many of them count as a failure. */
+/** Saturated tries that count as a failure. Fewer may be chance, because a saturated try says nothing about the server. */
 const SATURATED_TRIES = 3;
 /** So many votes of one side decide, whatever the other side has. */
 const DECISIVE = 2;
@@ -89,7 +89,7 @@ class Search {
     }
   }
 
-  /** Halves the interval until it is precise enough. */
+  /** Halves the interval until it is narrow enough. */
   async narrow(): Promise<void> {
     const { precision } = this.#options;
     while (this.#failed !== undefined && this.#failed - this.#held > Math.max(1, precision * this.#held) && this.#mayTry) {

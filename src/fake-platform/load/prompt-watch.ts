@@ -45,7 +45,7 @@ export class KnownSounds {
     return [...this.#sounds].map(([text, sound]) => ({ text, ...sound }));
   }
 
-  /** Compares a sound with the known one of its text; remembers it if the text is new. */
+  /** Compares a sound with the known sound of its text; remembers the sound of a new text. */
   check(text: string, sound: Sound): 'same' | 'wrong' | 'short' | 'unknown' {
     const known = this.#sounds.get(text);
     if (text === '' || known === undefined) {

@@ -9,7 +9,7 @@ import { SAID } from './said-words.ts';
 import type { ModelFault } from './script.ts';
 import { SPOKEN_MS, tone } from './tone.ts';
 
-/** One second of µ-law, bytes. A recognition with the same first second as the last one repeats it. */
+/** One second of µ-law, bytes. A recognition whose audio begins with the same second as the last one's repeats that one. */
 const SECOND_BYTES = 8000;
 const HEADER_BYTES = 44;
 
@@ -151,11 +151,11 @@ function unanswered({ text, after }: Asked): string {
   return `no rule of the script answers ${what}`;
 }
 
-/** The WAV in a form, which must have 16 bits and 8 kHz, as µ-law; undefined: there is none. */
+/** The µ-law of the WAV in a form; the WAV must have 16 bits and 8 kHz. Undefined: there is none. */
 function recordingOf(body: unknown): Uint8Array | undefined {
   const start = Buffer.isBuffer(body) ? body.indexOf('RIFF') : -1;
   if (!Buffer.isBuffer(body) || start < 0) return undefined;
-  // Without the header: it contains the length, so a longer recording of the same utterance has a different one.
+  // Skips the header: a longer recording of the same utterance has another length there.
   const bytes = body.subarray(start + HEADER_BYTES);
   return encodeMulaw(Int16Array.from({ length: Math.floor(bytes.length / 2) }, (_, index) => bytes.readInt16LE(index * 2)));
 }

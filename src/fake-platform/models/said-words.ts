@@ -26,7 +26,7 @@ interface Match {
 
 /** Most known sounds; the oldest are dropped. */
 const MAX_SOUNDS = 1000;
-/** Part of a sound that is searched in a recording, bytes: 50 ms. A sound is searched by such a part every 100 ms. */
+/** Length of the parts of a known sound that are searched in a recording, bytes: 50 ms. A part begins every 100 ms. */
 const PROBE_BYTES = 400;
 const PROBE_EVERY_BYTES = 800;
 
@@ -43,7 +43,7 @@ export class SaidWords {
   }
 
   /**
-   * The words in a recording; undefined: it has no known sound. Where words begin is an estimate, so an interrupted sentence may have one
+   * The words in a recording; undefined: no known sound is in it. Where words begin is an estimate, so an interrupted sentence may have one
    * word more or less.
    * @param mulaw - G.711 µ-law, 8 kHz.
    */

@@ -36,7 +36,7 @@ export function newClientId(): string {
   return `C${randomBytes(32).toString('hex')}`;
 }
 
-/** All apps: at most 100 of each kind, of which the oldest are dropped. */
+/** All apps: at most 100 of each kind; beyond that, the oldest are dropped. */
 export class AppBook {
   readonly #integrations = new BoundedMap<string, Integration>(MAX_APPS);
   readonly #serviceApps = new BoundedMap<string, ServiceApp>(MAX_APPS);

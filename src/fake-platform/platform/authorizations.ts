@@ -22,7 +22,7 @@ interface AuthorizationParts {
 
 const MAX_AUTHORIZATIONS = 1000;
 
-/** All authorizations in force: at most 1000, of which the oldest are dropped. */
+/** All authorizations in force: at most 1000; beyond that, the oldest are dropped. */
 export class Authorizations {
   readonly #parts: AuthorizationParts;
   readonly #inForce = new BoundedMap<string, Authorization>(MAX_AUTHORIZATIONS);

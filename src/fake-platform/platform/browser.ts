@@ -12,7 +12,7 @@ const CONSENT = /<input type="hidden" name="consent" value="(?<consent>[^"]*)">/
 /**
  * Consents, and resolves when the application has shown its own page.
  * @param url - address of the authorization page, with its parameters.
- * @throws Error when a step fails. Its message does not quote the address, which contains the state of the login.
+ * @throws Error when a step fails. The error does not quote the address, which contains the state of the login.
  */
 export async function agreeInBrowser(url: string, signal: AbortSignal): Promise<void> {
   const asked = await load(url, signal);

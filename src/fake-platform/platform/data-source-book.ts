@@ -32,13 +32,13 @@ export interface DataSourceRecord extends DataSourceWords {
   readonly createdBy: string;
   readonly jwsToken: string;
   readonly tokenExpiryTime: string;
-  /** Set after a renewal: the token before, which the platform may still present for a while (J-05). */
+  /** Set after a renewal: the previous token, which the platform may still present for a while (J-05). */
   readonly previousJwsToken: string | undefined;
 }
 
 const MAX_RECORDS = 1000;
 
-/** All data sources: at most 1000, of which the oldest are dropped. */
+/** All data sources: at most 1000; beyond that, the oldest are dropped. */
 export class DataSourceBook {
   readonly #records = new BoundedMap<string, DataSourceRecord>(MAX_RECORDS);
   readonly #issuer: Pick<Issuer, 'issueToken'>;

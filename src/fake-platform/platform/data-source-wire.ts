@@ -18,7 +18,7 @@ const fields = {
   url: text,
   tokenLifetimeMinutes: z.number().int().min(1).max(MAX_LIFETIME_MINUTES),
 };
-// An update contains `schemaId`, although it is not among the members that an update can change (R-02): so it may be missing.
+// An update contains `schemaId`, which is not among the members that an update can change (R-02); `schemaId` may be missing.
 const updated = {
   ...fields,
   schemaId: text.optional(),

@@ -78,7 +78,7 @@ export class Deliveries {
   release(order: 'kept' | 'reversed' = 'kept'): void {
     const held = order === 'kept' ? this.#held : [...this.#held].reverse();
     this.#held = [];
-    // Each waits for the answer to the one before, so that they also arrive in this order.
+    // Each delivery waits for the answer to the previous one, so that they arrive in this order.
     this.#track(
       held.reduce(async (before, parcel) => {
         await before;

@@ -62,8 +62,8 @@ export interface Issuer {
   /** Signs any claims and headers, even those that no real platform presents. */
   forge(order: ForgeOrder): string;
   /**
-   * Makes a new key, which signs from now on. The old keys stay published, unless `forgetOld` (J-2A). At most ten keys are published: those
-   * whose valid tokens have all expired are dropped first.
+   * Makes a new key, which signs from now on. The old keys stay published, unless `forgetOld` (J-2A). At most ten keys are published: a key
+   * whose valid tokens have all expired is dropped first.
    */
   rotateKey(options?: { readonly forgetOld?: boolean }): Promise<void>;
   /** The latest requests, oldest first; at most 1000. */

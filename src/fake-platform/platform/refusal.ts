@@ -1,7 +1,7 @@
 // An error answer: status, message and headers as in the contract. Resources throw it; the server sends it.
 import type { z } from 'zod';
 
-/** Error names of OAuth. A switch adds them to an answer. */
+/** Error names of OAuth, which answers contain when a switch is on. */
 export type OAuthError = 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type';
 
 /** What an error answer contains apart from its status and message. */
@@ -27,7 +27,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Parses a client's body. @throws Refusal 400 with one description for each error; it quotes no values, because these may be secret. */
+/** Parses a client's body. @throws Refusal 400 with a description of each error, without values, because these may be secret. */
 export function parsed<T>(schema: z.ZodType<T>, sent: unknown, words: RefusalWords = {}): T {
   const result = schema.safeParse(sent);
   if (result.success) return result.data;

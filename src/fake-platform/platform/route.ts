@@ -54,7 +54,7 @@ export interface Answer {
 
 interface RoutePlace {
   readonly name: RouteName;
-  /** Paths below the base that differ from the path in the name. All of them are the same route. */
+  /** Set when the paths, below the base, differ from the path in the name. All of them are the same route. */
   readonly paths?: readonly string[];
   /** The type of the body. Undefined: the body is not read. */
   readonly takes?: 'json' | 'form';

@@ -139,7 +139,7 @@ async function answered(route: Route, asked: Asked, request: FastifyRequest, pla
   const clientId = permitted?.grant.clientId ?? clientIdOf(asked);
   request.asker = askerOf(permitted, clientId, platform);
   platform.limit.admit(clientId ?? 'unknown');
-  // For an empty body without a type, the framework calls no parser, which would refuse it.
+  // The framework calls no parser for an empty body without a type, so nothing else refuses such a body.
   if (route.takes !== undefined && request.headers['content-type'] === undefined) throw new Refusal(415, 'the media type is missing');
   if (route.needs === 'nothing') return route.answer(asked);
   if (permitted === undefined) throw new TypeError('a guarded route has a checked token');

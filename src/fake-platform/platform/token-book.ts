@@ -46,7 +46,7 @@ const MAX_TOKENS = 10_000;
 const MAX_ACCOUNTS = 10_000;
 const EMPTY: TokenAccount = { issued: 0, refreshed: 0, endedAccess: 0, endedRefresh: 0 };
 
-/** All tokens: at most 10,000 of each kind, of which the oldest are dropped. */
+/** All tokens: at most 10,000 of each kind; beyond that, the oldest are dropped. */
 export class TokenBook {
   readonly #access = new BoundedMap<string, Held>(MAX_TOKENS);
   readonly #refresh = new BoundedMap<string, Held>(MAX_TOKENS);

@@ -25,7 +25,7 @@ export interface Webhook {
 
 const MAX_WEBHOOKS = 1000;
 
-/** All webhooks: at most 1000, of which the oldest are dropped. */
+/** All webhooks: at most 1000; beyond that, the oldest are dropped. */
 export class WebhookBook {
   readonly #webhooks = new BoundedMap<string, Webhook>(MAX_WEBHOOKS);
   /** Failed deliveries in a row, by webhook id. */

@@ -69,7 +69,7 @@ export interface SoftphoneCallOptions {
   /** Address of the fake models that get the typed words in advance. Undefined: no fake models run. */
   readonly modelsUrl: string | undefined;
   readonly clock: Clock;
-  /** Loads bots that have changed. Never rejects. @returns why calls do not get them; undefined: calls do. */
+  /** Loads bots that have changed. Never rejects. @returns why calls do not get these bots; undefined: calls get them. */
   readonly checkBots: () => Promise<string | undefined>;
   readonly watch: (messages: MessageLog) => CallWatch;
   /** The caller of an earlier call; undefined: it is no longer kept. */

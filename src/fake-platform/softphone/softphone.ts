@@ -162,7 +162,7 @@ function refuse(socket: WebSocket, message: string): void {
   socket.close();
 }
 
-/** Whether a request names this machine as its host. A page of another site has its own host name, even when that leads here. */
+/** Whether a request names this machine as its host. A page of another site names its own host, even when that name leads here. */
 function isOwnHost(host: string | undefined, port: number): host is string {
   return [HOST, 'localhost'].some((name) => host === `${name}:${String(port)}`);
 }

@@ -1,4 +1,4 @@
-// A line that delays what the platform sends, and keeps its order over all turns, as one connection does. Answers are not delayed. The
+// A line that delays the platform's messages and keeps their order over all turns, as one connection does. Answers are not delayed. The
 // creator of the line chooses the delays.
 import type { CancelTimer } from '../../../base/clock.ts';
 import type { CallClock } from '../../caller/call-clock.ts';

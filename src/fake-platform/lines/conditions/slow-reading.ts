@@ -14,7 +14,7 @@ export interface SlowReader {
   readonly bytesPerSecond?: number | undefined;
 }
 
-/** Wraps a line so that it reads slowly. Timers end with their turns. A line that cannot stop reading stays as it is. */
+/** Wraps a line so that its answers are read slowly. Timers end with their turns. A line that cannot stop reading stays as it is. */
 export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPerSecond = Infinity }: SlowReader): Line {
   return wrappedLine(line, {
     open: (listener) => {

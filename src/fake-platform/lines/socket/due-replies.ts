@@ -24,7 +24,7 @@ export class DueReplies {
     return this.#turns.includes(turn);
   }
 
-  /** Adds a turn that waits. If it needs a reply, it goes before turns that may have none and have not got any yet (G-72). */
+  /** Adds a waiting turn. A turn that needs a reply goes before turns that may stay without one and have got none so far (G-72). */
   add(turn: SocketTurn): void {
     const idle = turn.mayStaySilent ? -1 : this.#turns.findIndex(isIdle);
     if (idle === -1) this.#turns.push(turn);
@@ -58,7 +58,7 @@ export class DueReplies {
   }
 
   /**
-   * The turn that an answer belongs to; undefined when it belongs to none of the waiting turns.
+   * The turn that an answer belongs to; undefined: none of the waiting turns.
    * @param speaker - the turn on which the server has reported the start of speech but not the end, if any; may be the result.
    */
   whose(answer: Answer, speaker: SocketTurn | undefined): SocketTurn | undefined {

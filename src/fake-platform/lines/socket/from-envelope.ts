@@ -26,7 +26,7 @@ const MAX_AUDIO_BYTES = 10 * 1024 * 1024;
 
 const NO_AUDIO = new Uint8Array(0);
 
-/** The rule of a missing field, where it breaks another rule than that of the shape. */
+/** Fields whose absence breaks a rule of their own, and not only the rule about the shape. */
 const RULE_OF: ReadonlyMap<string, string> = new Map([
   ['seq', 'W-10'],
   ['conversation_id', 'W-13'],
@@ -104,7 +104,7 @@ export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: numbe
   };
 }
 
-/** What our own server reveals in the metadata of a FINAL. Nothing when they have another form: a foreign server may use the names. */
+/** What our own server reveals in the metadata of a FINAL. Ignores members of another form: a foreign server may use the names. */
 export function revealedIn(metadata: JsonObject | undefined): Revealed {
   const texts = metadata?.[PROMPT_TEXTS_KEY];
   return {

@@ -25,7 +25,7 @@ export interface SocketLineOptions extends SocketOptions {
   readonly noInputMs?: number;
 }
 
-/** How long the platform keeps the socket open after SESSION_END, ms, to see whether a server answers it (W-28). */
+/** How long the platform keeps the socket open after SESSION_END, ms, to see whether the server answers (W-28). */
 const HANG_UP_MS = 300;
 const COMPLETED: LineEnd = { kind: 'completed', promptTexts: [] };
 

@@ -1,5 +1,5 @@
-// Converts the platform's messages to envelopes with `seq` and time. Nearly all of them are frames of audio: they use one text as a
-// template, and the bytes of a silent frame are precomputed.
+// Converts the platform's messages to envelopes with `seq` and time. Nearly all envelopes are frames of audio: these copy a template text
+// and insert the audio. The Base64 of a silent frame is precomputed.
 import type { Clock } from '../../../base/clock.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import { dtmfNameOf, type EVENT_INPUT, type VOICE_ENCODING } from '../../../contract/numbers.ts';
