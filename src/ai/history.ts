@@ -24,11 +24,7 @@ export interface AssistantMessage {
   /** Set for speech of a speech-to-speech model: the id of the item at its service. */
   readonly item?: string;
   /** Set for speech of a speech-to-speech model: number and length of its audio prompts, until it is known how much of them was heard. */
-  readonly sound?: {
-    readonly prompts: number;
-    readonly ms: number;
-    /** Set when the model has sent the whole item. */ readonly isWhole?: true;
-  };
+  readonly sound?: { readonly prompts: number; readonly ms: number; /** Set when the item is complete. */ readonly isWhole?: true };
 }
 
 /** A use of a tool. */

@@ -85,7 +85,7 @@ export interface TransferRule<D extends JsonObject = JsonObject> {
   ) => TransferOptions;
 }
 
-/** Limits of an assistant. Exceeding one transfers the caller, unless noted otherwise. */
+/** Limits of an assistant. When one is exceeded, the caller is transferred, unless noted otherwise. */
 export interface AssistantLimits extends ModelPatience {
   /** Turns of a call. Default 60. */
   readonly turns: number;

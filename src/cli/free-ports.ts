@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
-/** Ports below Linux's automatic range (32,768) that no browser refuses. */
+/** Ports below Linux's automatic range (from 32,768) that no browser refuses. */
 export const NAMED_PORTS = { from: 10_100, count: 22_000 };
 /** More taken ports than this mean that something else is wrong. */
 const MAX_TAKEN = 200;

@@ -1,4 +1,4 @@
-// `parley init FOLDER`: writes a complete project of bots, whose tests pass, from the folder template/ of the package.
+// `parley init FOLDER`: writes a complete project of bots, with passing tests, from the folder template/ of the package.
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';

@@ -18,7 +18,7 @@ const REST_MS = 60_000;
 const NO_END = 'the platform does not say until when';
 const NO_REFRESH = 'none was given: log in again before the access token ends';
 
-/** What replaces the login, by `admin.login`, where that setting needs none. */
+/** Advice for each `admin.login`, in case the method has no login. */
 const INSTEAD: Readonly<Record<AdminSettings['login'], string>> = {
   service_app: 'nothing stands in for it',
   oauth_refresh: 'the refresh token of admin.oauth.refresh_token stands in for it, and the server renews it by itself',

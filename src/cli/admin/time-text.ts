@@ -11,7 +11,7 @@ export function isoTime(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** An expiry and the time until then: `2027-01-15T08:00:00Z (in 13 days)`. Both in ms since the epoch. */
+/** An expiry and the time until then: `2027-01-15T08:00:00Z (in 13 days)`. Both arguments are ms since the epoch. */
 export function endText(endMs: number, nowMs: number): string {
   const awayMs = Math.abs(endMs - nowMs);
   const [name, ms] = UNITS.find(([, unitMs]) => awayMs >= unitMs) ?? UNITS[2];

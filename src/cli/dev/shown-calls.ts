@@ -108,7 +108,7 @@ class ShownCall implements CallWatch {
     };
   }
 
-  /** When the sound sent at `sentMs` arrived: before the next one was sent. Both sides number turns differently, so times decide. */
+  /** When the sound sent at `sentMs` arrived: before the next sound was sent. Both sides number turns differently, so times decide. */
   #arrival(sentMs: number): number | undefined {
     const nextMs = Math.min(...[...this.sentMs.values()].filter((other) => other > sentMs));
     return this.#messages.firstSounds.find((atMs) => atMs >= sentMs && atMs < nextMs);

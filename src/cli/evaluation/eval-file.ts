@@ -35,7 +35,7 @@ export interface Eval {
   readonly noise: string | undefined;
   readonly expect: RunExpectations;
   readonly judge: Judge | undefined;
-  /** Undefined, as for `jobs` and `maxTurns`: the default of evaluations. */
+  /** Undefined: the default of evaluations; likewise for `jobs` and `maxTurns`. */
   readonly runs: number | undefined;
   readonly jobs: number | undefined;
   readonly maxTurns: number | undefined;

@@ -7,7 +7,7 @@ export type OnTokens = (model: LanguageModel, tokensIn: number, tokensOut: numbe
 
 /** A caller's character. */
 export interface Persona {
-  /** Plays the caller. A model that is not the bot's finds more problems. */
+  /** Plays the caller. A different model than the bot's finds more problems. */
   readonly model: LanguageModel;
   /** How the caller talks and behaves, in a sentence or two. */
   readonly brief: string;

@@ -89,7 +89,7 @@ export class SystemdNotifier {
       lines.push(`EXTEND_TIMEOUT_USEC=${String(PATIENCE_MS * 1000)}`);
       this.#patienceAtMs = nowMs;
     }
-    // Twice as often as systemd recommends, because one may fail; one check early, because a check may be late.
+    // Twice as often as systemd recommends, because a notification may fail. One check early, because a check may be late.
     if (nowMs - this.#aliveAtMs + CHECK_MS > watchdogMs / 4) {
       lines.push('WATCHDOG=1');
       this.#aliveAtMs = nowMs;

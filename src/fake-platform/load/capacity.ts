@@ -1,5 +1,5 @@
 // Searches the largest number of parallel calls that still meets the conditions. Doubles the number until one fails, halves the interval
-// between success and failure, and repeats tries near the border, where chance decides a single one. Pure: a function that tries a number
+// between success and failure, and repeats tries near the border, where chance decides a single try. Pure: a function that tries a number
 // is passed in.
 
 export interface Trial {

@@ -102,7 +102,7 @@ export class Fleet {
       await waitAtMost(over, limitMs, this.#clock, signal);
       for (const { worker } of held) worker.send({ kind: 'stop' });
       await waitAtMost(this.#until('done', held, { onSecond, endsWithLoss: false }), HANG_UP_LIMIT_MS, this.#clock);
-      // Such a worker may still be at work, and would take the next order for a mistake.
+      // Such a worker may still run calls, and would then fail at the next order.
       for (const member of held) lose(member, `did not hang up within ${String(HANG_UP_LIMIT_MS / 1000)} s`);
       return { isInterrupted: signal.aborted, lost: this.#lost };
     } finally {

@@ -59,7 +59,7 @@ export function dataSourceRoutes(platform: Platform): readonly GuardedRoute[] {
   ];
 }
 
-/** A data source of the token's organization. That of another organization is answered with 404, as one that does not exist. */
+/** A data source of the token's organization. Any other is answered with 404, as if it did not exist. */
 function own(book: DataSourceBook, id: string, grant: Grant): DataSourceRecord {
   const record = book.find(id);
   if (record?.orgId === grant.organizationId) return record;

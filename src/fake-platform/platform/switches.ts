@@ -57,7 +57,7 @@ const DELIVERY = {
 const SWITCHES = {
   /** The authorization page: a button for people, consent at once, or denial at once. */
   consent: 'ask' as 'ask' | 'auto' | 'deny',
-  /** A refresh returns a new refresh token and ends the old one, returns the old one, or returns none. `none`: nor does a login. */
+  /** A refresh returns a new refresh token and ends the old one, returns the old one, or returns none. `none`: logins return none, too. */
   refreshTokens: 'rotate' as 'rotate' | 'keep' | 'omit' | 'none',
   /** Whether answers with tokens name the granted scopes; the published fields do not include them. */
   tellsScopes: false,

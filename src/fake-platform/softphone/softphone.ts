@@ -40,7 +40,7 @@ export interface Softphone {
 const HOST = '127.0.0.1';
 /** Most parallel calls: more than one person needs. */
 const MAX_CALLS = 4;
-/** Most callers that are kept to call again. One of a call of the longest duration has 14 MB. */
+/** Most callers that are kept to call again. The caller of the longest call takes 14 MB. */
 const MAX_SCRIPTS = 5;
 /** Longest WAV from a page, bytes: ten minutes at 16 kHz and 16 bits. */
 const MAX_WAV_BYTES = 20_000_000;
