@@ -48,16 +48,16 @@ export class Interruption extends DOMException {
   }
 }
 
-// A controller with its signal costs some µs, a listener on a parent as much again.
+// Lazy, because a controller with its signal costs some µs, and a listener on a parent as much again.
 class LazyAbort implements LinkedAbort {
   /** Undefined after `dispose`. */
   #parent: AbortSignal | undefined;
   #controller: AbortController | undefined;
-  /** Why it was aborted before anybody asked for the signal. */
+  /** Set when aborted before anybody asked for the signal. */
   #early: { readonly reason: unknown } | undefined;
   readonly #shown: (reason: unknown) => unknown;
 
-  /** @param shown - what the signal says of a reason. */
+  /** @param shown - turns the reason of an abort into the reason of the signal. */
   constructor(parent: AbortSignal | undefined, shown: (reason: unknown) => unknown) {
     this.#parent = parent;
     this.#shown = shown;
@@ -74,7 +74,7 @@ class LazyAbort implements LinkedAbort {
 
   abort(reason: AbortReason): void {
     if (this.#controller !== undefined) this.#stop(this.#controller, reason);
-    // The first reason counts: the parent's.
+    // After the parent has aborted, its reason stays.
     else if (!this.isAborted) this.#early = { reason };
   }
 
@@ -105,10 +105,7 @@ class LazyAbort implements LinkedAbort {
   }
 }
 
-/**
- * As {@link linkAbort}, and aborts with `deadline` by itself after `limitMs`. `dispose` also removes the
- * timer.
- */
+/** As {@link linkAbort}, and aborts with `deadline` after `limitMs`. `dispose` also cancels that timer. */
 export function abortAfter(limitMs: number, clock: Clock, parent?: AbortSignal): LinkedAbort {
   const linked = linkAbort(parent);
   const cancelTimer = clock.after(limitMs, () => {
@@ -135,8 +132,8 @@ export function abortAfter(limitMs: number, clock: Clock, parent?: AbortSignal):
 export type Waited<T> = { readonly kind: 'value'; readonly value: T } | { readonly kind: 'timeout' } | { readonly kind: 'aborted' };
 
 /**
- * Waits for `work` at most `limitMs` and not beyond `signal`. The work itself is not stopped: pass it a signal of its
- * own. A late rejection of abandoned work is ignored.
+ * Waits for `work` at most `limitMs`, and no longer once `signal` aborts. Does not stop the work: pass it a signal of its own.
+ * A late rejection of abandoned work is ignored.
  *
  * @throws what `work` rejects with, when it rejects in time.
  */
@@ -175,9 +172,9 @@ export function waitAtMost<T>(work: Promise<T>, limitMs: number, clock: Pick<Clo
 }
 
 /**
- * Waits for `ms`, or until `signal` aborts, whichever comes first. Default: nothing cuts it short.
+ * Waits for `ms`, or until `signal` aborts, whichever comes first. Default: nothing cuts the wait short.
  *
- * @returns false when it was cut short.
+ * @returns false when `signal` cut the wait short.
  */
 export async function pause(ms: number, clock: Clock, signal?: AbortSignal): Promise<boolean> {
   return (await waitAtMost(new Promise<never>(() => undefined), ms, clock, signal)).kind === 'timeout';

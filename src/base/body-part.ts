@@ -1,13 +1,13 @@
-// The part of a body that a player asks for to go on from there. Browsers seek in no sound whose server does not know parts.
+// The part of a body that the HTTP header `Range` asks for. Browsers cannot seek in audio whose server ignores this header.
 
-/** What to answer. */
+/** The response to the request. */
 export interface BodyPart {
   readonly status: 200 | 206 | 416;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** @param range - the header `Range`; anything but one part with a beginning gets the whole. */
+/** @param range - the header `Range`; the whole body answers anything but one range with a first byte. */
 export function bodyPart(whole: Buffer, range = ''): BodyPart {
   const accepting = { 'accept-ranges': 'bytes' };
   const { from, to } = /^bytes=(?<from>\d{1,12})-(?<to>\d{0,12})$/u.exec(range)?.groups ?? {};

@@ -1,4 +1,4 @@
-// Runs a program of the operator once: bytes in, bytes out, nothing else. No shell, no inherited environment; its output
+// Runs a program of the operator once: bytes in, bytes out, nothing else. No shell, no inherited environment. The program's output
 // is never logged, because it may hold what a caller said.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -9,23 +9,23 @@ export const PLAIN_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sb
 
 /** What to run. */
 export interface ChildProgram {
-  /** Begins the sentences of its errors: `the recognizer program`. */
+  /** Subject of the program's error messages, such as `the recognizer program`. */
   readonly name: string;
-  /** The code of its errors. */
+  /** The code of the program's errors. */
   readonly code: ErrorCode;
   /** Program and arguments. */
   readonly command: readonly [string, ...string[]];
   /** The program's whole environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** More output than this is a failure, bytes. */
+  /** Largest output, bytes; more is a failure. */
   readonly maxOutputBytes: number;
 }
 
 /** A program that runs. */
 export interface RunningProgram {
-  /** Its standard output once it has ended well. @throws AppError with the program's code as the rejection. */
+  /** The program's standard output, once it has exited with 0. @throws AppError with the program's code as the rejection. */
   readonly output: Promise<Uint8Array>;
-  /** Ends it and everything it has started, at once. Harmless when it is gone. */
+  /** Kills the program and its process group at once. Has no effect when both are gone. */
   readonly kill: () => void;
 }
 
@@ -47,7 +47,7 @@ export function runProgram(program: ChildProgram, input: Uint8Array): RunningPro
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // The group has just ended by itself.
+      // The process group has just ended by itself.
     }
     // A process that left the group may still hold the pipe.
     child.stdout.destroy();

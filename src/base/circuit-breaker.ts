@@ -1,5 +1,5 @@
-// Stops requests to a failing service: after some failures in a row none is sent for a while, then a single one as a test. Two numbers and
-// a time, no timer; knows nothing of the requests.
+// Stops requests to a failing service: after several failures in a row it lets no request pass for a while, then a single one as a test.
+// Uses no timer; knows nothing of the requests.
 import type { Clock } from './clock.ts';
 
 /** `closed`: everything may pass. `open`: nothing may. `half_open`: a single request tests whether the service works again. */
@@ -9,11 +9,11 @@ export const CIRCUIT_STATES = ['closed', 'open', 'half_open'] as const;
 /** When the circuit opens and for how long. */
 export interface CircuitBreakerOptions {
   readonly clock: Clock;
-  /** Failures in a row that open it; default 5. */
+  /** Failures in a row that open the circuit; default 5. */
   readonly maxFailures?: number;
-  /** How long it stays open the first time, ms; default 2,000. Doubled with each try that fails. */
+  /** How long the circuit stays open the first time, ms; default 2,000. Doubled with each test that fails. */
   readonly openMs?: number;
-  /** The longest it stays open, ms; default 30,000. */
+  /** The longest time that the circuit stays open, ms; default 30,000. */
   readonly maxOpenMs?: number;
   /** Called at every change; must not throw. */
   readonly onChange?: (state: CircuitState) => void;
@@ -32,7 +32,7 @@ export class CircuitBreaker {
   readonly #options: Required<Omit<CircuitBreakerOptions, 'onChange'>>;
   readonly #onChange: (state: CircuitState) => void;
   #state: CircuitState = 'closed';
-  /** Counts the changes: results of passes of an earlier state are ignored. */
+  /** Number of state changes so far: the result of a request from before the last change is ignored. */
   #era = 0;
   #failures = 0;
   #openMs: number;
@@ -75,7 +75,7 @@ export class CircuitBreaker {
         if (this.#state === 'half_open' || this.#failures >= this.#options.maxFailures) this.#open();
       }),
       abandoned: once(() => {
-        // The next one may try at once.
+        // The next request may be the test at once.
         if (this.#state === 'half_open') this.#change('open');
       }),
     };

@@ -19,19 +19,19 @@ export interface ClientTrust {
 export const CLIENT_REFUSALS = ['missing', 'untrusted', 'expired', 'subject'] as const;
 export type ClientRefusal = (typeof CLIENT_REFUSALS)[number];
 
-/** A type that has no name is written as its number. */
+/** One attribute of a subject. A type without a name is written as its number (OID). */
 const ATTRIBUTE = String.raw`[A-Za-z\d][\w.]*=(?:[^,\\]|\\.)+`;
-/** How a subject is written: `CN=host, O=Owner`, with a backslash before a comma or backslash inside. The CN is there. */
+/** How a subject is written: `CN=host, O=Owner`. A CN is required; a backslash stands before each comma or backslash of a value. */
 export const SUBJECT = new RegExp(`^(?=(?:.*,\\s*)?CN=)${ATTRIBUTE}(?:,\\s*${ATTRIBUTE})*$`, 'u');
 
 const MAX_AUTHORITIES = 100;
 const MAX_SUBJECTS = 1000;
 const MAX_SUBJECT_LENGTH = 500;
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
-/** A PEM boundary line, whole or cut. */
+/** A PEM boundary line, also a truncated one. */
 const PEM_LINE = /-{5}(?:BEGIN|END)/u;
 
-/** The attributes of a subject, as Node gives them: a list where one occurs several times. */
+/** The attributes of a subject, as Node gives them: an attribute that occurs several times is a list. */
 export type SubjectAttributes = Readonly<Record<string, unknown>>;
 
 /** The attributes of a subject in a form for comparison: sorted, because tools write them in different orders. */
@@ -96,7 +96,7 @@ export function authoritiesIn(content: Buffer, file: string, nowMs: number): rea
   throw fail('holds only certificates that have ended');
 }
 
-/** When certificates end, ms since the epoch. Reads all of them, because the runtime silently skips those it cannot read. */
+/** When the certificates end, ms since the epoch. Reads every one, because the runtime silently skips unreadable ones. */
 function endsOf(authorities: readonly string[], fail: (why: string, cause: unknown) => AppError): readonly number[] {
   try {
     return authorities.map((pem) => Date.parse(new X509Certificate(pem).validTo));
@@ -105,7 +105,7 @@ function endsOf(authorities: readonly string[], fail: (why: string, cause: unkno
   }
 }
 
-/** A built-in authority of the runtime, by its CN; undefined without one of this name. */
+/** A built-in authority of the runtime, by its CN; undefined when none has this name. */
 export function bundledAuthority(name: string): string | undefined {
   return rootCertificates.find((pem) => {
     const subject: SubjectAttributes = { ...new X509Certificate(pem).toLegacyObject().subject };

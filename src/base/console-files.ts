@@ -1,5 +1,5 @@
-// The built pages of console/ for whoever serves or writes them: in the package they lie in dist/console, and a process that runs from the
-// source builds them once, in memory.
+// The built pages of console/. The package has them in dist/console; a process that runs from the source builds them once, in
+// memory.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { packageRoot } from './package-root.ts';
 
 let built: Promise<ReadonlyMap<string, string>> | undefined;
 
-/** A file of the pages by its name, such as `call.html`. @returns undefined when there is no such file. @throws Error when the source does not build. */
+/** Reads a built file, such as `call.html`. @returns undefined when there is none. @throws Error when the source does not build. */
 export async function consoleFile(name: string): Promise<string | undefined> {
   // No path leads out of the folder.
   if (!/^[a-z-]+\.[a-z]+$/u.test(name)) return undefined;
@@ -19,7 +19,7 @@ export async function consoleFile(name: string): Promise<string | undefined> {
 }
 
 async function buildFiles(): Promise<ReadonlyMap<string, string>> {
-  // By its place: the package has the script no more, and src/ imports nothing of it.
+  // By its path: the package does not contain this script, so src/ cannot import it statically.
   const script: unknown = await import(pathToFileURL(path.join(packageRoot(), 'scripts', 'console.mjs')).href);
   return (script as { consoleFiles: () => Promise<ReadonlyMap<string, string>> }).consoleFiles();
 }

@@ -1,9 +1,9 @@
-// File descriptors of this process: how many it may have, how many are left, and whether so few are left that they must be kept
-// for what runs already. Reads what the kernel says; only kernels before 6.2 need a free descriptor for that. Where the system says
-// nothing, none are ever short.
+// File descriptors of this process: how many it may have, how many are left, and whether the rest must be kept for running work. Asks
+// the kernel; only kernels before 6.2 need a free descriptor for the answer. Where the system gives no numbers, there is never a
+// shortage.
 import { closeSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 
-/** Part of the limit that new connections leave free for files, services and health checks; then its bounds. */
+/** Share of the limit that is kept free for files, services and health checks; then the least and most descriptors kept free. */
 const RESERVED_PART = 0.05;
 const LEAST_RESERVED = 16;
 const MOST_RESERVED = 256;
@@ -12,15 +12,15 @@ const MOST_RESERVED = 256;
 export interface DescriptorSource {
   /** Most descriptors that may be open; undefined: unknown. */
   limit(): number | undefined;
-  /** Descriptors that are open, at least. */
+  /** Lower bound of the number of open descriptors. */
   used(): number;
-  /** Descriptors that are open, all of them; slower. */
+  /** Exact number of open descriptors; slower than `used`. */
   counted(): number;
 }
 
-/** Asked for every new connection. */
+/** Whether new connections may take descriptors; asked for every new connection. */
 export class Descriptors {
-  /** Undefined: unknown, and none are ever short. */
+  /** Undefined: unknown, and there is never a shortage. */
   readonly limit: number | undefined;
   /** Number of descriptors that are kept free. */
   readonly reserved: number;
@@ -71,7 +71,7 @@ const folder: DescriptorFolder = {
     closeSync(descriptor);
     return descriptor;
   },
-  // Without the descriptor that reads the folder.
+  // Minus the descriptor that reads the folder.
   count: () => readdirSync(FOLDER).length - 1,
 };
 

@@ -5,7 +5,7 @@ import { AppError, isA } from './errors.ts';
 
 // A stack line that names a location in a file; message lines that look like one have no line and column.
 const FRAME = /^ {4}at .*:\d+:\d+\)?$/u;
-/** The place in a frame, with or without the name of a function before it. */
+/** The location in a stack frame, with or without the name of a function before it. */
 const PLACE = /^at (?:async )?(?:.*\()?(?<file>.*?)(?:\?.*)?(?<position>:\d+:\d+)\)?$/u;
 const MAX_FRAMES = 8;
 const MAX_CAUSES = 3;
@@ -19,7 +19,7 @@ const OWN_CODE = fileURLToPath(new URL('../', import.meta.url));
 /**
  * The fields of an error.
  *
- * @param isDevelopment - with the message of a foreign error, and the place in its author's own code (`place`).
+ * @param isDevelopment - adds the message of a foreign error, and its location in the bot author's own code (`place`).
  */
 export function errorFields(error: unknown, isDevelopment = false, depth = 0): Readonly<Record<string, unknown>> {
   try {
@@ -64,10 +64,10 @@ function framesOf({ stack = '', message }: Error): readonly string[] {
     .map((line) => line.trim());
 }
 
-/** The innermost place outside of this package, of installed packages and of Node: `FILE:LINE:COLUMN`. */
+/** The innermost location outside of this package, installed packages and Node: `FILE:LINE:COLUMN`. */
 function placeOf(frames: readonly string[]): string | undefined {
   for (const frame of frames) {
-    // A module that is reloaded has a query behind its name.
+    // A reloaded module has a query after its file name.
     const { file = '', position = '' } = PLACE.exec(frame)?.groups ?? {};
     const path = file.startsWith('file:') ? fileURLToPath(file) : file;
     if (path !== '' && !path.startsWith('node:') && !path.includes('node_modules') && !path.startsWith(OWN_CODE)) return path + position;

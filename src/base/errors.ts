@@ -87,7 +87,7 @@ export function toAppError(thrown: unknown, code: ErrorCode = 'internal', messag
   return new AppError(code, message, { cause: thrown });
 }
 
-/** `instanceof` for what foreign code has thrown: a proxy may throw even here, and is then no error of any kind. */
+/** `instanceof` for what foreign code has thrown: when a Proxy throws even here, the answer is false. */
 export function isA<Kind>(thrown: unknown, kind: abstract new (...given: never[]) => Kind): thrown is Kind {
   try {
     return thrown instanceof kind;

@@ -1,5 +1,5 @@
-// One HTTP request and its answer: bounded in size and in the time without a byte, no redirects, and no content of request or answer in
-// any failure. Its caller decides which status is good and whether to try again.
+// One HTTP request and its answer, with limits for the size and for the time without a byte. Follows no redirects; a failure never
+// contains content of request or answer. Its caller decides which status is good and whether to try again.
 import { linkAbort } from './abort.ts';
 import type { CancelTimer, Clock } from './clock.ts';
 
@@ -54,8 +54,8 @@ export interface HttpRequest {
 /** Bounds of one exchange. */
 export interface ExchangeLimits {
   /**
-   * Longest wait for the first byte of the answer's body, ms, and then for every further piece of it. The time in which the
-   * reader asks for none does not count.
+   * Longest wait for the first byte of the answer's body, ms, and then for every further piece. Time in which the reader asks for no
+   * piece does not count.
    */
   readonly firstByteMs: number;
   /** Largest body, bytes, after decompression; more than this is a failure. */
@@ -72,13 +72,13 @@ export interface HttpAnswer {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Why a request failed. Its message completes "the service …" and never holds anything of request or answer. */
+/** Why a request failed. The message completes "the service …" and never contains content of request or answer. */
 export class RequestFailure extends Error {
   readonly outcome: RequestOutcome;
   readonly status: number | undefined;
   /** How long the service asked us to wait; undefined when it did not. */
   readonly retryAfterMs: number | undefined;
-  /** The system's word for a connection that failed, such as ECONNREFUSED; undefined when there is none. */
+  /** The system's error code of a failed connection, such as ECONNREFUSED; undefined when there is none. */
   readonly systemCode: string | undefined;
 
   constructor(
@@ -112,7 +112,7 @@ export function refusalOf({ status, headers }: Pick<HttpAnswer, 'status' | 'head
 /**
  * Sends a request and passes its answer to `take`, whatever its status.
  *
- * @param take - checks the status ({@link refusalOf}) and reads the body; its errors are thrown on.
+ * @param take - checks the status ({@link refusalOf}) and reads the body; its errors are rethrown.
  * @throws RequestFailure; when `signal` aborts, with the outcome `cancelled`.
  */
 export async function exchange<T>(
@@ -158,7 +158,7 @@ class Silence {
     this.#onTooLong = onTooLong;
   }
 
-  /** What the service has sent, for the message about a timeout. */
+  /** How much the service has sent, for the message about a timeout. */
   get words(): string {
     return this.#wasBroken ? 'nothing more' : 'nothing';
   }
@@ -167,7 +167,7 @@ class Silence {
     this.#cancelTimer = this.#clock.after(this.#limitMs, this.#onTooLong);
   }
 
-  /** Something arrived. */
+  /** A byte has arrived. */
   isBroken(): void {
     this.#wasBroken = true;
     this.ends();
@@ -189,7 +189,7 @@ async function* chunksOf(response: Response, maxBytes: number, silence: Silence)
       bytes += chunk.byteLength;
       if (bytes > maxBytes) throw new RequestFailure('bad_answer', `answered with more than ${String(maxBytes)} bytes`);
       yield chunk;
-      // Only now: the time that a slow reader took does not count.
+      // Only now, because the time that a slow reader took does not count.
       silence.begins();
     }
   } catch (thrown) {
@@ -199,7 +199,7 @@ async function* chunksOf(response: Response, maxBytes: number, silence: Silence)
 
 function unreachable(thrown: unknown): never {
   if (thrown instanceof RequestFailure) throw thrown;
-  // Foreign messages may quote headers, so nothing but the system's word for it is kept.
+  // Foreign messages may quote headers, so only the system's error code is kept.
   const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
   const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
   if (typeof code !== 'string') throw new RequestFailure('unreachable', 'cannot be reached (unknown)');

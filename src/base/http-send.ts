@@ -11,7 +11,7 @@ const WITHOUT_BODY: readonly number[] = [204, 205, 304];
  * Sends a request; redirects are not followed and nothing is decompressed. Reading the answer's body throws when it ends
  * before its `content-length` or its last chunk.
  *
- * @throws TypeError whose cause is the system's error when no answer came; RequestFailure for a compressed answer, and for
+ * @throws TypeError when no answer came, with the system's error as its cause; RequestFailure for a compressed answer, and for
  * one that switches protocols.
  */
 export const sendRequest: SendRequest = async (url, { method, headers, body, signal }) => {
@@ -24,7 +24,7 @@ export const sendRequest: SendRequest = async (url, { method, headers, body, sig
     sending.on('error', (cause) => {
       reject(new TypeError('the request failed', { cause }));
     });
-    // An answer that switches protocols (101) emits neither event, and Node closes the connection. After either event this has no effect.
+    // An answer that switches protocols (101) emits neither `response` nor `error`, and Node closes the connection. Otherwise no effect.
     sending.once('close', () => {
       reject(new RequestFailure('unreachable', 'gave no answer before the connection closed'));
     });
@@ -45,7 +45,7 @@ export const sendRequest: SendRequest = async (url, { method, headers, body, sig
   return new Response(null, { status, headers: fields });
 };
 
-/** A body as bytes, so that its length is known and sent. A form brings the content type that names its boundary. */
+/** A body as bytes, so that its length is known and sent. For a form also the content type, which names the boundary. */
 async function encoded(
   body: RequestBody | undefined,
 ): Promise<{ readonly bytes?: string | Uint8Array; readonly contentType?: Readonly<Record<string, string>> }> {

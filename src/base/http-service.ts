@@ -19,25 +19,25 @@ import {
 import { sendRequest } from './http-send.ts';
 import { isLoopback } from './loopback.ts';
 
-/** Pause before the second try where the service does not ask for another one, ms. */
+/** Pause before the second try, ms, unless the service asks for a longer one. */
 const RETRY_MS = 150;
-/** The longest pause before the second try that is worth waiting for, ms. */
+/** Longest pause that the service may ask for, ms; if it asks for more, there is no second try. */
 const MAX_RETRY_MS = 2000;
 
 /** Observes one service. What it throws is ignored. */
 export interface HttpServiceObserver {
-  /** A request is over, `durationMs` after it was wanted. */
+  /** A request is over, `durationMs` after it was asked for. */
   requestEnded?(outcome: RequestOutcome, durationMs: number): void;
   /** A request is sent for the second time. */
   requestRetried?(): void;
   circuitChanged?(state: CircuitState): void;
 }
 
-/** Which service it is and how much it may take. */
+/** Which service it is, and the limits of its use. */
 export interface HttpServiceOptions extends ExchangeLimits {
-  /** Begins the sentences of its errors: `the speech service`. */
+  /** Subject of the service's error messages, such as `the speech service`. */
   readonly name: string;
-  /** The code of its errors. */
+  /** The code of the service's errors. */
   readonly code: ErrorCode;
   /** Every address begins with this; see {@link isServiceAddress}. */
   readonly url: string;
@@ -57,7 +57,7 @@ export interface HttpServiceOptions extends ExchangeLimits {
 export interface ServiceAnswer extends HttpAnswer {
   /** A part of the answer was passed on: if it fails from now on, the request is not repeated. */
   passedOn(): void;
-  /** Gives the whole exchange this much time from its start, ms; it never gets less than it had. */
+  /** Sets the time limit of the whole exchange, ms from its start; never makes it shorter. */
   allow(timeoutMs: number): void;
 }
 
@@ -91,8 +91,8 @@ export class HttpService {
   }
 
   /**
-   * Posts `body` to `path` below the service's address. Sent once more, and only once, when no connection came about or
-   * it broke, and after the status 429 or 5xx; only while there is time and nothing was passed on.
+   * Posts `body` to `path` below the service's address. Sends it a second time, and no more, when the connection failed or
+   * broke, and after the status 429 or 5xx; only while there is time and nothing was passed on.
    *
    * @param take - reads the answer; called once per try. Throws {@link RequestFailure} for content it cannot use.
    * @throws AppError with the code of the options, also when `signal` aborts; its `details.outcome` says how it ended.
@@ -207,7 +207,7 @@ export class HttpService {
   }
 }
 
-/** The time one request may take, which its reader may extend. */
+/** The time limit of one request, which the reader of the answer may extend. */
 class Deadline {
   readonly #clock: Clock;
   readonly #whole: LinkedAbort;

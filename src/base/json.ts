@@ -12,7 +12,7 @@ export function isJsonList(json: JsonObject | readonly JsonValue[]): json is rea
   return Array.isArray(json);
 }
 
-/** Parsed JSON, or undefined for what is none: the parser's own message would quote it. Bytes must be UTF-8. */
+/** Parses JSON; undefined when it is invalid, because the parser's error would quote the text. Bytes must be UTF-8. */
 export function parseJson(given: string | Uint8Array): unknown {
   try {
     return JSON.parse(typeof given === 'string' ? given : new TextDecoder('utf-8', { fatal: true }).decode(given)) as unknown;
@@ -33,8 +33,8 @@ export function deepFreeze(value: JsonValue): JsonValue {
 /**
  * Sends a value through JSON and back, frozen: the value that a store on another machine would return.
  *
- * @param maxChars - longest JSON text. A value that cannot be shorter is refused before it is written out, because a gigabyte would hold
- * the process up for seconds.
+ * @param maxChars - longest JSON text. A value whose JSON must be longer is refused before it is written out, because a gigabyte would
+ * hold the process up for seconds.
  *
  * @throws TypeError when the value has no JSON form (a cycle, a BigInt, a function or undefined at the top).
  * @throws RangeError when its JSON is longer than `maxChars`.
@@ -62,7 +62,7 @@ function demandShort(value: unknown, maxChars: number): void {
       const members = Array.isArray(next) ? next.length : Object.keys(next).length;
       if (members > left) throw tooLong(maxChars);
       for (const [name, member] of Object.entries(next)) {
-        // Its name in quotes, and a colon.
+        // The member's name in quotes, and a colon.
         if (!Array.isArray(next) && !WITHOUT_JSON.has(typeof member)) left -= name.length + 3;
         open.push(member);
       }

@@ -3,7 +3,7 @@ import { holdProcess, systemClock, type CancelTimer, type Clock } from './clock.
 
 /** More timers than this within one move mean a timer that starts itself again without any delay. */
 const MAX_FIRED = 100_000;
-/** Pause between two looks at work outside, ms. */
+/** Time between two polls of work outside of the clock, ms. */
 const OUTSIDE_POLL_MS = 1;
 
 interface Timer {
@@ -19,7 +19,7 @@ export class JumpingClock implements Clock {
   #elapsedMs = 0;
   #moving: Promise<void> = Promise.resolve();
 
-  /** @param isAwaited - whether something is awaited that no timer of this clock brings: meanwhile it moves as fast as the real one. */
+  /** @param isAwaited - whether something is awaited that no timer of this clock brings; meanwhile the clock runs at real speed. */
   constructor(startedAtMs: number, isAwaited: () => boolean = () => false) {
     this.#startedAtMs = startedAtMs;
     this.#isAwaited = isAwaited;
@@ -42,15 +42,15 @@ export class JumpingClock implements Clock {
   }
 
   /**
-   * Moves time on and runs, in order, what comes due, also what is begun on the way. Promises go on before and after each timer. One move
-   * comes after the other.
+   * Moves time on and runs the timers that come due, in order, including those started on the way. Promises continue before and after
+   * each timer. A move starts when the one before has ended.
    */
   advance(ms: number): Promise<void> {
     this.#moving = this.#moving.then(() => this.#move(this.#elapsedMs + ms));
     return this.#moving;
   }
 
-  /** Moves to a time at which nothing came due on the way and for which no promise has to go on. @returns false when it cannot. */
+  /** Jumps to a time, ms on this clock, if no timer is due by then and nothing outside is awaited. @returns false when it cannot. */
   skipTo(ms: number): boolean {
     if (this.#isAwaited() || this.#nextDue(ms) !== undefined) return false;
     this.#elapsedMs = Math.max(this.#elapsedMs, ms);
@@ -78,10 +78,10 @@ export class JumpingClock implements Clock {
     await settled();
   }
 
-  /** A moment of real time, at most up to the next timer. */
+  /** Lets a moment of real time pass, at most up to the next timer. */
   async #passed(untilMs: number): Promise<void> {
     const beganMs = systemClock.monotonicMs();
-    // What was waited for may end at once.
+    // What was awaited may end at once, and nothing else may keep the process alive.
     const release = holdProcess();
     await new Promise<void>((resolve) => systemClock.after(OUTSIDE_POLL_MS, resolve));
     release();
@@ -90,7 +90,7 @@ export class JumpingClock implements Clock {
     this.#elapsedMs = Math.max(this.#elapsedMs, Math.min(limitMs, this.#elapsedMs + systemClock.monotonicMs() - beganMs));
   }
 
-  /** The first of those that are due by then; of equal ones the oldest. */
+  /** The first timer that is due by then; of equal ones the oldest. */
   #nextDue(untilMs: number): Timer | undefined {
     let next: Timer | undefined;
     for (const timer of this.#timers) if (timer.dueMs <= untilMs && (next === undefined || timer.dueMs < next.dueMs)) next = timer;
@@ -98,14 +98,14 @@ export class JumpingClock implements Clock {
   }
 }
 
-/** Lets promises go on that wait for nothing but each other: an immediate runs after them. */
+/** Lets promises continue that wait only for each other: an immediate runs after them. */
 export function tick(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
 }
 
-/** A few rounds of them: what a handler gets from streams comes in more than one. */
+/** Several ticks, because what a handler gets from streams takes more than one. */
 async function settled(): Promise<void> {
   for (let round = 0; round < 3; round += 1) await tick();
 }

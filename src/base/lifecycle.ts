@@ -19,7 +19,7 @@ export class Lifecycle {
   readonly #limitMs: number;
   #closing: Promise<void> | undefined;
 
-  /** @param options.limitMs - longest wait for one step that names no limit of its own, in ms; then the next step runs. */
+  /** @param options.limitMs - longest wait for one step that names no limit of its own, ms; after that the next step runs. */
   constructor(options: { clock: Clock; log: Logger; limitMs: number }) {
     this.#clock = options.clock;
     this.#log = options.log;

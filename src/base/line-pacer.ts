@@ -1,4 +1,4 @@
-// Limits repeated log lines: one line per key and pause, with the number of omitted ones. Knows nothing of what is logged.
+// Limits repeated log lines: at most one line per key within a pause, with the number of omitted lines. Knows nothing of what is logged.
 import type { Clock } from './clock.ts';
 
 /** Shortest time between two lines with the same key, ms. */
@@ -13,7 +13,7 @@ export class LinePacer<Key extends string> {
     this.#clock = clock;
   }
 
-  /** @returns how many lines were left out since the last one, or undefined when this one is to be left out, too. */
+  /** @returns how many lines were omitted since the last written one, or undefined when this line must be omitted, too. */
   next(key: Key): number | undefined {
     const nowMs = this.#clock.monotonicMs();
     const seen = this.#seen.get(key);

@@ -15,7 +15,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
 /** What a process logs, and where. */
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Nobody but its author calls this server: errors are logged with their messages, and a terminal gets lines for people. Default false. */
+  /** Only the bot's author calls this server: errors are logged with their messages, and a terminal gets readable lines. Default false. */
   readonly isDevelopment?: boolean;
   /** Where lines go; default standard error, so that standard output stays for results. */
   readonly destination?: DestinationStream;
@@ -37,22 +37,22 @@ export interface Logger {
 export interface ProcessLogger extends Logger {
   /** Changes the level of this logger and of all its children. */
   readonly setLevel: (level: LogLevel) => void;
-  /** From now on lines whose `field` is one of `values` are written whatever their level. The values may change. */
+  /** From now on, lines whose `field` is one of `values` are written whatever their level. The set of values may change later. */
   readonly writeAll: (field: string, values: Values) => void;
 }
 
 /** A set, or the keys of a map. */
 type Values = Pick<ReadonlySet<unknown>, 'has' | 'size'>;
 
-// The second net. Each name is one that a careless caller might use for data that must not be logged.
+// The second net: names that careless code might give to data that must not be logged.
 const REDACTED = ['token', 'authorization', 'nonce', 'digits', 'text', 'transcript', 'audio', 'secret', 'password'];
 
-/** Lines that wait for a destination which takes none at the moment, bytes: some thousands. Those beyond are dropped. */
+/** Most bytes, some thousand lines, that wait while the destination accepts none. Further lines are dropped. */
 const MAX_WAITING_BYTES = 1_048_576;
 
 /**
- * Where lines go by default. A disk that is full, or a pipe that nobody reads, costs lines and never the server: what could not
- * be written is tried again with the next line.
+ * Where lines go by default. A full disk, or a pipe that nobody reads, can lose lines but never stops the server. Lines that could
+ * not be written are tried again with the next line.
  *
  * @param fd - stays open as long as the process runs.
  */
@@ -64,8 +64,8 @@ export function logDestination(fd = 2): DestinationStream {
 }
 
 /**
- * Opens the same pipe once more, without blocking: otherwise a slow reader would stop all calls. Other processes with the pipe are not
- * affected. Anything that is no pipe or cannot be opened is used unchanged.
+ * Opens the same pipe once more, without blocking: otherwise a slow reader would stop all calls. Other processes that use the pipe are
+ * not affected. A descriptor that is no pipe or cannot be opened again is used unchanged.
  */
 function unblocked(fd: number): number {
   try {
@@ -76,7 +76,7 @@ function unblocked(fd: number): number {
   }
 }
 
-/** Creates the process logger. Its level is kept beside it, because children of the library's loggers do not follow their parent's. */
+/** Creates the process logger. Keeps the level itself, because children of the library's loggers do not follow their parent's. */
 export function createLogger({ level, isDevelopment = false, onLine, ...options }: LogOptions): ProcessLogger {
   const destination = options.destination ?? usualDestination(isDevelopment);
   let least = numberOf(level);

@@ -1,5 +1,5 @@
-// Which addresses cannot be reached from another machine. Names other than `localhost` are not looked up: what a name
-// means can change after the check, so it counts as reachable.
+// Which addresses cannot be reached from another machine. Names other than `localhost` are not looked up and count as reachable:
+// the address of a name can change after the check.
 import { BlockList, isIP } from 'node:net';
 
 const LOOPBACK = new BlockList();

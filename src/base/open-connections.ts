@@ -1,5 +1,5 @@
-// The connections of one listening port: limits their number, the time without a good token, and the number per address without one.
-// Connections without a good token are closed before those with one, and idle ones before those that wait for a reply.
+// The connections of one listening port: limits their number, and for connections without a good token also the time and the number per
+// address. Connections without a good token are closed before those with one, and idle ones before those that wait for a reply.
 import type { Socket } from 'node:net';
 import type { CancelTimer, Clock } from './clock.ts';
 
@@ -9,7 +9,7 @@ export interface ConnectionLimits {
   readonly maxConnections: number;
   /**
    * Longest wait for the first good token of a connection that can carry requests, ms. The wait pauses while a request is answered, and
-   * starts again after each reply, half as long again: otherwise a regular health check would be cut off.
+   * starts again after each reply, 1.5 times as long: otherwise a regular health check would be cut off.
    */
   readonly unverifiedTimeoutMs: number;
   /** Most connections from one remote address that have shown no good token yet. */
@@ -17,15 +17,15 @@ export interface ConnectionLimits {
 }
 
 /**
- * Why a connection was closed, by the setting: as many as allowed are open, as many from its address that have shown no good token,
- * or it showed none in time.
+ * The setting for which a connection was closed: too many are open, too many from its address have shown no good token, or it showed
+ * none in time.
  */
 export type ClosedFor = 'max_connections' | 'max_unverified_per_address' | 'unverified_timeout_ms';
 
-/** Factor of the wait after a reply. */
+/** How much longer the wait for a good token is after a reply, as a factor. */
 const ONCE_ANSWERED = 1.5;
 
-/** Identifies a connection at both ends while it is open; undefined once it is closed. */
+/** Address and port of the client, which identify a connection while it is open; undefined once it is closed. */
 export function peerOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string | undefined {
   return remoteAddress === undefined ? undefined : `${remoteAddress}:${String(remotePort)}`;
 }
@@ -35,7 +35,7 @@ interface Connection {
   readonly peer: string;
   readonly address: string;
   isVerified: boolean;
-  /** Requests that are open on it. */
+  /** Number of open requests. */
   requests: number;
   cancelTimer: CancelTimer | undefined;
 }
@@ -43,10 +43,10 @@ interface Connection {
 /**
  * One per port.
  *
- * Connections without a good token are called strangers here. One with an open request is closed only for `max_connections`, and only
- * when no idle stranger is left: a proxy may open more of them from one address than the limit allows while keys are fetched.
- * `max_connections` bounds their number. Their time is bounded, too: a request is open while its token is checked, which ends when the
- * keys are fetched or the fetch has failed.
+ * Connections without a good token are called strangers here. A stranger with an open request is closed only for `max_connections`, and
+ * only when no idle stranger is left: while keys are fetched, a proxy may open more strangers from one address than its limit allows.
+ * `max_connections` bounds their number, and the check of their tokens their time: it ends when the keys are fetched or the fetch has
+ * failed.
  */
 export class OpenConnections {
   readonly #limits: ConnectionLimits;
@@ -166,7 +166,7 @@ export class OpenConnections {
 
   #close(connection: Connection | undefined, why: ClosedFor): boolean {
     if (connection === undefined) return false;
-    // At once, without waiting for its close event: a new connection needs its room.
+    // At once, without waiting for its close event: a new connection needs the room.
     this.#forget(connection);
     connection.socket.destroy();
     this.#onClosed(why);

@@ -1,5 +1,5 @@
-// Where the package lies on disk and which version it is, for the files that ship beside the code: proto/ and config/. Works from src/ and from
-// the compiled dist/src/, which stand at different depths.
+// Where the package lies on disk and which version it is, for the files that ship beside the code: proto/ and config/. Works from src/
+// and from the compiled dist/src/, which stand at different depths.
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -23,8 +23,8 @@ export function isInstalled(): boolean {
 }
 
 /**
- * Absolute folder of what a server writes unless a setting says where: the package itself in a clone and in our image; for a package
- * that npm installed, a folder of the user, because nobody writes to `node_modules`.
+ * Absolute default folder for what a server writes: the package itself in a clone and in our image; when npm installed the package, a
+ * folder of the user, because nobody writes to `node_modules`.
  */
 export function stateFolder(env: Readonly<Record<string, string | undefined>>): string {
   if (!isInstalled()) return packageRoot();
@@ -32,7 +32,7 @@ export function stateFolder(env: Readonly<Record<string, string | undefined>>): 
   return path.join(path.isAbsolute(given) ? given : path.join(homedir(), '.local', 'state'), 'parley');
 }
 
-/** Its version, or `unknown`. */
+/** The package's version, or `unknown`. */
 export function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(path.join(packageRoot(), 'package.json'), 'utf8'));
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown';

@@ -1,15 +1,15 @@
-// Lines of the log for a person at a terminal. Knows what our lines look like, and nothing of what they are about.
+// Formats log lines for a person at a terminal. Knows the form of our lines, and nothing of what they are about.
 import { createColors } from 'picocolors';
 import type { DestinationStream } from 'pino';
 import { oneLine } from './one-line.ts';
 
-/** Longest words of one field or message, characters. */
+/** Longest text of one field or message, characters. */
 const MAX_TEXT = 400;
 
 type Colours = ReturnType<typeof createColors>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Passes lines of JSON on as lines for people. */
+/** Writes JSON lines to `destination` in a form that people can read. */
 export function readableLines(destination: DestinationStream, isColoured: boolean): DestinationStream {
   const colours = createColors(isColoured);
   return {

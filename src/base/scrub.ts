@@ -5,7 +5,7 @@ const MAX_CHARS = 300;
 /** Longest text that is read, characters. */
 const MAX_READ_CHARS = 10_000;
 const HIDDEN = '[hidden]';
-/** Spellings that need a name. */
+/** Other spellings of a character, as regular expressions: in forms, in HTML, and after a backslash. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   ' ': ['\\+'],
   '&': ['&amp;'],
@@ -17,12 +17,12 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   '\r': ['r'],
   '\t': ['t'],
 };
-/** Tokens that we need not have sent: what looks like a JWS, and what stands behind the word for a bearer token. */
+/** Tokens, also those that we did not send: what looks like a JWS, and what follows the word "bearer". */
 const TOKENS = [/\beyJ[\w-]+(?:\.[\w-]+){1,4}\.?/gu, /(?<=\bbearer[ :=]+)\S+/giu];
 /** Line ends, escapes of terminals, and characters that turn the direction of writing. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
 
-/** Members of request bodies that are secret, by their names on the wire: of records, and of forms for tokens. */
+/** Members of request bodies that are secret, by their names on the wire: in records, and in forms that ask for a token. */
 const SECRET_MEMBERS: ReadonlySet<string> = new Set([
   ...['clientSecret', 'nonce', 'secret'],
   ...['client_secret', 'refresh_token', 'code', 'code_verifier'],
@@ -36,7 +36,7 @@ export function secretsIn(body: Readonly<Record<string, unknown>>): readonly str
 /**
  * A text of the platform, fit for a message or a log: without secrets, in one line, and not long.
  *
- * @param secrets - what we sent and nobody may read; found however it is quoted: as JSON, in an address, a form or a page.
+ * @param secrets - what we sent and nobody may read; found in any quoting: as JSON, in an address, a form or a page.
  */
 export function scrub(text: string, secrets: readonly string[]): string {
   // Cutting it first could leave half a secret, which is not found.
@@ -52,17 +52,17 @@ export function scrub(text: string, secrets: readonly string[]): string {
 
 /** Matches a secret in every way that a platform might quote it, also in quotes within quotes. */
 function spellingsOf(secret: string): RegExp {
-  // Quoting makes one backslash many, so that their number says nothing.
+  // Quoting multiplies backslashes, so their number says nothing.
   return new RegExp([...secret.replace(/\\+/gu, '\\')].map(spellingOf).join(''), 'giu');
 }
 
-/** Backslashes that quoting puts before a character. Bounded: otherwise a long row of them would take long to look through. */
+/** Backslashes that quoting puts before a character. Bounded: otherwise matching a long row of them would take long. */
 const QUOTING = '\\\\{0,15}';
 
 function spellingOf(character: string): string {
   if (/\w/u.test(character)) return character;
   const code = character.codePointAt(0) ?? 0;
-  // Lone halves of a pair, which cannot be encoded, come as the replacement character.
+  // Lone surrogates, which cannot be encoded, come as the replacement character.
   const percent = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
   const units = Array.from({ length: character.length }, (_, at) => `u${character.charCodeAt(at).toString(16).padStart(4, '0')}`);
   const named: readonly string[] = NAMED[character] ?? [];

@@ -21,7 +21,7 @@ export interface SocketListener<Got> {
 
 /** Largest message of a service, bytes: a minute of audio as Base64. */
 const MAX_MESSAGE_BYTES = 1_000_000;
-/** Most unsent bytes, a minute and a half of speech: with more, the service does not read, and the socket is closed. */
+/** Most unsent bytes, a minute and a half of speech. With more, the service is not reading, and the socket is closed. */
 const MAX_UNSENT_BYTES = 1_000_000;
 const HANDSHAKE_MS = 3000;
 
@@ -31,7 +31,7 @@ export function isSocketAddress(url: string): boolean {
   return protocol === 'wss:' || protocol === 'ws:';
 }
 
-/** The creator calls `close`, unless `onClosed` was called. */
+/** One connection. Its creator calls `close`, unless `onClosed` was called. */
 export class ServiceSocket<Sent extends object, Got> {
   readonly #listener: SocketListener<Got>;
   #socket: WebSocket | undefined;

@@ -1,9 +1,9 @@
-// Values that are usually there already and sometimes a promise.
+// For values that are usually available at once and sometimes a promise.
 
 /**
  * Goes on with what `work` returns: in the same turn of the event loop, unless it is a promise.
  *
- * @param failed - gets what `work` or `next` throws, and what the promise is rejected with.
+ * @param failed - gets what `work` or `next` throws, and the reason when the promise rejects.
  */
 export function settle<T>(work: () => T | Promise<T>, next: (value: T) => void, failed: (thrown: unknown) => void): void {
   try {

@@ -7,7 +7,7 @@ const MIN_SECRET_CHARS = 6;
 /**
  * A text of the platform, of a token or of a record.
  *
- * @param secrets - what it may not repeat: the nonce and the token it came with.
+ * @param secrets - what the shown text may not repeat: the nonce and the token that came with it.
  */
 export function shownText(text: string, secrets: readonly (string | undefined)[] = []): string {
   if (secrets.includes(text)) return '[hidden]';

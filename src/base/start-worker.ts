@@ -16,12 +16,12 @@ export function startWorker(file: URL, data: unknown): Worker {
   return new Worker(file.pathname.endsWith('.ts') ? compiled(file) : file, { workerData: data, env: {}, execArgv: [] });
 }
 
-/** What was compiled of each source file. */
+/** The compiled file of each source file. */
 const made = new Map<string, URL>();
 
 /**
- * A source file and what it imports, as JavaScript: threads inherit no TypeScript loader, and one of their own takes half a second of a
- * core. Can go when the oldest supported Node runs TypeScript.
+ * A source file and what it imports, as JavaScript: threads inherit no TypeScript loader, and loading one takes half a second of CPU.
+ * Remove this when the oldest supported Node runs TypeScript.
  */
 function compiled(file: URL): URL {
   const known = made.get(file.href);

@@ -6,10 +6,10 @@ import { AppError } from './errors.ts';
 import type { Live } from './live-value.ts';
 
 const PEM_BLOCK = /-{5}BEGIN (?<kind>[^-]+)-{5}[^]*?-{5}END \k<kind>-{5}/gu;
-/** A PEM boundary line, whole or cut. */
+/** A PEM boundary line, also a truncated one. */
 const PEM_LINE = /-{5}(?:BEGIN|END)/u;
 
-/** Where they lie; absolute paths. */
+/** Absolute paths of certificate and key. */
 export interface TlsFiles {
   readonly certificateFile: string;
   readonly keyFile: string;
@@ -27,12 +27,12 @@ export interface TlsIdentity {
 /**
  * Checks certificate and key together.
  *
- * @param files - where they come from, for the error.
+ * @param files - where certificate and key come from, for the error.
  * @throws AppError `certificate_invalid` for invalid PEM, or a key of another certificate; the validity period is not checked.
  */
 export function tlsIdentity(certificate: Buffer, key: Buffer, { certificateFile, keyFile }: TlsFiles): TlsIdentity {
   const { validFrom, validTo } = read(certificateFile, 'certificate', () => new X509Certificate(certificate));
-  // TLS would silently send the first part of a chain that was cut in such a line.
+  // TLS would silently send only the part of a chain that stands before a truncated boundary line.
   if (PEM_LINE.test(certificate.toString('latin1').replaceAll(PEM_BLOCK, ''))) {
     throw new AppError('certificate_invalid', `the file ${certificateFile} is cut off`, { details: { file: certificateFile } });
   }

@@ -1,5 +1,5 @@
-// Polls files that may be replaced while the process runs, and applies a change once it is complete. Compares contents only, because
-// links are swapped and times and sizes may stay. Knows nothing of what the files hold.
+// Polls files that may be replaced while the process runs, and applies a change once it is complete. Compares contents only: when a
+// link is swapped, time and size of the file may stay the same. Knows nothing of what the files hold.
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { every, type CancelTimer, type Clock } from './clock.ts';
@@ -13,9 +13,9 @@ const MAX_FILE_BYTES = 1_048_576;
 
 /** Files that belong together. */
 export interface Watch<What extends string> {
-  /** Their name in the log and for `onChecked`. */
+  /** Name of the files in the log and for `onChecked`. */
   readonly what: What;
-  /** Absolute. */
+  /** Absolute paths. */
   readonly files: readonly string[];
   /** Error code when one cannot be read. */
   readonly code: ErrorCode;
@@ -31,14 +31,14 @@ export interface Watch<What extends string> {
 export interface WatchedFilesOptions<What extends string> {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Notified whether the current contents are in use, first when the files are followed; must not throw. */
+  /** Notified whether the current contents are in use, for the first time when following begins; must not throw. */
   readonly onChecked?: (what: What, isTaken: boolean) => void;
 }
 
 /** The result of a check of the current contents. */
 export type Verdict = 'taken' | 'unchanged' | 'refused';
 
-/** The same, with the reason of a refusal. */
+/** A verdict, with the reason of a refusal. */
 export interface Checked {
   readonly verdict: Verdict;
   readonly why?: string;
@@ -65,7 +65,7 @@ export class WatchedFiles<What extends string> {
     });
   }
 
-  /** Checks now, when everything is known to be written: a change counts without a second poll. */
+  /** Checks now. Only for when all files are completely written: a change counts without a second poll. */
   checkNow(): Promise<readonly (Checked & { readonly what: What })[]> {
     return Promise.all(this.#followers.map(async (each) => ({ what: each.what, ...(await each.checkNow()) })));
   }
@@ -141,7 +141,7 @@ class Follower<What extends string> {
     this.#isClosed = true;
   }
 
-  /** Never overlaps: a network folder that does not answer delays only its own files. */
+  /** Polls of one watch never overlap, and a network folder that does not answer delays only its own files. */
   poll(): void {
     this.#running ??= this.#poll().finally(() => {
       this.#running = undefined;

@@ -1,4 +1,4 @@
-// Values of options as users write them. Each is refused with a sentence when it is no such value.
+// Parses option values as users write them. An invalid value is refused with a sentence for the user.
 import { InvalidArgumentError } from 'commander';
 
 /** A whole number of at most nine digits. */
@@ -34,7 +34,7 @@ export function durationMs(text: string): number {
   return ms;
 }
 
-/** How much faster than life: a number from 1 to 50. */
+/** How much faster than real time: a number from 1 to 50. */
 export function paceOf(text: string): number {
   const pace = Number(text);
   if (!/^\d{1,2}(?:\.\d{1,3})?$/u.test(text) || pace < 1 || pace > 50) throw new InvalidArgumentError('Give a number from 1 to 50.');

@@ -6,12 +6,12 @@ import type { CommandSurroundings } from './surroundings.ts';
 export interface ProgressView {
   /** @param text - what stands beside the bar: counts and figures of the moment. */
   show(done: number, total: number, text: string): void;
-  /** A line that stays. */
+  /** Writes a line that stays. */
   say(line: string): void;
   stop(): void;
 }
 
-/** Between two plain lines, ms. */
+/** Time between two plain lines, ms. */
 const LINE_EVERY_MS = 10_000;
 
 /** Where progress is shown. */
@@ -21,7 +21,7 @@ export interface ProgressSurroundings extends Pick<CommandSurroundings, 'clock' 
 }
 
 /**
- * A bar where there is a terminal, which is gone at the end, else lines.
+ * On a terminal a bar, which is removed at the end; without a terminal, lines.
  *
  * @param amount - how `done` and `total` are written; default the numbers.
  */

@@ -31,7 +31,7 @@ export function processSurroundings(): CommandSurroundings {
       process.exitCode = code;
     },
     onInterrupt: (listener) => {
-      // Between two RPCs nothing else would keep it alive.
+      // Between two RPCs nothing else would keep the process alive.
       const release = holdProcess();
       process.once('SIGINT', listener);
       process.once('SIGTERM', listener);
