@@ -1,5 +1,5 @@
-// What is shown of one call: the form in which the console, an exported page and `parley calls` speak of it, whatever it was made from: a
-// recording, or a call that goes on. Plain JSON; types only.
+// One call as the console, an exported page and `parley calls` show it, made from a recording or from a call that goes on.
+// Plain JSON; types only.
 import type { JsonValue } from '../base/json.ts';
 
 /** One call as it is shown. Times are ms since the session began, unless said otherwise. */
@@ -10,9 +10,9 @@ export interface CallView {
   /** Everything that happened, in order. */
   readonly events: readonly ShownEvent[];
   readonly sound: { readonly caller?: ShownTrack; readonly bot?: ShownTrack };
-  /** The messages between platform and server; only where the platform's side is known. */
+  /** Set when the platform's side is known: the messages between platform and server. */
   readonly messages?: readonly ShownMessage[];
-  /** The server's log lines of this call; only during development. */
+  /** Set during development: the server's log lines of this call. */
   readonly logs?: readonly ShownLog[];
 }
 
@@ -27,7 +27,7 @@ export interface ShownCall {
   readonly transport?: 'grpc' | 'websocket';
   /** ms since the epoch. */
   readonly startedAtMs: number;
-  /** So far, while the call goes on. */
+  /** Duration so far, while the call goes on. */
   readonly durationMs: number;
   /** How the session ended; undefined while it goes on. */
   readonly end?: string;
@@ -43,7 +43,7 @@ export interface ShownTurn {
   readonly atMs: number;
   readonly endMs?: number;
   readonly input?: ShownInput;
-  /** What was understood while the caller spoke. */
+  /** Interim results of the recognizer while the caller spoke. */
   readonly interim?: readonly { readonly atMs: number; readonly text: string }[];
   readonly prompts: readonly ShownPrompt[];
   /** The next step of the reply: `listen`, `transfer`, `end` or `superseded`, with what belongs to it. */
@@ -62,25 +62,25 @@ export interface ShownTurn {
 export interface ShownInput {
   readonly kind: 'start' | 'speech' | 'keys' | 'no_input' | 'event';
   readonly atMs: number;
-  /** When it was complete: for speech, when the engine decided that it had ended. */
+  /** When the input was complete: for speech, when the engine decided that it had ended. */
   readonly completeMs: number;
   /** When the caller's last sound came; speech only. */
   readonly lastSoundMs?: number;
   /** The words, keys or name of the event; undefined when it is not known. */
   readonly text?: string;
-  /** It was sensitive and is not kept. */
+  /** The input was sensitive and is not kept. */
   readonly isWithheld?: boolean;
 }
 
 export interface ShownPrompt {
   readonly text?: string;
   readonly isWithheld?: boolean;
-  /** When its first sound was sent; the playout may start later. */
+  /** When the first sound of the prompt was sent; its playout may start later. */
   readonly atMs: number;
   readonly startMs: number;
-  /** When the caller heard the last of it; as `startMs` when nothing of it was heard. */
+  /** End of what the caller heard of the prompt; equal to `startMs` when the caller heard nothing of it. */
   readonly endMs: number;
-  /** Length of what was sent and not heard, because the caller interrupted; undefined when all was heard. */
+  /** Length of the part that was sent but not heard, because the caller interrupted; undefined when all was heard. */
   readonly unheardMs?: number;
   readonly mayBeCut: boolean;
   readonly isFiller?: boolean;
@@ -105,7 +105,7 @@ export interface ShownError {
 export interface AnswerParts {
   /** From the caller's last sound to the decision that the speech has ended; 0 for other inputs. */
   readonly endpointingMs: number;
-  /** What was waited for the words after that. */
+  /** Wait for the words after that decision. */
   readonly recognitionMs: number;
   /** The bot's own code, without the model and tools it waited for. */
   readonly botMs: number;
@@ -131,13 +131,13 @@ export const ANSWER_PARTS = [
 /** One thing that happened. */
 export interface ShownEvent {
   readonly atMs: number;
-  /** {@link ShownTurn.number}; undefined: of the call. */
+  /** {@link ShownTurn.number}; undefined for an event of the call. */
   readonly turn?: number;
   readonly from: 'caller' | 'platform' | 'server' | 'bot' | 'service';
-  /** Its event name, as in the log. */
+  /** Name of the event, as in the log. */
   readonly event: string;
   readonly detail?: string;
-  /** Its duration. */
+  /** Duration of the event. */
   readonly ms?: number;
 }
 
@@ -155,7 +155,7 @@ export interface ShownMessage {
   readonly name: string;
   readonly detail?: string;
   readonly bytes?: number;
-  /** What the contract check says of it. */
+  /** What the contract check says of the message. */
   readonly findings?: readonly { readonly code: string; readonly rule?: string; readonly message: string }[];
 }
 
@@ -166,16 +166,16 @@ export interface ShownLog {
   readonly turn?: number;
 }
 
-/** What a searched call must be like. All of it must hold. */
+/** Conditions of a search. A call must meet all of them. */
 export interface CallSearch {
   readonly organizationId?: string;
-  /** The beginning of it. */
+  /** Prefix of the conversation id. */
   readonly conversationId?: string;
-  /** The beginning of the platform's tracking id of any turn. */
+  /** Prefix of the platform's tracking id of any turn. */
   readonly trackingId?: string;
-  /** How it ended, or `open`. */
+  /** How the call ended, or `open`. */
   readonly end?: string;
-  /** Of its start, ms since the epoch. */
+  /** Bounds of the call's start, ms since the epoch. */
   readonly fromMs?: number;
   readonly untilMs?: number;
 }
@@ -187,10 +187,10 @@ export interface OrganizationCalls {
   /** Most open calls on all servers; 0: no limit. */
   readonly maxCalls: number;
   readonly begun: number;
-  /** Of the calls that have ended, ms. */
+  /** Sum over the calls that have ended, ms. */
   readonly durationMs: number;
-  /** How many ended how; `bot_transfer`: the bot gave the caller to a person. */
+  /** Number of ended calls, by how they ended; `bot_transfer`: the bot gave the caller to a person. */
   readonly ends: Readonly<Record<string, number>>;
-  /** How many were refused, by reason. */
+  /** Number of refused calls, by reason. */
   readonly refused: Readonly<Record<string, number>>;
 }

@@ -2,25 +2,25 @@
 
 /** How much of the last reply the caller has heard. */
 export interface Heard {
-  /** Nothing of the reply was cut, dropped or is still to come. */
+  /** True: nothing of the reply was cut or dropped, and nothing is still to come. */
   readonly complete: boolean;
-  /** How long the caller listened to it, whole ms. */
+  /** How long the caller listened to the reply, whole ms. */
   readonly ms: number;
-  /** The words that were heard; a prompt that was cut counts up to the word it was cut in. */
+  /** The words that were heard; a prompt that was cut counts up to the word in which it was cut. */
   readonly text: string;
   /** Prompt by prompt, without fillers of the engine and prompts that were never sent. */
   readonly parts: readonly HeardPart[];
-  /** The call has moved since: estimated from the reply's length and the time since it began. */
+  /** Set when the call has moved since the reply: estimated from its length and the time since it began. */
   readonly estimated?: true;
 }
 
 /** How much of one prompt the caller has heard. */
 export interface HeardPart {
-  /** Its whole text; empty for a recording. */
+  /** The prompt's whole text; empty for a recording. */
   readonly text: string;
-  /** The words that were heard, up to the one it was cut in. */
+  /** The words that were heard, up to the one in which the prompt was cut. */
   readonly heard: string;
-  /** How long the caller listened to it, whole ms. */
+  /** How long the caller listened to the prompt, whole ms. */
   readonly ms: number;
   readonly complete: boolean;
 }

@@ -7,7 +7,7 @@ import type { Language } from './languages/language.ts';
 
 export type { Language } from './languages/language.ts';
 
-/** What is accepted of BCP 47. */
+/** Language tags that are accepted: a part of BCP 47. */
 export const LANGUAGE_TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}$/u;
 
 /** By primary subtag. */
@@ -19,7 +19,7 @@ export const LANGUAGES: ReadonlyMap<string, Language> = new Map([
 ]);
 
 /**
- * What there is for a language: for exactly this tag, else for its primary subtag.
+ * The value for a language: that of exactly this tag, else that of its primary subtag.
  *
  * @param byTag - keys in lower case.
  * @param tag - BCP 47: `es`, `es-MX`.

@@ -5,7 +5,7 @@ import type { FlowEvent, Listen } from './reply.ts';
 
 /**
  * Prompt audio that is ready to send. The object is made once per prompt and shared by all calls that play it, so
- * a transport may cache the encoded bytes by its identity.
+ * a transport may cache the encoded bytes by the identity of the object.
  */
 export interface PromptAudio {
   /** G.711 µ-law, 8 kHz, mono, no header. Never changed after creation. */
@@ -16,18 +16,18 @@ export interface PromptAudio {
 /** A prompt with audio, or with text alone where no audio could be made. */
 export interface SpokenPrompt {
   readonly audio: PromptAudio | undefined;
-  /** The spoken text, when it is known. Never sent beside audio (G-46), only without it. */
+  /** The spoken text, when it is known. Sent only in place of audio, never beside it (G-46). */
   readonly text: string | undefined;
-  /** Of the prompts folder, where it was no text. */
+  /** Set for a recording: its file in the prompts folder. */
   readonly file?: string;
   readonly bargeIn: boolean;
-  /** How much of it was heard before `audio` begins, ms; only on a prompt that continues after it was cut. */
+  /** Set on a prompt that continues after a cut: how much of it was heard before `audio` begins, ms. */
   readonly skippedMs?: number;
-  /** Said by the engine while the bot takes its time: no part of a reply. */
+  /** Set on a prompt that the engine says while the bot takes its time: no part of a reply. */
   readonly isFiller?: true;
-  /** Its synthesis broke off: `audio` has the beginning of `text` only. */
+  /** Set when the synthesis broke off: `audio` has the beginning of `text` only. */
   readonly breaksOff?: true;
-  /** A further piece of the previous prompt, whose text went with the first piece. */
+  /** Set on a further piece of the previous prompt; the text went with the first piece. */
   readonly goesOn?: true;
 }
 
@@ -37,7 +37,7 @@ export type DeliveryMode = 'wav' | 'chunk';
 /** How the platform collects digits, with all defaults. */
 export type ListenSettings = Required<Omit<Listen, 'kind' | 'event' | 'speech' | 'language' | 'hints' | 'wakeMs'>>;
 
-/** What the platform keeps of the session; counts on its last response only (G-7B). */
+/** What the platform keeps of the session. The platform reads it only from the last response (G-7B). */
 export interface Remains {
   readonly summary?: string | undefined;
   /** Who said what, one line each; undefined when no transcript is kept. */
@@ -62,10 +62,10 @@ export type Output =
   | {
       readonly kind: 'input_ended';
       readonly mode: DeliveryMode;
-      /** The bot wants the caller's words, and the server has no recognizer. Shown where prompt texts are shown. */
+      /** Set when the bot wants the caller's words but the server has no recognizer. Shown where prompt texts are shown. */
       readonly isWithoutWords?: true;
     }
-  /** One prompt before the final; only in chunk mode. */
+  /** One prompt before the final message; only in chunk mode. */
   | { readonly kind: 'prompt'; readonly prompt: SpokenPrompt & { readonly audio: PromptAudio } }
   /** The last message of a turn. In chunk mode its prompts carry no audio (G-43). */
   | {
@@ -73,8 +73,8 @@ export type Output =
       readonly mode: DeliveryMode;
       readonly prompts: readonly SpokenPrompt[];
       readonly next: FinalNext;
-      /** Whether the caller may interrupt the prompts streamed before it; left out without any. */
+      /** Whether the caller may interrupt the prompts that were streamed before this message; undefined when there were none. */
       readonly bargeIn?: boolean;
-      /** The bot gave no reply, so this is the server's apology. Shown where prompt texts are shown. */
+      /** Set when the bot gave no reply: this is the server's apology. Shown where prompt texts are shown. */
       readonly isApology?: true;
     };

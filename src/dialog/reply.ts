@@ -35,7 +35,7 @@ export interface Speech extends VoiceChoice {
   readonly text: string;
   /** The same as SSML, for synthesizers that take it. */
   readonly ssml?: string;
-  /** False: its sound is never kept. Default true. */
+  /** False: the sound is never kept. Default true. */
   readonly cache?: boolean;
 }
 
@@ -53,8 +53,8 @@ export interface Listen {
   /** Silence after which the platform reports no input, ms; 0: never (G-82). */
   readonly noInputMs?: number;
   /**
-   * Silence after which `woken` is asked, ms: 100 to 3,600,000, and less than `noInputMs`, whose time goes on when the bot then says
-   * nothing. On a WebSocket the platform may come later.
+   * Silence after which `woken` is asked, ms: 100 to 3,600,000, and less than `noInputMs`. When the bot then says nothing, the time of
+   * `noInputMs` goes on. On a WebSocket the platform may report later.
    */
   readonly wakeMs?: number;
   /**

@@ -1,7 +1,7 @@
 // What a language model did in one turn of a bot, in names and numbers: for the author, the log and the metrics of the server. Never words.
 
 /**
- * The service refused, broke off or sent what cannot be read (`error`), sent nothing in time (`late`), stopped in the middle (`stalled`),
+ * The service refused, broke off or sent something unreadable (`error`), sent nothing in time (`late`), stopped in the middle (`stalled`),
  * ended without a word or a tool (`empty`), or nobody wanted the answer any more (`aborted`).
  */
 export type ModelFailure = 'error' | 'late' | 'stalled' | 'empty' | 'aborted';
@@ -27,13 +27,13 @@ export interface TurnReport {
   readonly firstSentenceMs?: number;
   /** Until the turn was over: with `speak` and `say`, until the last sentence was spoken. */
   readonly ms: number;
-  /** How long before that the model was asked, because the caller paused. */
+  /** Set when the model was asked ahead, in a pause of the caller: how long before the handler was called. */
   readonly preparedMs?: number;
-  /** What was waited for the model before the turn's first words, tools not included. */
+  /** Time waited for the model before the turn's first words, without tools. */
   readonly waitedMs?: number;
-  /** Each request to a model, in their order; `atMs` is its beginning, below 0 when it was asked ahead. */
+  /** The requests to models in order. `atMs` is the beginning of a request; below 0, the model was asked ahead. */
   readonly calls?: readonly ModelCall[];
-  /** In their order; `atMs` is the beginning. */
+  /** The calls of tools in the order in which they ended; `atMs` is the beginning. */
   readonly tools: readonly { readonly name: string; readonly atMs?: number; readonly ms: number; readonly ok: boolean }[];
   readonly tokensIn: number;
   readonly tokensOut: number;

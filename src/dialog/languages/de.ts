@@ -1,4 +1,4 @@
-// German: its lines and its words.
+// German: the engine's lines, and words of callers.
 import { compounds, type Language } from './language.ts';
 
 const SMALL = [
@@ -6,7 +6,7 @@ const SMALL = [
   ...['fünfzehn', 'sechzehn', 'siebzehn', 'achtzehn', 'neunzehn'],
 ];
 
-/** The variants of a word with a two, which many say as `zwo` on the telephone. */
+/** The variants of a number word. On the telephone many say `zwo` for `zwei`. */
 function withZwo(word: string): readonly string[] {
   return word.startsWith('zwei') ? [word, word.replace('zwei', 'zwo')] : [word];
 }

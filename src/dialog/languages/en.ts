@@ -1,4 +1,4 @@
-// English: its lines and its words.
+// English: the engine's lines, and words of callers.
 import { compounds, type Language } from './language.ts';
 
 const SMALL = [

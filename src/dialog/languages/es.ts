@@ -1,4 +1,4 @@
-// Spanish: its lines and its words.
+// Spanish: the engine's lines, and words of callers.
 import { compounds, type Language } from './language.ts';
 
 const SMALL = [
@@ -7,7 +7,7 @@ const SMALL = [
   ...['veinticinco', 'veintiséis', 'veintisiete', 'veintiocho', 'veintinueve'],
 ];
 
-/** A one is said in three ways. */
+/** The number one has three forms. */
 function variants(word: string): readonly string[] {
   return word.endsWith('uno') ? ['uno', 'un', 'una'].map((one) => word.replace('uno', one)) : [word];
 }

@@ -1,4 +1,4 @@
-// French: its lines and its words, with those of Belgium and Switzerland.
+// French: the engine's lines, and words of callers, also in Belgium and Switzerland.
 import { compounds, type Language } from './language.ts';
 
 const SMALL = [
@@ -11,7 +11,7 @@ function regular(ten: string, one: number): string {
   return one === 1 ? `${ten} et un` : `${ten} ${SMALL[one] ?? ''}`;
 }
 
-/** Ten numbers from 70 and 90, in France and, with words of their own for the tens, in Belgium and Switzerland. */
+/** The words for 70 to 79 or 90 to 99, in France and, with words of their own for the tens, in Belgium and Switzerland. */
 function fromTen(before: string, ten: string): string[][] {
   return Array.from({ length: 10 }, (_, one) => [
     before === 'soixante' && one === 1 ? 'soixante et onze' : `${before} ${SMALL[10 + one] ?? ''}`,

@@ -22,9 +22,9 @@ export interface Language {
   readonly signs: Readonly<Record<'*' | '#', readonly string[]>>;
   /** Words that repeat the next digit, with the number of times. */
   readonly repeats: readonly (readonly [word: string, times: number])[];
-  /** Words that ask for more, accents left out: who pauses after one goes on. None that is another word with an accent. */
+  /** Words, without accents, after which a sentence goes on: a pause after one is not the end. None becomes another word with an accent. */
   readonly unfinished: readonly string[];
-  /** Whole answers that recognizers may write without a mark, accents left out. */
+  /** Complete answers, without accents: recognizers may write them without punctuation. */
   readonly answers: readonly string[];
 }
 
