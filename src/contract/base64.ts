@@ -7,7 +7,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
  * The bytes of a Base64 text (RFC 4648, section 4, with padding).
  *
  * @param maxBytes - most decoded bytes.
- * @throws AppError `bad_message` for an invalid text or more bytes.
+ * @throws AppError `bad_message` for an invalid text, or one with more bytes.
  */
 export function bytesOfBase64(text: string, maxBytes: number): Buffer {
   if (text.length % 4 !== 0 || !BASE64.test(text)) throw new AppError('bad_message', 'the audio is not Base64');

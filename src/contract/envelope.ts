@@ -36,7 +36,7 @@ const requestPayload = z.object({
   allow_partial_responses: z.boolean().nullish(),
   vendor_specific_config: longText.nullish(),
   additional_info: free.optional(),
-  // Exactly one of them; checked by the mapper.
+  // Exactly one of these inputs is set; checked by the mapper.
   voice_va_input_type: z.object({
     audio_input: audioInput.nullish(),
     dtmf_input: dtmfInput.nullish(),

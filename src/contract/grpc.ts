@@ -103,8 +103,8 @@ export interface Contract {
   /** The bytes of a response. */
   readonly encodeResponse: (response: MediaResponse) => EncodedResponse;
   /**
-   * The bytes of a response whose prompts are already encoded: equal to encoding it whole, because protobuf
-   * concatenates the entries of a repeated field.
+   * The bytes of a response whose prompts are already encoded: the same as for the whole response encoded at once, because
+   * protobuf concatenates the entries of a repeated field.
    *
    * @param promptFields - from {@link Contract.encodePrompt}, in the order they are to be played.
    */

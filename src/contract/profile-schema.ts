@@ -35,7 +35,7 @@ const jws = z
   .superRefine((value, context) => {
     for (const key of ['issuers', 'testIssuers'] as const) {
       value[key].forEach((issuer, index) => {
-        // All other faults are reported by the item's pattern, even while other keys are missing.
+        // The item's pattern reports all other faults, even while other keys are missing.
         if (value.allowLoopbackHttpIssuers || !LOOPBACK_BASE.test(issuer)) return;
         context.addIssue({ code: 'custom', path: [key, index], message: ISSUER_CORRECTION, input: issuer });
       });
@@ -56,7 +56,7 @@ const rest = z
     trackingHeader: text('name the response header of the correlation id', HTTP_HEADER),
   })
   .superRefine((value, context) => {
-    // As with the issuers: all other faults are reported by the pattern.
+    // As with the issuers, the pattern reports all other faults.
     if (value.allowLoopbackHttp === true || !LOOPBACK_BASE.test(value.baseUrl)) return;
     context.addIssue({ code: 'custom', path: ['baseUrl'], message: REST_BASE_CORRECTION, input: value.baseUrl });
   })

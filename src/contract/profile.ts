@@ -91,7 +91,7 @@ function problemsOf(issue: z.core.$ZodIssue): string[] {
   return [`- ${at === '' ? 'the file' : at} is ${shown(issue.input)}: ${correctionOf(issue)}`];
 }
 
-/** Only leaves have their own correction. */
+/** The correction of a fault. Only single values, not sections, have their own. */
 function correctionOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_type' && issue.expected === 'object' ? 'give a section of keys; compare config/platforms/' : issue.message;
 }
