@@ -1,4 +1,4 @@
-// The formats caller audio may have and how a call's format is remembered. Synchronous, no wire, no telephony beyond
+// The formats that caller audio may have, and how the format of a call is remembered. Synchronous, no wire, no telephony beyond
 // the words encoding and rate.
 import { AppError } from '../base/errors.ts';
 
@@ -14,21 +14,21 @@ export const MULAW_BYTES_PER_MS = LINE_RATE_HZ / 1000;
 /** How samples are coded. */
 export type SampleEncoding = 'linear16' | 'mulaw' | 'alaw';
 
-/** Encoding and rate of a stream of samples; always mono. */
+/** Encoding and sample rate of an audio stream; always mono. */
 export interface AudioFormat {
   readonly encoding: SampleEncoding;
   readonly sampleRateHz: number;
 }
 
-/** What a frame without encoding and rate has when the call never named any (G-32). */
+/** The format of a frame without encoding and rate, as long as the call has named none (G-32). */
 export const FALLBACK_FORMAT: AudioFormat = { encoding: 'mulaw', sampleRateHz: LINE_RATE_HZ };
 
 /** Rates Parley decodes (G-31), Hz. */
 export const DECODABLE_RATES_HZ: readonly number[] = [8000, 16000];
 
 /**
- * The format of a frame: what it names, else what the call named last (G-32). Returns `remembered` itself when
- * nothing changed, so that the caller can compare by identity.
+ * The format of a frame: what the frame names, else what the call named last (G-32). Returns `remembered` itself when
+ * nothing changed, so that the calling code can compare by identity.
  *
  * @throws AppError `unsupported_audio` for a rate outside {@link DECODABLE_RATES_HZ}.
  */

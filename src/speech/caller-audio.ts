@@ -1,4 +1,4 @@
-// Turns the bytes of a caller's messages into 8 kHz frames, whatever their coding, rate, header and size. Knows no
+// Turns the bytes of a caller's messages into 8 kHz frames, whatever the encoding, rate, header and size. Does not detect
 // speech; a frame goes to one receiver as soon as it is full.
 import { AppError } from '../base/errors.ts';
 import { DECODABLE_RATES_HZ, FRAME_SAMPLES, LINE_RATE_HZ, type AudioFormat, type SampleEncoding } from './audio-format.ts';
@@ -6,10 +6,10 @@ import { ALAW_TO_LINEAR, decodeMulaw, LINEAR_TO_MULAW, MULAW_SILENCE, MULAW_TO_L
 import type { CreateResampler, Resampler } from './resample.ts';
 import { readWavLayout, startsAsWav, type WavCoding, type WavLayout } from './wav.ts';
 
-/** Takes one frame of 20 ms. Both arrays are good for the call only: used again, or bytes of the message itself. */
+/** Takes one frame of 20 ms. Both arrays are valid during this call only: they are reused, or views of the message. */
 export type FrameReceiver = (pcm: Int16Array, mulaw: Uint8Array) => void;
 
-/** The codings a caller may use, in a header or without one (G-31). */
+/** The encodings that a caller may use, by their names in a WAV header (G-31). */
 const ENCODING_OF_WAV = {
   pcm8: undefined,
   pcm16: 'linear16',
@@ -18,17 +18,17 @@ const ENCODING_OF_WAV = {
   alaw: 'alaw',
 } as const satisfies Record<WavCoding, SampleEncoding | undefined>;
 
-/** Bytes of caller audio in, frames of the line out. Nothing is allocated per message for 8 kHz audio. */
+/** Bytes of caller audio in, frames out. Allocates nothing per message for 8 kHz audio. */
 export class CallerAudio {
   readonly #createResampler: CreateResampler;
   readonly #receive: FrameReceiver;
   readonly #pcm = new Int16Array(FRAME_SAMPLES);
   readonly #mulaw = new Uint8Array(FRAME_SAMPLES);
   #filled = 0;
-  /** The format of the stream as the call named it, and the one a WAV header put in its place. */
+  /** The format that the call named, and below it the one of a WAV header, which replaces it. */
   #named: AudioFormat | undefined;
   #header: AudioFormat | undefined;
-  /** Bytes of samples that the header still promises. */
+  /** Bytes of samples that are still to come according to the header. */
   #headerBytesLeft = 0;
   #decoding: AudioFormat | undefined;
   /** The low byte of a 16-bit sample whose high byte comes with the next message. */
@@ -42,8 +42,8 @@ export class CallerAudio {
   }
 
   /**
-   * Takes the bytes of one message, of any size. A message that starts with a WAV header is decoded as the header says,
-   * and so are those after it, until the samples it promises are over or the call names another format (G-31).
+   * Takes the bytes of one message, of any size. A WAV header at the start of a message sets the format of this message and the
+   * following ones, until the samples that it announces are over or the call names another format (G-31).
    *
    * @throws AppError `unsupported_audio` for a rate or a header that cannot be decoded; the message is dropped then.
    */
@@ -61,14 +61,14 @@ export class CallerAudio {
     const end = Math.min(audio.length, start + this.#headerBytesLeft);
     this.#headerBytesLeft -= end - start;
     this.#decode(audio, start, end, this.#header);
-    // What stands behind the samples in this message belongs to the file, not to the caller.
+    // In this message, bytes after the samples belong to the WAV file, not to the caller's audio.
     if (this.#headerBytesLeft === 0) this.#header = undefined;
   }
 
   /**
-   * The stream is over: brings out what the resampler holds and forgets header and odd byte.
+   * Ends the stream: takes the last samples out of the resampler and forgets header and odd byte.
    *
-   * @returns the µ-law samples that do not fill a frame, good until the next push.
+   * @returns the µ-law samples that do not fill a frame, valid until the next push.
    */
   finish(): Uint8Array {
     this.#endDecoding();
@@ -93,7 +93,7 @@ export class CallerAudio {
       });
     }
     this.#header = { encoding, sampleRateHz: layout.sampleRateHz };
-    // A size of zero is what a writer leaves that never came back to fill it in.
+    // The size is zero when a program wrote the header first and never came back to fill it in.
     this.#headerBytesLeft = layout.dataBytes === 0 ? Infinity : layout.dataBytes;
     return layout.dataOffset;
   }
@@ -128,8 +128,8 @@ export class CallerAudio {
     this.close();
   }
 
-  // What nearly all callers send, so it goes by frames: sample by sample it took more than twice as long. A whole frame is
-  // handed on as it lies in the message, without a copy.
+  // For nearly all callers, so it works on frames: sample by sample took more than twice as long. A whole frame is passed
+  // on as a view of the message, without a copy.
   #putMulaw(audio: Uint8Array, start: number, end: number): void {
     let from = start;
     if (this.#filled > 0) {
@@ -137,7 +137,7 @@ export class CallerAudio {
       for (let index = start; index < from; index += 1) this.#putCode(audio[index] ?? MULAW_SILENCE);
     }
     for (; from + FRAME_SAMPLES <= end; from += FRAME_SAMPLES) {
-      // Nearly all messages are one frame, and a view of them costs as much as to look half of its samples up.
+      // Nearly all messages are one frame, and a view of it costs as much as decoding half of its samples.
       const frame = audio.length === FRAME_SAMPLES ? audio : audio.subarray(from, from + FRAME_SAMPLES);
       this.#receive(decodeMulaw(frame, this.#pcm), frame);
     }
@@ -183,7 +183,7 @@ export class CallerAudio {
     this.#receive(this.#pcm, this.#mulaw);
   }
 
-  /** Decodes to 16 bits at the stream's own rate, into a buffer that is kept. Returns the number of samples. */
+  /** Decodes to 16 bits at the stream's own rate, into a buffer that is reused. Returns the number of samples. */
   #widen(audio: Uint8Array, start: number, end: number, encoding: SampleEncoding): number {
     const wanted = end - start + 1;
     if (this.#wide.length < wanted) this.#wide = new Int16Array(wanted);

@@ -6,20 +6,20 @@ import { checkedPatience, DEFAULT_PATIENCE, PATIENCE_LIMITS, type SpeechPatience
 export { DEFAULT_PATIENCE, type SpeechPatience } from './patience.ts';
 
 /**
- * What the endpointer and everything above it report: a start, then any number of suspected ends that the caller took
- * back (paused, resumed), then an end, with or without having been suspected.
+ * The events of an utterance: a start, then any number of pauses after which the caller went on (paused, resumed), then an
+ * end, with or without a pause before it.
  */
 export type SpeechEvent = 'speech_started' | 'speech_paused' | 'speech_resumed' | 'speech_ended';
 
-/** Speech that interrupts silence must last for this many of {@link TRUST_WINDOW} frames to make the silence begin anew. */
+/** Speech counts as the end of a silence only if it fills this many of {@link TRUST_WINDOW} frames. */
 const TRUSTED_FRAMES = 3;
 const TRUST_WINDOW = 6;
 const TRUST_MASK = (1 << TRUST_WINDOW) - 1;
-/** The end waits while one of the last frames was speech: the caller may just be going on. */
+/** The utterance does not end while one of the last frames was speech: the caller may just be going on. */
 const UNDECIDED_MASK = 0b111;
-/** A start looks back over this many times the speech it needs: words have gaps. */
+/** A start needs its frames of speech within a window of so many times their number: words have gaps. */
 const START_WINDOW = 2;
-/** Over a prompt it looks back less far: its echo and what a caller mutters do not add up. */
+/** The same while a prompt plays. The window is shorter, so that the prompt's echo and a caller's muttering do not add up. */
 const INTERRUPT_WINDOW = 1.5;
 /** Frames the ring must hold for the largest settings. */
 const RING_FRAMES = Math.ceil(
@@ -35,20 +35,20 @@ export class Endpointer {
   #interruptWindow = 0;
   #suspectFrames = 0;
   #endFrames = 0;
-  /** Frames of silence that end the present pause; {@link #endFrames} unless {@link Endpointer.endWithin} has set another number. */
+  /** Frames of silence that end the current pause; {@link #endFrames} unless {@link Endpointer.endWithin} has set another number. */
   #pauseFrames = 0;
   #maxFrames = 0;
-  /** The last decisions while nobody speaks. The newest stands before {@link #position}. */
+  /** The decisions on the last frames while nobody speaks. The newest stands before {@link #position}. */
   readonly #ring = new Uint8Array(RING_FRAMES);
   #position = 0;
-  /** Speech among the newest frames of each window. */
+  /** Number of speech frames in each window. */
   #speechToStart = 0;
   #speechToInterrupt = 0;
-  /** Frames for which speech that was too short to interrupt a prompt is still a start when the prompt is over. */
+  /** For so many frames, speech that was too short to interrupt a prompt still becomes a start once the prompt is over. */
   #heldFrames = 0;
   #hearing = false;
   #paused = false;
-  /** The last decisions while somebody speaks, newest in bit 0. */
+  /** The decisions on the last frames while somebody speaks, the newest in bit 0. */
   #recent = 0;
   #utteranceFrames = 0;
   #quietFrames = 0;
@@ -68,12 +68,12 @@ export class Endpointer {
     return this.#utteranceFrames;
   }
 
-  /** Frames at the end of the utterance that are silence. */
+  /** Frames of silence at the end of the utterance. */
   get quietFrames(): number {
     return this.#quietFrames;
   }
 
-  /** Frames between the first speech of a start and the start itself, at most. */
+  /** Most frames from the first speech frame to the reported start. */
   get windowFrames(): number {
     return Math.max(this.#startWindow, this.#interruptWindow);
   }
@@ -84,9 +84,9 @@ export class Endpointer {
   }
 
   /**
-   * Takes another patience; what was heard while waiting still counts. Not while somebody speaks.
+   * Sets another patience; speech that was heard before still counts. Must not be called while somebody speaks.
    *
-   * @throws AppError `config_invalid` for a setting outside its limits; the patience stays what it was then.
+   * @throws AppError `config_invalid` for a setting outside its limits; then the patience does not change.
    */
   expect(patience: SpeechPatience): void {
     if (patience === this.#patience) return;
@@ -103,36 +103,36 @@ export class Endpointer {
   }
 
   /**
-   * The pause that the caller makes now ends the utterance after the expected silence, but within these bounds, ms. Does not change the
-   * next pause; does nothing while nobody pauses.
+   * The current pause ends the utterance after the usual silence, limited to these bounds, ms. Does not change the next pause; has no
+   * effect while nobody pauses.
    */
   endWithin(leastMs: number, mostMs: number): void {
     if (this.#paused) this.#pauseFrames = Math.max(inFrames(leastMs), Math.min(inFrames(mostMs), this.#endFrames));
   }
 
-  /** Takes the decision on the next frame and says what it brought about. */
+  /** Takes the decision on the next frame. @returns the event that this decision causes. */
   push(isSpeech: boolean, isOverPrompt = false): SpeechEvent | undefined {
     return this.#hearing ? this.#hear(isSpeech) : this.#wait(isSpeech, isOverPrompt);
   }
 
-  /** Takes a frame that nobody decided on, where starts and ends come from outside: only the longest time counts. */
+  /** Takes a frame without a decision, for starts and ends from outside: only the longest time of an utterance is checked. */
   pass(): SpeechEvent | undefined {
     if (!this.#hearing) return undefined;
     this.#utteranceFrames += 1;
     return this.#utteranceFrames >= this.#maxFrames ? this.#end() : undefined;
   }
 
-  /** Starts an utterance because somebody else says so, with the speech heard just before. Nothing happens while one goes on. */
+  /** Starts an utterance on demand, with the speech heard just before. Has no effect during an utterance. */
   start(): SpeechEvent | undefined {
     return this.#hearing ? undefined : this.#begin(this.windowFrames);
   }
 
-  /** Ends an utterance because somebody else says so or no more audio comes. Nothing happens when nobody speaks. */
+  /** Ends an utterance on demand, or because no more audio comes. Has no effect when nobody speaks. */
   finish(): SpeechEvent | undefined {
     return this.#hearing ? this.#end() : undefined;
   }
 
-  /** Drops an utterance that is going on, without an event, and waits for the next. */
+  /** Drops the current utterance, if there is one, without an event, and waits for the next. */
   reset(): void {
     this.#hearing = false;
     this.#utteranceFrames = 0;
@@ -148,7 +148,7 @@ export class Endpointer {
     this.#position = (this.#position + 1) % RING_FRAMES;
     const isEnough = this.#speechToStart >= this.#startFrames;
     if (isOverPrompt) {
-      // An answer on the last word of a question is one, though it was too short to cut the question.
+      // An answer to the last word of a question counts, even though it was too short to cut the question.
       this.#heldFrames = isEnough ? this.#interruptWindow - this.#startWindow : this.#heldFrames - 1;
       return this.#speechToInterrupt >= this.#interruptFrames ? this.#begin(this.#interruptWindow) : undefined;
     }
@@ -202,14 +202,14 @@ export class Endpointer {
     return this.#ring[(this.#position - age + RING_FRAMES) % RING_FRAMES] ?? 0;
   }
 
-  /** 0 when there was none. */
+  /** The age as in {@link #frameAt}; 0 when there was no speech. */
   #ageOfFirstSpeech(window: number): number {
     let age = window;
     while (age > 0 && this.#frameAt(age) === 0) age -= 1;
     return age;
   }
 
-  /** 0 when there was none. */
+  /** The age as in {@link #frameAt}; 0 when there was no speech. */
   #ageOfLastSpeech(window: number): number {
     for (let age = 1; age <= window; age += 1) if (this.#frameAt(age) === 1) return age;
     return 0;

@@ -1,7 +1,7 @@
 // G.711: the two telephone codings, one byte per sample. Tables are built once from the definition of the codes; no
 // framing, no rates and no channels here.
 
-/** What µ-law adds to a magnitude so that every segment starts at a power of two. */
+/** The bias that µ-law adds to a magnitude so that every segment starts at a power of two. */
 const BIAS = 0x84;
 /** The largest magnitude that the last segment can hold. */
 const CLIP = 0x7fff - BIAS;
@@ -25,7 +25,7 @@ function mulawSample(code: number): number {
   return bits & 0x80 ? BIAS - magnitude : magnitude - BIAS;
 }
 
-/** An A-law byte holds, with every other bit turned over: sign (set for positive), segment, step; segment 0 is linear. */
+/** An A-law byte holds, with every other bit inverted: sign (set for positive), segment, step; segment 0 is linear. */
 function alawSample(code: number): number {
   const bits = code ^ 0x55;
   const segment = (bits >> 4) & 7;
@@ -68,7 +68,7 @@ export function decodeAlaw(alaw: Uint8Array, target: Int16Array = new Int16Array
 }
 
 function decode(table: Int16Array, codes: Uint8Array, target: Int16Array): Int16Array {
-  // Four at a time, for every frame of every call comes by: a third of a frame's 0.6 µs went into counting to 160.
+  // Unrolled four times, because every frame of every call comes here: a third of a frame's 0.6 µs went into the loop counter.
   const { length } = codes;
   let index = 0;
   for (; index + 4 <= length; index += 4) {

@@ -1,24 +1,24 @@
-// The last moments of a line at half its rate, and how loud and how bright its newest frame is: what one pass over a frame
-// gives. Knows no voices.
+// The last frames of a line at half its sample rate, and power and brightness of the newest one, all from one pass over a
+// frame. Does not detect voices.
 import { FRAME_SAMPLES } from './audio-format.ts';
 
 /** Samples of one frame at half the rate. */
 export const HALF_FRAME_SAMPLES = FRAME_SAMPLES / 2;
 
 /**
- * Keeps the newest frames at 4 kHz. Power and brightness come from the same pass over the frame: one pass takes 0.4 µs where
- * two took 1.2. Nothing is filtered here, because each frame of each call is kept and few of them are looked at again.
+ * Keeps the newest frames at 4 kHz. Power and brightness come from the same pass: one pass takes 0.4 µs where two took 1.2.
+ * Does not filter, because every frame of every call is kept and few of them are examined again.
  */
 export class HalfRateLine {
-  /** The frames in turns. Half the sum of two samples is a whole number on a G.711 line, whose samples are all even. */
+  /** A ring of frames. Half the sum of two samples is a whole number on a G.711 line, whose samples are all even. */
   readonly #samples: Int16Array;
   readonly #frames: number;
-  /** Place of the newest frame, in frames. */
+  /** Index of the newest frame in the ring, in frames. */
   #newest = 0;
   #power = 0;
   #brightness = 0;
 
-  /** @param frames - how many are kept, the newest included. */
+  /** @param frames - size of the ring, the newest frame included. */
   constructor(frames: number) {
     this.#frames = frames;
     this.#samples = new Int16Array(frames * HALF_FRAME_SAMPLES);
@@ -29,12 +29,12 @@ export class HalfRateLine {
     return this.#power;
   }
 
-  /** The part of that power that half the rate loses: of a tone at f Hz it is sin²(πf / 8000), 0 for hum and 1 for 4 kHz. */
+  /** The share of the power that is lost at half the rate: sin²(πf / 8000) for a tone at f Hz, so 0 for hum and 1 for 4 kHz. */
   get brightness(): number {
     return this.#brightness;
   }
 
-  /** Takes the next frame of 160 samples and forgets the oldest. */
+  /** Takes the next frame of 160 samples and drops the oldest. */
   push(frame: Int16Array): void {
     const samples = this.#samples;
     this.#newest = (this.#newest + 1) % this.#frames;
@@ -56,17 +56,17 @@ export class HalfRateLine {
     this.#brightness = both === 0 ? 0 : differences / both;
   }
 
-  /** Where the frame that came `age` frames before the newest begins in {@link HalfRateLine.samples}. */
+  /** Index in {@link HalfRateLine.samples} of the first sample of the frame that came `age` frames before the newest. */
   startOf(age: number): number {
     return ((this.#newest - age + this.#frames) % this.#frames) * HALF_FRAME_SAMPLES;
   }
 
-  /** All frames that are kept; see {@link HalfRateLine.startOf}. Only to be read, and before the next push. */
+  /** All kept frames; see {@link HalfRateLine.startOf}. Read-only, and valid until the next push. */
   get samples(): Int16Array {
     return this.#samples;
   }
 
-  /** Forgets the line. */
+  /** Forgets all frames. */
   reset(): void {
     this.#samples.fill(0);
   }

@@ -1,27 +1,27 @@
-// Tells the tones of pressed keys from voices: two pure tones, one of each group, and hardly anything beside them. Works
-// on single frames.
+// Distinguishes DTMF tones from voices: two pure tones, one of each group, and hardly any other sound. Works on single
+// frames.
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-format.ts';
 
-/** Four tones that exclude each other. */
+/** Frequencies of four tones, Hz; only one of them sounds at a time. */
 type Group = readonly [number, number, number, number];
 
 const LOW_GROUP: Group = [factorOf(697), factorOf(770), factorOf(852), factorOf(941)];
 const HIGH_GROUP: Group = [factorOf(1209), factorOf(1336), factorOf(1477), factorOf(1633)];
-/** The two tones hold at least this part of the sound: a vowel spreads over all its overtones, a key may be 1.5 % off. */
+/** The two tones have at least this share of the power: a vowel spreads over all its overtones, a key may be 1.5 % off. */
 const TONES_PART = 0.65;
-/** And each of them at least this part: a whistle is one tone. */
+/** Each of the two tones has at least this share: a whistle is one tone. */
 const EACH_PART = 0.1;
 /**
- * The darkest key comes to 0.06: the lowest tones, as unequal as they may be, and a third of the power far below them. Of the
- * frames of recorded sentences nine in ten are darker than this and need no filters, which took 1.5 µs.
+ * The lowest brightness of a key is 0.06: the lowest tones at their largest difference in level, with a third of the power far below
+ * them. Nine in ten frames of recorded sentences are below this limit and skip the filters, which took 1.5 µs.
  */
 const LEAST_BRIGHTNESS = 0.05;
 
 /**
- * Whether the frame is a pressed key.
+ * Whether the frame is the tone of a pressed key.
  *
  * @param frame - 160 samples at 8 kHz.
- * @param power - their mean square.
+ * @param power - mean square of the frame.
  * @param brightness - see `HalfRateLine`.
  */
 export function isKeyTone(frame: Int16Array, power: number, brightness: number): boolean {
@@ -37,7 +37,7 @@ function factorOf(hertz: number): number {
   return 2 * Math.cos((2 * Math.PI * hertz) / LINE_RATE_HZ);
 }
 
-/** Mean square of the strongest of four tones: Goertzel's filter, all four side by side because that takes the time of one. */
+/** Mean square of the strongest of four tones: Goertzel's algorithm, on all four at once because that takes the time of one. */
 function strongest(frame: Int16Array, [a, b, c, d]: Group): number {
   let a1 = 0;
   let a2 = 0;

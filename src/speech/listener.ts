@@ -8,26 +8,26 @@ import { patienceFor } from './patience.ts';
 import { FrameLoop, Tape } from './tape.ts';
 import type { VoiceDetector } from './vad.ts';
 
-/** What a {@link Listener} is made with. */
+/** Options of a {@link Listener}. */
 export interface ListenerOptions {
   readonly engines: SignalEngines;
-  /** Default {@link DEFAULT_PATIENCE}; what is left out keeps its default. */
+  /** Default {@link DEFAULT_PATIENCE}; omitted members keep their default. */
   readonly patience?: Partial<SpeechPatience>;
   /**
-   * True for a bot with endpointing of its own: utterances start and end by {@link Listener.startNow} and
-   * {@link Listener.endNow} only, or end at their longest time; no voice detector runs. Default false.
+   * True for a bot with endpointing of its own: utterances start and end only by {@link Listener.startNow} and
+   * {@link Listener.endNow}, or end at their longest time; no voice detector runs. Default false.
    */
   readonly isSelfEndpointing?: boolean;
-  /** Called inside `push`, `finish`, `startNow` and `endNow`. May call anything of the listener but `push` and `finish`. */
+  /** Called inside `push`, `finish`, `startNow` and `endNow`. May call any member of the listener but `push` and `finish`. */
   readonly onEvent: (event: SpeechEvent) => void;
   /**
-   * Called for every frame of 160 samples at 8 kHz, before its event. The array is used again for the next frame. May
-   * call anything of the listener but `push` and `finish`.
+   * Called for every frame of 160 samples at 8 kHz, before its event. The array is reused for the next frame. May
+   * call any member of the listener but `push` and `finish`.
    */
   readonly onFrame?: ((pcm: Int16Array) => void) | undefined;
   /**
-   * Called with the utterance while it is spoken, G.711 µ-law: after its start with what was heard by then, pre-roll included, then frame
-   * by frame. The array is used again for the next frame.
+   * Called with the utterance while it is spoken, G.711 µ-law: after its start with the audio so far, pre-roll included, then frame
+   * by frame. The array is reused for the next frame.
    */
   readonly onSpeech?: ((mulaw: Uint8Array) => void) | undefined;
 }
@@ -47,7 +47,7 @@ const KEPT_SILENCE_BYTES = 200 * MULAW_BYTES_PER_MS;
  */
 export class Listener {
   readonly #base: SpeechPatience;
-  /** What the next utterance is heard with. */
+  /** Patience for the next utterance. */
   #wanted: SpeechPatience;
   /** Undefined when the bot endpoints by itself. */
   readonly #detector: VoiceDetector | undefined;
@@ -60,7 +60,7 @@ export class Listener {
   readonly #onFrame: ((pcm: Int16Array) => void) | undefined;
   readonly #onSpeech: ((mulaw: Uint8Array) => void) | undefined;
   #isOverPrompt = false;
-  /** The utterance is over and nobody asked for the next one. */
+  /** The utterance is over and the next one was not requested yet. */
   #ended = false;
   #closed = false;
 
@@ -74,7 +74,7 @@ export class Listener {
     this.#loop = new FrameLoop(this.#loopFrames);
     this.#tape = new Tape(this.#tapeBytes);
     this.#audio = new CallerAudio(engines.createResampler, (pcm, mulaw) => {
-      // An event of an earlier frame of the same message may have closed it.
+      // An event of an earlier frame of the same message may have closed the listener.
       if (!this.#closed) this.#hear(pcm, mulaw);
     });
     this.#onEvent = onEvent;
@@ -89,10 +89,10 @@ export class Listener {
   }
 
   /**
-   * Replaces the patience for the next utterances; what is left out returns to what the listener was made with. While the
-   * caller speaks it waits for {@link Listener.reset}. Costs nothing when nothing changes.
+   * Replaces the patience for the next utterances; omitted members return to the listener's own options. While the
+   * caller speaks, the change waits for {@link Listener.reset}. Costs nothing when nothing changes.
    *
-   * @throws AppError `config_invalid` for a setting outside its limits; the patience stays what it was then.
+   * @throws AppError `config_invalid` for a setting outside its limits; then the patience does not change.
    */
   expect(patience: Partial<SpeechPatience>): void {
     this.#wanted = patienceFor(patience, this.#base, this.#wanted);
@@ -100,10 +100,10 @@ export class Listener {
   }
 
   /**
-   * Takes the audio of one message, of any size; calls `onEvent` for what it brought about, maybe start and end both.
+   * Takes the audio of one message, of any size; calls `onEvent` for each event in it, possibly both start and end.
    * Ignored after {@link Listener.close}.
    *
-   * @param isOverPrompt - the caller hears a prompt that speech may cut: a start needs `interruptMs` then.
+   * @param isOverPrompt - whether the caller hears a prompt that speech may cut: then a start needs `interruptMs`.
    * @throws AppError `unsupported_audio` for a rate or a WAV header that cannot be decoded (G-31).
    */
   push(audio: Uint8Array, format: AudioFormat, isOverPrompt = false): void {
@@ -111,13 +111,13 @@ export class Listener {
     if (!this.#closed) this.#audio.push(audio, format);
   }
 
-  /** Starts an utterance from outside, with the pre-roll; ignored while one goes on or waits to be taken. */
+  /** Starts an utterance from outside, with the pre-roll; ignored during an utterance and until {@link Listener.reset} after it. */
   startNow(): void {
     if (this.#closed || this.#ended || this.#endpointer.start() === undefined) return;
     this.#report('speech_started');
   }
 
-  /** Ends the utterance from outside; ignored when none goes on. */
+  /** Ends the utterance from outside; ignored when there is none. */
   endNow(): void {
     if (this.#endpointer.finish() !== undefined) this.#end();
   }
@@ -127,7 +127,7 @@ export class Listener {
     this.#endpointer.endWithin(leastMs, mostMs);
   }
 
-  /** No more audio comes on this turn (half-close): ends an utterance that is going on. Later pushes start a new stream. */
+  /** No more audio comes on this turn (half-close): ends the current utterance. Later pushes start a new stream. */
   finish(): void {
     if (this.#closed) return;
     const rest = this.#audio.finish();
@@ -137,22 +137,22 @@ export class Listener {
   }
 
   /**
-   * The utterance that ended last, from its pre-roll to 200 ms after its last speech; empty when there is none. It is
-   * handed over: a second call gives an empty one. While the caller speaks it is what was heard so far.
+   * The last utterance, from its pre-roll to 200 ms after its last speech; empty when there is none. A second call returns
+   * an empty one. While the caller speaks, it is the audio so far.
    */
   takeUtterance(): UtteranceAudio {
     return asUtterance(this.#tape.take(this.#ended ? this.#spokenBytes : this.#tape.length));
   }
 
   /**
-   * A copy of what was heard so far, without the silence that {@link Listener.takeUtterance} leaves away. On
-   * `speech_paused` it is the very utterance that `speech_ended` brings unless the caller goes on.
+   * A copy of the audio so far, without the final silence that {@link Listener.takeUtterance} omits. On `speech_paused` it
+   * is exactly the utterance that `speech_ended` brings unless the caller goes on.
    */
   utteranceSoFar(): UtteranceAudio {
     return asUtterance(this.#tape.copy(this.#spokenBytes));
   }
 
-  /** Listens for the next utterance: forgets the last one, or one that is going on, and keeps the noise floor. */
+  /** Listens for the next utterance: forgets the last or current one, and keeps the noise floor. */
   reset(): void {
     this.#endpointer.reset();
     this.#tape.clear();
@@ -169,7 +169,7 @@ export class Listener {
     this.#loop.clear();
   }
 
-  /** Silence at the end of the utterance that goes on or ended last, ms. */
+  /** Silence at the end of the current or last utterance, ms. */
   get quietMs(): number {
     return this.#endpointer.quietFrames * FRAME_MS;
   }
@@ -182,7 +182,7 @@ export class Listener {
     return (this.#loopFrames + this.#endpointer.maxFrames + 1) * FRAME_SAMPLES;
   }
 
-  /** Bytes on the tape without the silence at their end, except a little. */
+  /** Bytes on the tape without the silence at their end, of which {@link KEPT_SILENCE_BYTES} stay. */
   get #spokenBytes(): number {
     return this.#tape.length - Math.max(0, this.#endpointer.quietFrames * FRAME_SAMPLES - KEPT_SILENCE_BYTES);
   }
@@ -197,7 +197,7 @@ export class Listener {
   #hear(pcm: Int16Array, mulaw: Uint8Array): void {
     const isSpeech = this.#detector?.isSpeech(pcm, this.#endpointer.isHearing);
     this.#onFrame?.(pcm);
-    // Whoever looks at the frames may close the listener, and may start and end utterances.
+    // The receiver of frames may close the listener, and may start and end utterances.
     if (this.#closed) return;
     const wasHearing = this.#endpointer.isHearing;
     const event = this.#ended ? undefined : this.#decide(isSpeech);
@@ -219,7 +219,7 @@ export class Listener {
     if (event === 'speech_started' && this.isHearing) this.#onSpeech?.(this.#tape.copy(this.#tape.length));
   }
 
-  /** The utterance begins: what stands in the loop goes to the tape. */
+  /** The utterance begins: moves the audio in the loop to the tape. */
   #record(): void {
     this.#tape.clear();
     this.#loop.spill(this.#preRollFrames + this.#endpointer.utteranceFrames, this.#tape);

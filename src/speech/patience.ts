@@ -4,15 +4,15 @@ import { AppError } from '../base/errors.ts';
 
 /** When the caller counts as speaking and as done, ms. A bot may change any of them for one listen. */
 export interface SpeechPatience {
-  /** Speech needed within twice this time before it counts as a start: clicks and coughs are shorter. */
+  /** Speech needed for a start, within twice this time: clicks and coughs are shorter. */
   readonly startMs: number;
-  /** Speech needed instead while a prompt plays: "mhm" and coughs are shorter and do not cut it. */
+  /** Speech needed for a start while a prompt plays: "mhm" and coughs are shorter and do not cut the prompt. */
   readonly interruptMs: number;
   /** Silence after which the end is suspected. */
   readonly endSilenceMs: number;
-  /** Further silence after which the caller is done. 0: nothing is suspected. */
+  /** Further silence after which the caller is done. 0: no end is suspected. */
   readonly resumeGraceMs: number;
-  /** Longest utterance; what follows is a new one. */
+  /** Longest utterance; speech after that is a new one. */
   readonly maxUtteranceMs: number;
   /** Audio kept from before the first speech. */
   readonly preRollMs: number;
@@ -20,8 +20,8 @@ export interface SpeechPatience {
 
 /**
  * The defaults. Start, 100 ms: the platform's own gateway waits 96 (G-3A), and the shortest digits last 150. Silence,
- * 600 and 200 ms: it waits 1000 and 1000, and read-out numbers pause for 300 to 700. 30 s: the longest utterance that the
- * platform's kit allows.
+ * 600 and 200 ms: the gateway waits 1000 and 1000, and read-out numbers pause for 300 to 700. Longest utterance, 30 s: the most
+ * that the platform's kit allows.
  */
 export const DEFAULT_PATIENCE = {
   startMs: 100,
@@ -52,8 +52,8 @@ export const DIGIT_SILENCE_LIMITS: readonly [least: number, largest: number] = [
 export const WORD_SILENCE_LIMITS: readonly [least: number, largest: number] = PATIENCE_LIMITS.endSilenceMs;
 
 /**
- * The patience that `given` asks for; what it leaves out is taken from `base`. Returns `current` itself when that is what
- * comes out, so that nothing is allocated for a turn that asks for what the last one asked for.
+ * The patience of `given`, with omitted members from `base`. Returns `current` itself when the result is equal, so that
+ * nothing is allocated for a turn with the settings of the last one.
  *
  * @throws AppError `config_invalid` for a value outside {@link PATIENCE_LIMITS}.
  */
@@ -78,7 +78,7 @@ export function patienceFor(given: Partial<SpeechPatience>, base: SpeechPatience
 /**
  * Returns `patience` when every value lies within {@link PATIENCE_LIMITS}.
  *
- * @throws AppError `config_invalid` for one that does not.
+ * @throws AppError `config_invalid` when one does not.
  */
 export function checkedPatience(patience: SpeechPatience): SpeechPatience {
   demand('startMs', patience.startMs);
@@ -91,9 +91,9 @@ export function checkedPatience(patience: SpeechPatience): SpeechPatience {
 }
 
 /**
- * What to give {@link Listener.expect} while digits are read out: callers pause between their groups. The whole silence is
- * then `digitSilenceMs`, and its last part stays the grace that it was, so that the end is suspected late and once. A patience that
- * is longer already stays what it is.
+ * The argument for {@link Listener.expect} while digits are read out: callers pause between groups of digits. The whole silence
+ * is then `digitSilenceMs`; the grace at its end does not change, so that the end is suspected late and once. A patience with a longer
+ * silence is returned unchanged.
  */
 export function digitPatience(digitSilenceMs: number, own: SpeechPatience): Partial<SpeechPatience> {
   const { resumeGraceMs } = own;
@@ -103,7 +103,7 @@ export function digitPatience(digitSilenceMs: number, own: SpeechPatience): Part
   return { endSilenceMs, resumeGraceMs: digitSilenceMs - endSilenceMs };
 }
 
-/** The same silence in all; only its end is suspected after `pauseMs`, when somebody can tell by the words what the pause is. */
+/** The same silence in all, but suspected to be the end after `pauseMs`: then the words can show whether it is. */
 export function pausingAfter(pauseMs: number, { endSilenceMs, resumeGraceMs }: SpeechPatience): Partial<SpeechPatience> {
   if (pauseMs >= endSilenceMs) return {};
   const silenceMs = endSilenceMs + resumeGraceMs;

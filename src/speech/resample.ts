@@ -1,4 +1,4 @@
-// Changes the rate of a stream of samples with the Speex resampler. The WASM module is loaded elsewhere and handed in;
+// Changes the rate of a stream of samples with the Speex resampler. The WASM module is loaded elsewhere;
 // its memory is shared by all resamplers, so every handle must be closed.
 import { AppError } from '../base/errors.ts';
 
@@ -24,11 +24,11 @@ export interface SpeexModule {
 
 /** Changes the rate of one stream. */
 export interface Resampler {
-  /** The samples that are ready after these. The array returned is only good until the next call on this resampler. */
+  /** The samples that are ready after these. The returned array is valid until the next call on this resampler. */
   push(samples: Int16Array): Int16Array;
-  /** What the filter still holds; the same rule for the array. The next push starts a new stream. */
+  /** The samples that are still in the filter; the array is valid as long. The next push starts a new stream. */
   flush(): Int16Array;
-  /** Frees the handle; harmless when repeated. Nothing comes out afterwards. */
+  /** Frees the handle; harmless when repeated. Later calls return no samples. */
   close(): void;
 }
 
@@ -36,28 +36,28 @@ export interface Resampler {
 export type CreateResampler = (fromHz: number, toHz: number) => Resampler;
 
 /**
- * 0 to 10. Measured 2026-11-21, 16 to 8 kHz, CPU per 20 ms: 4 takes 3.8 µs, 5 5.1, 7 6.6, 8 8.2, 10 31. At 7 the filter
+ * 0 to 10. Measured 2026-11-21, 16 to 8 kHz, CPU per 20 ms: 3.8 µs at 4, 5.1 at 5, 6.6 at 7, 8.2 at 8, 31 at 10. At 7 the filter
  * delays by 8 ms, passes 3.4 kHz untouched and 3.7 kHz at -0.5 dB, and leaves nothing in 16 bits from 4.3 kHz up.
  */
 const QUALITY = 7;
 /** Samples passed to the module at once; longer input is split. */
 const SLICE_SAMPLES = 1024;
-/** Room for what one slice may become: up to eight times as many samples. */
+/** Room for the output of one slice: up to eight times as many samples. */
 const OUT_SAMPLES = SLICE_SAMPLES * 8;
 const MIN_RATE_HZ = 4000;
 const MAX_RATE_HZ = 192_000;
 
 /**
- * Takes the scratch memory that all resamplers of a module share (they run one after the other, never inside each
- * other) and returns the maker of resamplers.
+ * Allocates the memory that all resamplers of a module share (they run one after the other, never inside each
+ * other) and returns a function that makes resamplers.
  *
- * The maker throws AppError `unsupported_audio` for rates outside 4 to 192 kHz or more than eight-fold up, and
+ * That function throws AppError `unsupported_audio` for rates outside 4 to 192 kHz or more than eight-fold up, and
  * `overloaded` when the module's memory is used up.
  */
 export function resamplerMaker(module: SpeexModule): CreateResampler {
   const input = module._malloc(SLICE_SAMPLES * 2);
   const output = module._malloc(OUT_SAMPLES * 2);
-  // Error code, samples in, samples out.
+  // Error code, number of input samples, number of output samples.
   const counts = module._malloc(12);
   if (input === 0 || output === 0 || counts === 0) throw exhausted();
   return (fromHz, toHz) => {
@@ -116,7 +116,7 @@ class SpeexResampler implements Resampler {
   #run(samples: Int16Array): void {
     const { input, output, counts } = this.#scratch;
     for (let from = 0; from < samples.length;) {
-      // The views are read anew each time: another handle's memory may have grown since.
+      // The views are read again each time, because the memory may have grown for another handle.
       const { HEAP16, HEAPU32 } = this.#module;
       const slice = Math.min(SLICE_SAMPLES, samples.length - from);
       for (let index = 0; index < slice; index += 1) HEAP16[(input >> 1) + index] = samples[from + index] ?? 0;
@@ -143,7 +143,7 @@ class SpeexResampler implements Resampler {
 }
 
 /**
- * Changes the rate of a whole piece of audio; the result has exactly the length that the rates ask for.
+ * Changes the rate of a whole piece of audio; the length of the result is exactly that of the input times the ratio of the rates.
  *
  * @returns a new array, or `samples` itself when both rates are the same.
  * @throws AppError as {@link resamplerMaker}.

@@ -1,4 +1,4 @@
-// Two bounded places for line audio in whole frames: the loop keeps the last moments, the tape keeps an utterance.
+// Two bounded buffers for line audio in whole frames: the loop keeps the last moments, the tape keeps an utterance.
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-format.ts';
 
 /** Keeps the last frames of µ-law and forgets older ones. Allocates its memory at once; only `reserve` extends it. */
@@ -12,12 +12,12 @@ export class FrameLoop {
     this.#bytes = new Uint8Array(capacity * FRAME_SAMPLES);
   }
 
-  /** Makes room for so many frames without forgetting any; never gives room back. */
+  /** Makes room for this many frames without dropping any; never shrinks. */
   reserve(capacity: number): void {
     const wanted = capacity * FRAME_SAMPLES;
     if (wanted <= this.#bytes.length) return;
     const wider = new Uint8Array(wanted);
-    // Oldest first: what stands behind the next place, then what stands before it.
+    // Oldest first: the frames after the write position, then those before it.
     const start = this.#next - this.#filled;
     if (start < 0) wider.set(this.#bytes.subarray(this.#bytes.length + start));
     wider.set(this.#bytes.subarray(Math.max(start, 0), this.#next), Math.max(-start, 0));
@@ -49,7 +49,7 @@ export class FrameLoop {
   }
 }
 
-/** What a tape takes at first: four seconds, longer than most answers. */
+/** First size of a tape: four seconds, longer than most answers. */
 const FIRST_BYTES = LINE_RATE_HZ * 4;
 
 /** Grows by doubling up to a limit; takes no memory before the first byte. */

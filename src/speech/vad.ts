@@ -1,6 +1,6 @@
-// Decides for one frame at a time whether a voice is in it: a level gate that knows the noise of the line, the WebRTC
-// detector, and for what passes both, whether vocal cords made it or keys. Knows neither utterances nor turns; single
-// frames of it are not to be trusted, the endpointer weighs them. Limit: 10 µs of CPU per frame (docs/speech.md).
+// Decides frame by frame whether there is a voice: a level gate that tracks the noise of the line, then the WebRTC detector, and for
+// frames that pass both, whether they are voiced and no key tone. Knows neither utterances nor turns. A single decision may be wrong;
+// the endpointer weighs several. Limit: 10 µs of CPU per frame (docs/speech.md).
 import { AppError } from '../base/errors.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-format.ts';
 import { HalfRateLine } from './half-rate.ts';
@@ -8,16 +8,16 @@ import { isKeyTone } from './key-tones.ts';
 import { LevelGate, QUIET_POWER } from './level-gate.ts';
 import { Voicing, VOICING_FRAMES } from './voicing.ts';
 
-/** Tells voice from the rest, frame by frame. */
+/** Distinguishes a voice from other sound, frame by frame. */
 export interface VoiceDetector {
   /**
-   * @param frame - exactly 160 samples at 8 kHz (20 ms), each frame following the one before; it is only read.
-   * @param isHearing - the caller is already speaking; what is heard otherwise is the background to tell them from.
+   * @param frame - exactly 160 samples at 8 kHz (20 ms), directly after the previous frame; not changed.
+   * @param isHearing - whether the caller is already speaking; otherwise the frame also counts as background.
    */
   isSpeech(frame: Int16Array, isHearing: boolean): boolean;
-  /** Forgets the line: noise floor and all. For another stream, not for the next utterance. */
+  /** Forgets the line with its noise floor. For another stream, not for the next utterance. */
   reset(): void;
-  /** Frees what the detector holds; harmless when repeated. It hears nothing afterwards. */
+  /** Frees what the detector holds; harmless when repeated. Afterwards there is no speech. */
   close(): void;
 }
 
@@ -36,20 +36,20 @@ export interface FvadModule {
   _fvad_process(handle: number, frameAddress: number, samples: number): number;
 }
 
-/** The strictest of the detector's four modes: the only one that does not take babble at 20 dB for the caller. */
+/** The strictest of the detector's four modes: the only one that does not take babble 20 dB below the caller for speech. */
 const STRICTEST_MODE = 3;
-/** How strongly a frame repeats itself when vocal cords made it, from 0 to 1; coughs and breath come to half of it. */
+/** Least strength of the periodicity of a voiced frame, from 0 to 1; coughs and breath reach half of it. */
 const VOICED_STRENGTH = 0.65;
-/** Frames for which sounds without the cords (s, f, t) pass after a voiced one; "six" and "yes" need them. */
+/** Number of frames after a voiced one in which unvoiced sounds (s, f, t) pass; "six" and "yes" need them. */
 const VOICED_FRAMES = 15;
-/** A caller this far above all else, dB, is not asked about again while he speaks. */
+/** While the caller speaks and is this far above the levels of the gate, dB, the WebRTC detector is not asked. */
 const SURE_DB = 20;
 /** One bit for each of these frames. */
 const VOICED_MASK = (1 << VOICED_FRAMES) - 1;
 
 /**
- * Takes the frame memory that all detectors of a module share (they run one after the other) and returns the maker of
- * detectors. The maker throws AppError `overloaded` when the module's memory is used up.
+ * Allocates the frame memory that all detectors of a module share (they run one after the other) and returns a function that
+ * makes detectors. That function throws AppError `overloaded` when the module's memory is used up.
  */
 export function detectorMaker(module: FvadModule): CreateDetector {
   const frameAddress = module._malloc(FRAME_SAMPLES * 2);
@@ -67,9 +67,9 @@ class GatedDetector implements VoiceDetector {
   readonly #gate = new LevelGate();
   readonly #line = new HalfRateLine(VOICED_FRAMES + VOICING_FRAMES - 1);
   readonly #voicing = new Voicing(this.#line);
-  /** Frames for which unvoiced sounds still pass, as far as we looked. */
+  /** Number of frames for which unvoiced sounds still pass, as far as frames were examined. */
   #voicedFrames = 0;
-  /** The last frames that passed without being looked at, newest in bit 0. */
+  /** The last frames that passed without being examined for voicing, the newest in bit 0. */
   #unseen = 0;
   #wasKey = false;
   #handle: number;
@@ -88,7 +88,7 @@ class GatedDetector implements VoiceDetector {
     const isLoud = this.#gate.admits(power, isHearing);
     const isVoice = this.#isSurelyVoice(isHearing, isLoud) || (power >= QUIET_POWER && this.#hearsVoice(frame));
     const isKey = isLoud && isVoice && isKeyTone(frame, power, brightness);
-    // The frame in which a key is released has half a tone, which is not recognized as one.
+    // The frame in which a key is released has half a tone, which is not recognized as a key.
     const isSpeech = isLoud && isVoice && !isKey && !this.#wasKey && this.#isVoiced();
     this.#wasKey = isKey;
     this.#voicedFrames = Math.max(0, this.#voicedFrames - 1);
@@ -115,9 +115,9 @@ class GatedDetector implements VoiceDetector {
   }
 
   /**
-   * Whether this frame is voiced or one of the {@link VOICED_FRAMES} before it. To look is dear, so it is put off until the
-   * answer depends on it, and goes back from the newest frame to the first voiced one: of 15 frames of speech, one or two
-   * are looked at, and the answers are the same as if all were.
+   * Whether this frame or one of the {@link VOICED_FRAMES} before it is voiced. Examining a frame is expensive, so it waits until the
+   * result depends on it, and goes back from the newest frame to the first voiced one: of 15 frames of speech, one or two are examined,
+   * and the results are the same as if all were.
    */
   #isVoiced(): boolean {
     this.#unseen |= 1;
@@ -131,23 +131,23 @@ class GatedDetector implements VoiceDetector {
     return this.#voicedFrames > 0;
   }
 
-  /** The module's own reset puts mode and rate back as well. */
+  /** Sets mode and rate, which the module's own reset changes. */
   #prepare(): void {
     this.#module._fvad_set_mode(this.#handle, STRICTEST_MODE);
     this.#module._fvad_set_sample_rate(this.#handle, LINE_RATE_HZ);
   }
 
   /**
-   * Whether the WebRTC detector need not be asked: the caller speaks, the cords were heard, and nothing else on the line is
-   * nearly as loud. Saves 1.4 of 3.4 µs per frame of speech. It learns from every frame it sees, so this stays with the
-   * loudest: on the corpus with four seeds nothing more was missed, cut or begun in error for it (docs/decisions/003).
+   * Whether the WebRTC detector need not be asked: the caller speaks, a voiced frame was found, and nothing else on the line is
+   * nearly as loud. Saves 1.4 of 3.4 µs per frame of speech. The detector learns from every frame it gets, so only the loudest skip
+   * it: on the corpus with four seeds this caused no further missed, cut or false start (docs/decisions/003).
    */
   #isSurelyVoice(isHearing: boolean, isLoud: boolean): boolean {
     return isHearing && isLoud && this.#voicedFrames > 0 && this.#gate.headroomDb >= SURE_DB;
   }
 
   #hearsVoice(frame: Int16Array): boolean {
-    // Read anew each time: another handle may have made the memory grow.
+    // Read again each time, because the memory may have grown for another handle.
     const heap = this.#module.HEAP16;
     heap.set(frame, this.#frameAddress >> 1);
     return this.#module._fvad_process(this.#handle, this.#frameAddress, FRAME_SAMPLES) === 1;

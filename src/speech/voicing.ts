@@ -1,31 +1,31 @@
-// Tells sounds that the vocal cords make from noise: speech repeats itself every few milliseconds, coughs, breath and
-// rustling do not. Looks at 40 ms of a line; knows no levels and no utterances.
+// Distinguishes voiced sounds from noise: speech repeats itself every few milliseconds; coughs, breath and rustling do not.
+// Examines 40 ms of a line; knows no levels and no utterances.
 import { HALF_FRAME_SAMPLES, type HalfRateLine } from './half-rate.ts';
 
-/** Frames looked at: the one that is asked about, the one it may repeat, and the one that the filter settles on. */
+/** Frames needed: the examined one, the one that it may repeat, and one for the filter to settle. */
 export const VOICING_FRAMES = 3;
 
-/** Samples of half the rate: half the lags and half the products for each. 2.5 ms (400 Hz) to 15 ms (67 Hz). */
+/** Lags in samples at half the rate, for half the lags and half the products of each: 2.5 ms (400 Hz) to 15 ms (67 Hz). */
 const SHORTEST_LAG = 10;
 const LONGEST_LAG = 61;
-/** Lags tried in one go. The processor adds four sums in the time of one; it divides the lags. */
+/** Lags computed at once: the processor forms four sums in the time of one. Must divide the number of lags. */
 const AT_ONCE = 4;
-/** Takes away what lies below some 200 Hz: hum and the rumble of breath move so slowly that they resemble themselves. */
+/** Removes sound below some 200 Hz: hum and the rumble of breath change so slowly that they resemble themselves. */
 const RUMBLE_PART = 0.27;
 
-// Room to work in, one for all lines: they ask one after the other, and what 300 calls share stays near the processor.
-/** The filtered samples of the frame that is asked about and of the one before it, oldest first. */
+// Shared by all lines, which are examined one after the other: memory that 300 calls share stays in the processor's cache.
+/** The filtered samples of the examined frame and of the one before it, oldest first. */
 const samples = new Float64Array(HALF_FRAME_SAMPLES * 2);
-/** The energy of the first so many of them. */
+/** At index n the energy of the first n samples. */
 const energies = new Float64Array(HALF_FRAME_SAMPLES * 2 + 1);
 
 /** How strongly 20 ms repeat what came up to 15 ms before. */
 export class Voicing {
   readonly #line: HalfRateLine;
-  /** The lags that were found to be enough last; a voice often has the same again. */
+  /** The first lag of the last success; a voice often has the same again. */
   #firstLag = SHORTEST_LAG;
 
-  /** @param line - the line to look at; it must keep {@link VOICING_FRAMES} frames and as many more as is looked back. */
+  /** @param line - must keep {@link VOICING_FRAMES} frames and as many more as the largest `age`. */
   constructor(line: HalfRateLine) {
     this.#line = line;
   }
@@ -33,9 +33,9 @@ export class Voicing {
   /**
    * From 0 (noise) to 1 (repeats itself exactly).
    *
-   * @param age - which frame: so many frames before the newest.
-   * @param enough - any strength from this one on may be returned instead of the exact one: a voice is told by the first
-   *   lag that fits instead of all 52, most of them with a fifth of the products.
+   * @param age - the examined frame: so many frames before the newest.
+   * @param enough - from this strength on, the search may stop and return less than the exact strength: a voice is found at the first
+   *   lag that fits instead of after all 52, most of them with a fifth of the products.
    */
   strength(age = 0, enough = Infinity): number {
     this.#filter(age);
@@ -52,7 +52,7 @@ export class Voicing {
     return Math.sqrt(best);
   }
 
-  /** Forgets the line. */
+  /** Forgets the last success. */
   reset(): void {
     this.#firstLag = SHORTEST_LAG;
   }
@@ -62,7 +62,7 @@ export class Voicing {
     const source = line.samples;
     let rumble = 0;
     let energy = 0;
-    // The filter settles on the frame before those that are examined.
+    // The filter settles on the frame before the two that are examined.
     const settling = line.startOf(age + 2);
     for (let index = 0; index < HALF_FRAME_SAMPLES; index += 1) rumble += RUMBLE_PART * ((source[settling + index] ?? 0) - rumble);
     for (let part = 0; part < 2; part += 1) {
@@ -97,11 +97,11 @@ function strongest(lag: number, energy: number): number {
 }
 
 function alike(product: number, energy: number, lag: number): number {
-  // The one added keeps digital silence from being divided by nothing.
+  // Plus one, so that digital silence does not divide by zero.
   return product > 0 ? (product * product) / (energy * energyOf(HALF_FRAME_SAMPLES - lag) + 1) : 0;
 }
 
-/** Energy of 20 ms from `start` on. */
+/** Energy of 20 ms from the sample `start` on. */
 function energyOf(start: number): number {
   return (energies[start + HALF_FRAME_SAMPLES] ?? 0) - (energies[start] ?? 0);
 }

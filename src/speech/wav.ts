@@ -1,20 +1,20 @@
 // WAV files: reads the kinds that prompts and callers come in, writes the kinds we send and record. Works on whole byte
-// arrays; never trusts a size that stands in a file.
+// arrays; never trusts a size in a file.
 import { AppError } from '../base/errors.ts';
 import { ALAW_TO_LINEAR, MULAW_SILENCE, MULAW_TO_LINEAR } from './g711.ts';
 
 /** How the samples of a WAV file are coded. PCM of 8 bits is unsigned, all other PCM signed, low byte first. */
 export type WavCoding = 'pcm8' | 'pcm16' | 'pcm24' | 'mulaw' | 'alaw';
 
-/** Where the samples of a WAV file lie and what they are. */
+/** Where the samples of a WAV file are, and their format. */
 export interface WavLayout {
   readonly coding: WavCoding;
   /** 1 or 2. */
   readonly channels: number;
   readonly sampleRateHz: number;
-  /** First byte of the samples. */
+  /** Index of the first byte of the samples. */
   readonly dataOffset: number;
-  /** Bytes of samples that the file claims; Infinity when it was written to a pipe and does not know. */
+  /** Bytes of samples according to the file; Infinity when the file was written to a pipe, so that the size was unknown. */
   readonly dataBytes: number;
 }
 
@@ -24,7 +24,7 @@ export interface MonoAudio {
   readonly sampleRateHz: number;
 }
 
-/** Bytes of the header that {@link mulawWavHeader} makes. */
+/** Length of the header that {@link mulawWavHeader} makes, bytes. */
 export const MULAW_WAV_HEADER_BYTES = 58;
 
 const LETTER_R = 0x52;
@@ -34,20 +34,20 @@ const FORMAT_MULAW = 7;
 const FORMAT_EXTENSIBLE = 0xfffe;
 const PCM_HEADER_BYTES = 44;
 const MAX_RATE_HZ = 192_000;
-/** Writers that cannot seek claim a size near 2^31 or 2^32 (sox: 0x7ffff000); no real file of ours comes near. */
+/** Writers that cannot seek claim a size near 2^31 or 2^32 (sox: 0x7ffff000); our own files are far smaller. */
 const UNKNOWN_SIZE = 0x7fff_0000;
 
 const BYTES_PER_SAMPLE = { pcm8: 1, pcm16: 2, pcm24: 3, mulaw: 1, alaw: 1 } as const satisfies Record<WavCoding, number>;
 
 /** Whether the bytes start as a WAV file does. */
 export function startsAsWav(bytes: Uint8Array): boolean {
-  // Asked for every message of a caller: the first letter alone settles nearly all of them.
+  // Called for every message of a caller: the first letter alone is enough for nearly all of them.
   return bytes[0] === LETTER_R && bytes.length >= 12 && tagAt(bytes, 0) === 'RIFF' && tagAt(bytes, 8) === 'WAVE';
 }
 
 /**
- * Finds the samples of a WAV file by walking its chunks. The file may end before its samples do, so that the first
- * message of a stream can be read too.
+ * Finds the samples of a WAV file by walking its chunks. The file may be cut within its samples, so that the first
+ * message of a stream can be read, too.
  *
  * @throws AppError `prompt_unusable` when it is no WAV file, breaks off before its samples, or is of a kind that
  * cannot be decoded (only PCM of 8, 16 or 24 bits, µ-law and A-law, mono or stereo, up to 192 kHz can).
@@ -56,7 +56,7 @@ export function readWavLayout(bytes: Uint8Array): WavLayout {
   if (!startsAsWav(bytes)) throw unusable('it does not start with RIFF and WAVE');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let format: Omit<WavLayout, 'dataOffset' | 'dataBytes'> | undefined;
-  // Every chunk moves on by eight bytes at least, so the walk ends.
+  // Every chunk takes at least eight bytes, so the walk ends.
   for (let offset = 12; offset + 8 <= bytes.length;) {
     const tag = tagAt(bytes, offset);
     const size = view.getUint32(offset + 4, true);
@@ -79,7 +79,7 @@ function readFormat(view: DataView, body: number, size: number): Omit<WavLayout,
   const bits = view.getUint16(body + 14, true);
   const outer = view.getUint16(body, true);
   if (outer === FORMAT_EXTENSIBLE && size < 40) throw unusable('its extended format is cut short');
-  // An extended format names the real one in the first two bytes of its sub-format.
+  // An extended header names the real coding in the first two bytes of its sub-format.
   const coding = codingOf(outer === FORMAT_EXTENSIBLE ? view.getUint16(body + 24, true) : outer, bits);
   if (channels !== 1 && channels !== 2) throw unusable(`it has ${String(channels)} channels; 1 and 2 can be read`);
   if (sampleRateHz === 0 || sampleRateHz > MAX_RATE_HZ) throw unusable(`its rate is ${String(sampleRateHz)} Hz`);
@@ -97,25 +97,25 @@ function codingOf(format: number, bits: number): WavCoding {
 }
 
 /**
- * Reads a whole WAV file; two channels become their mean. Chunks after the samples are ignored.
+ * Reads a whole WAV file; two channels are averaged. Chunks after the samples are ignored.
  *
- * @throws AppError `prompt_unusable` as {@link readWavLayout}, and when the file is shorter than it says.
+ * @throws AppError `prompt_unusable` as {@link readWavLayout}, and when the file is shorter than it claims.
  */
 export function readWav(bytes: Uint8Array): MonoAudio {
   const { coding, channels, sampleRateHz, dataOffset, dataBytes } = readWavLayout(bytes);
   const there = bytes.length - dataOffset;
   if (dataBytes !== Infinity && dataBytes > there) throw unusable('it ends before its last sample');
-  // Sized by the bytes that are there, never by the size a file claims.
+  // Sized by the bytes that are there, never by the size that the file claims.
   const body = bytes.subarray(dataOffset, dataOffset + Math.min(dataBytes, there));
   return { samples: decodeBlocks({ coding, channels }, body), sampleRateHz };
 }
 
-/** Bytes of one sample of every channel. */
+/** Bytes of one sample of all channels together. */
 export function blockBytesOf({ coding, channels }: Pick<WavLayout, 'coding' | 'channels'>): number {
   return channels * BYTES_PER_SAMPLE[coding];
 }
 
-/** The samples of whole blocks, one channel; two become their mean. Bytes after the last whole block are left out. */
+/** The samples of whole blocks as one channel; two channels are averaged. Bytes after the last whole block are left out. */
 export function decodeBlocks(layout: Pick<WavLayout, 'coding' | 'channels'>, bytes: Uint8Array): Int16Array {
   const blockBytes = blockBytesOf(layout);
   const samples = new Int16Array(Math.floor(bytes.length / blockBytes));
@@ -131,7 +131,7 @@ export function decodeBlocks(layout: Pick<WavLayout, 'coding' | 'channels'>, byt
 const SAMPLE_AT = {
   pcm8: (bytes, offset) => ((bytes[offset] ?? 0x80) - 0x80) << 8,
   pcm16: (bytes, offset) => int16At(bytes, offset),
-  // The low byte is below what 16 bits can hold.
+  // The low byte is dropped: the result has 16 bits.
   pcm24: (bytes, offset) => int16At(bytes, offset + 1),
   mulaw: (bytes, offset) => MULAW_TO_LINEAR[bytes[offset] ?? MULAW_SILENCE] ?? 0,
   alaw: (bytes, offset) => ALAW_TO_LINEAR[bytes[offset] ?? 0] ?? 0,
@@ -171,7 +171,7 @@ export function mulawWav(mulaw: Uint8Array): Uint8Array {
 }
 
 /**
- * A WAV file of 16-bit PCM with the channels given; the shorter ones end in silence.
+ * A WAV file of 16-bit PCM with these channels; shorter ones are filled up with silence.
  *
  * @param channels - 1 or 2 channels.
  */
