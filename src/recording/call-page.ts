@@ -1,4 +1,4 @@
-// One call as one HTML file that opens without network and server. The page comes from console/; here it gets its data and its sound.
+// One call as one HTML file that opens without network and server. Takes the page from console/ and adds data and sound.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { consoleFile } from '../base/console-files.ts';
@@ -10,13 +10,13 @@ const END = '\n</body>';
 const DATA = 'data:audio/wav;base64,';
 const packed = promisify(gzip);
 
-/** The file, whole. @param view - its sound is kept where its address is `data:audio/wav;base64,…`. @throws AppError `internal` when the installation is incomplete. */
+/** The whole file. @param view - keeps sound at `data:audio/wav;base64,…`. @throws AppError `internal` for an incomplete installation. */
 export async function callPage(view: CallView): Promise<string> {
   const page = await consoleFile('call.html');
   if (page?.includes(PLACE) !== true) throw new AppError('internal', 'dist/console/call.html is missing: the installation is incomplete');
   const { caller, bot } = view.sound;
   const silent = { ...view, sound: { ...(caller && { caller: withoutSound(caller) }), ...(bot && { bot: withoutSound(bot) }) } };
-  // Nothing in the data closes the element.
+  // Escaped, so that no text in the data can close the element.
   const data = JSON.stringify(silent).replaceAll('<', String.raw`\u003c`);
   const sounds = `${await soundElement('caller', caller)}${await soundElement('bot', bot)}`;
   return page.replace(PLACE, () => PLACE.replace('null', () => data)).replace(END, () => `${sounds}${END}`);
@@ -26,7 +26,7 @@ function withoutSound({ peaks }: ShownTrack): ShownTrack {
   return { peaks, href: '' };
 }
 
-/** Packed, an hour of sound is a fifth as long; in one piece with the rest, a browser would not open it. */
+/** Compressed, an hour of sound is a fifth as long; in one piece with the rest, a browser would not open it. */
 async function soundElement(side: string, track: ShownTrack | undefined): Promise<string> {
   if (track === undefined || !track.href.startsWith(DATA)) return '';
   const wav = await packed(Buffer.from(track.href.slice(DATA.length), 'base64'));

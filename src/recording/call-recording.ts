@@ -1,5 +1,5 @@
-// Records one call: turns what the engine reports into events and sounds, withholds what is sensitive, and queues full blocks for the disk.
-// Content of the caller that comes while the caller speaks or the bot decides is held back: the bot may be asking for something sensitive.
+// Records one call: turns reports of the engine into events and sounds, withholds sensitive content, and queues full blocks for the disk.
+// Input that comes while the caller speaks or the bot decides is held back: the bot may be asking for something sensitive.
 import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json.ts';
 import { turnOpening, type AudioInput, type Input } from '../dialog/input.ts';
@@ -13,10 +13,10 @@ import { FileSealer, PIECE } from './sealed-file.ts';
 import type { WriteQueue, WrittenFile } from './write-queue.ts';
 
 const NO_PARAMETERS: ReadonlySet<string> = new Set();
-/** In place of the turn of a lost question: the call may have begun in another process. */
+/** Stands for the turn of a lost question: the call may have begun in another process. */
 const UNKNOWN_TURN = -1;
 
-/** JSON leaves out what is undefined. */
+/** An event without its time. JSON leaves out undefined members. */
 type Timeless<E> = E extends { readonly kind: 'fact' } ? Fact : E extends RecordedEvent ? Omit<E, 'atMs'> : never;
 interface Fact {
   readonly kind: 'fact';
@@ -28,43 +28,43 @@ interface Fact {
 export interface CallRecordingOptions {
   readonly header: RecordingHeader;
   readonly recorded: RecordedCall;
-  /** Names of parameters that are kept. */
+  /** Names of call parameters that are kept. */
   readonly parameters: ReadonlySet<string>;
   readonly maxBytes: number;
   readonly key: Buffer;
   readonly path: string;
   readonly queue: WriteQueue;
   readonly clock: Clock;
-  /** Memory for a block, and where it goes back to. */
+  /** Provides memory for a block, and takes it back. */
   readonly blocks: { take(): Buffer; giveBack(bytes: Buffer): void };
-  /** Called once; @param isWhole - up to the end of the call. */
+  /** Called once. @param isWhole - whether the recording goes up to the end of the call. */
   readonly onClosed: (recording: CallRecording, isWhole: boolean, bytes: number) => void;
-  /** Called with what a member has thrown; the recording ends there. */
+  /** Called with an error that a member has thrown; the recording ends there. */
   readonly onFailed: (thrown: unknown) => void;
 }
 
-/** Owned by the recorder. */
+/** One per recorded call, owned by the recorder. */
 export class CallRecording implements CallRecorder {
-  // What every frame needs stands together: most of it is out of the processor's cache by the next one.
+  // The fields that every frame needs stand together, because most of them have left the processor's cache by the next frame.
   readonly #startedAtMs: number;
   readonly #clock: Clock;
   readonly #recorded: RecordedCall;
   #block: EventBlock;
   #isClosed = false;
-  /** Nothing more can be held back. */
+  /** No further input can be held back. */
   #isHeldFull = false;
-  /** Its first input says what it opens with. */
+  /** Set until the first input of a new turn, which shows what the turn opens with. */
   #opening: { readonly turn: RecordedTurn; readonly atMs: number } | undefined;
-  /** The turn whose question is lost, while the caller may answer it: it may have been sensitive. Undefined: none is. */
+  /** The turn whose question is lost, as long as the caller may answer that question: it may have been sensitive. */
   #lost: number | undefined = UNKNOWN_TURN;
   readonly #file: WrittenFile;
   readonly #sealer: FileSealer;
   readonly #sounds = new WeakMap<PromptAudio, SoundRange>();
-  /** Sounds that wait for the next block: every write costs a call more than what is written. */
+  /** Sounds that wait for the next block, because a write of its own would cost more than the sound. */
   #unwritten: Uint8Array[] = [];
   readonly #held = new HeldBack();
   readonly #open = new Set<number>();
-  /** A question is lost until the end of this turn. */
+  /** The question stays lost until the end of this turn. */
   #lostUntil: number | undefined;
   #bytes = 0;
   #soundBytes = 0;
@@ -176,12 +176,12 @@ export class CallRecording implements CallRecorder {
     });
   }
 
-  /** A fact of the engine for people. */
+  /** Records a fact of the engine, for people. */
   fact(event: string, turn: string | undefined, details: Fact['details']): void {
     this.#event(undefined, { kind: 'fact', event, turn, details });
   }
 
-  /** Writes what there is and takes nothing more. @param end - how the call ended; undefined: it goes on without its recording. */
+  /** Writes the rest and ends the recording. @param end - how the call ended; undefined: the call goes on without its recording. */
   close(end: string | undefined = this.#end): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -198,17 +198,17 @@ export class CallRecording implements CallRecorder {
     return this.#clock.monotonicMs() - this.#startedAtMs;
   }
 
-  /** Whether the bot or its prompts may repeat something sensitive. */
+  /** Whether what the bot says or its state may repeat something sensitive. */
   get #secret(): boolean {
     return this.#lost !== undefined || this.#recorded.isSensitive;
   }
 
-  /** Whether what the caller does now may be sensitive. */
+  /** Whether the caller's current input may be sensitive. */
   get #isInputSensitive(): boolean {
     return this.#lost !== undefined || this.#recorded.isInputSensitive;
   }
 
-  /** The way of every frame. */
+  /** Runs for every frame. */
   #audio(turn: RecordedTurn, input: AudioInput): void {
     if (this.#isClosed) return;
     try {
@@ -220,7 +220,7 @@ export class CallRecording implements CallRecorder {
     }
   }
 
-  /** Apart from the way of every frame: what a closure sees is allocated whenever its function is called. */
+  /** A function of its own, because the variables of a closure are allocated whenever the function around it is called. */
   #firstInputs(turn: RecordedTurn, input: Input): void {
     this.#safely(() => {
       this.#opened(turn, input);
@@ -229,18 +229,18 @@ export class CallRecording implements CallRecorder {
   }
 
   #inputCame(turn: RecordedTurn, input: Exclude<Input, AudioInput>): void {
-    // The call begins here, so no earlier question of it is lost.
+    // The call begins here, so no earlier question is lost.
     if (input.kind === 'session_start' && this.#lost === UNKNOWN_TURN && this.#held.isIdle) this.#lost = undefined;
     const isOpen = this.#open.has(turn.number);
     const isComplete = input.kind !== 'dtmf_start' && input.kind !== 'session_end';
     if (isComplete && isOpen) this.#held.wait(turn.number, this.#block);
-    // Parameters may repeat what is secret.
+    // Parameters may repeat something sensitive.
     const allowed = allowedInput(input, this.#secret ? NO_PARAMETERS : this.#options.parameters);
     this.#put(turn, { kind: 'input', turn: turn.id, input: this.#isHeldFull || !isOpen ? withheldInput(allowed) : allowed });
     if (isComplete) this.#held.complete(turn.number, this.#block);
   }
 
-  /** The bot has asked anew. What the caller does meanwhile may still belong to the lost question, and prolongs that. */
+  /** The bot has asked anew. Input in the meantime may still answer the lost question, which then stays lost for longer. */
   #foundAfter({ number }: RecordedTurn): void {
     if (this.#lostUntil !== number) return;
     this.#lostUntil = undefined;
@@ -271,7 +271,7 @@ export class CallRecording implements CallRecorder {
   #put(turn: RecordedTurn | Pick<RecordedTurn, 'id'> | undefined, event: Timeless<RecordedEvent>, atMs = this.#nowMs): void {
     const { kind } = event;
     if (this.#opening !== undefined && kind !== 'fact' && kind !== 'turn_opened') this.#opened(this.#opening.turn, undefined);
-    // Earlier versions read the time from here. A copy of an event with its time would be slow to make.
+    // Earlier versions read the time from this JSON. It is added as text, because copying an event to add its time would be slow.
     const json = `{"atMs":${String(atMs)},${JSON.stringify(event).slice(1)}`;
     const number = turn !== undefined && 'number' in turn ? turn.number : 0;
     if (!this.#block.json(atMs, number, json)) this.#nextBlock().json(atMs, number, json);
@@ -293,7 +293,7 @@ export class CallRecording implements CallRecorder {
     this.#writeSounds(block.used, () => this.#sealer.piece(PIECE.events, block.written), giveBack);
   }
 
-  /** Each sound is stored once. */
+  /** The place of a sound in the recording. Each sound is stored once. */
   #soundOf(audio: PromptAudio): SoundRange {
     const known = this.#sounds.get(audio);
     if (known !== undefined) return known;
@@ -306,7 +306,7 @@ export class CallRecording implements CallRecorder {
     return range;
   }
 
-  /** What waits, and a piece behind it. */
+  /** Writes the waiting sounds, and then a piece. */
   #writeSounds(bytes: number, piece: () => readonly Uint8Array[], onDone?: () => void): void {
     const sounds = this.#unwritten;
     this.#unwritten = [];

@@ -1,4 +1,4 @@
-// A recorded call in the form in which it is shown.
+// Converts a recorded call to the form in which calls are shown.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { AnswerParts, CallView, ShownTurn } from '../dialog/call-view.ts';
 import { wordsUpTo } from '../dialog/heard.ts';
@@ -37,7 +37,7 @@ export function viewOf(recording: Recording, sound: CallView['sound'] = {}): Cal
 /**
  * Both sides of a recording, with their peaks.
  *
- * @param hrefOf - address of the sound of a side: of its samples at 8 kHz.
+ * @param hrefOf - makes the address of the sound of one side, from its samples at 8 kHz.
  */
 export function shownSound(recording: Recording, hrefOf: (samples: Int16Array, side: 'caller' | 'bot') => string): CallView['sound'] {
   const { caller, bot } = tracksOf(recording);
@@ -139,7 +139,7 @@ function partsOf(details: JsonObject): AnswerParts | undefined {
   };
 }
 
-/** What the caller had heard of the reply of a turn when it was interrupted. */
+/** How much of the reply of a turn the caller had heard when interrupting it. */
 function bargeInOf(id: string, { prompts, interruptions }: Playout): Pick<ShownTurn, 'bargeIn'> {
   const cut = interruptions.findLast(({ turn }) => turn === id);
   if (cut === undefined) return {};

@@ -1,5 +1,5 @@
 // Recorded events as bytes: written into a block of fixed size while a call goes on, without an allocation per audio frame, and read back.
-// What is in a block can still be withheld until the block is queued for the disk.
+// The content of a block can be withheld until the block is queued for the disk.
 import { parseJson } from '../base/json.ts';
 import type { AudioEncoding, AudioInput } from '../dialog/input.ts';
 import { FALLBACK_FORMAT } from '../speech/audio-format.ts';
@@ -7,22 +7,22 @@ import { isRecordedEvent, isTime } from './recorded-shape.ts';
 import type { RecordedEvent } from './recording.ts';
 import { unreadable } from './sealed-file.ts';
 
-/** Eight seconds of µ-law. */
+/** Size of a block, bytes: eight seconds of µ-law. */
 export const BLOCK_BYTES = 65_536;
 
-/** A record: tag, time, number of the turn, then what the tag says. */
+/** Tag of a record, which consists of the tag, the time, the number of the turn, and content that depends on the tag. */
 const TAG = { json: 1, audio: 2, withheldAudio: 3 } as const;
 const HEAD_BYTES = 1 + 8 + 4;
 const AUDIO_HEAD_BYTES = HEAD_BYTES + 1 + 4 + 4;
 const JSON_HEAD_BYTES = HEAD_BYTES + 4;
-/** Largest message that a server can be told to take, bytes. */
+/** Largest message that a server can be configured to take, bytes. */
 const MAX_FRAME_BYTES = 16_777_216;
-/** More than the caller says in a day, bytes: withheld sound takes no room in a file, and all of its length in memory. */
+/** Most sound of a call, bytes, more than a caller says in a day: in a file, withheld sound takes no room, in memory its full length. */
 const MAX_SOUND_BYTES = 1_073_741_824;
-/** Kept free, because an event may be a little longer when it is withheld. */
+/** Bytes kept free, because an event may be a little longer when it is withheld. */
 const RESERVE_BYTES = 1024;
 const ENCODINGS: readonly (AudioEncoding | undefined)[] = [undefined, 'linear16', 'mulaw', 'alaw'];
-/** What silence is in each encoding. */
+/** The byte that means silence in each encoding. */
 const SILENCE: Readonly<Record<AudioEncoding, number>> = { linear16: 0, mulaw: 0xff, alaw: 0xd5 };
 
 /** A part of the events of one call. */
@@ -30,7 +30,7 @@ export class EventBlock {
   #bytes: Buffer;
   #used = 0;
 
-  /** @param bytes - where the records go; replaced when one record is larger. */
+  /** @param bytes - memory for the records; replaced by a larger one when a single record needs it. */
   constructor(bytes: Buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES)) {
     this.#bytes = bytes;
   }
@@ -39,7 +39,7 @@ export class EventBlock {
     return this.#used;
   }
 
-  /** What it was made of, to be used again. */
+  /** The memory that the block uses now, to be used again. */
   get memory(): Buffer {
     return this.#bytes;
   }
@@ -48,7 +48,7 @@ export class EventBlock {
     return this.#bytes.subarray(0, this.#used);
   }
 
-  /** @returns false when it does not fit: take a new block. */
+  /** Adds caller audio. @returns false when it does not fit: then a new block is needed. */
   audio(atMs: number, turn: number, input: AudioInput, isWithheld: boolean): boolean {
     const { audio, encoding, sampleRateHz = 0 } = input;
     const size = isWithheld ? 0 : audio.length;
@@ -63,20 +63,20 @@ export class EventBlock {
     return true;
   }
 
-  /** @returns false when it does not fit. */
+  /** Adds an event. @returns false when it does not fit. */
   json(atMs: number, turn: number, json: string): boolean {
-    // No character takes more than three bytes.
+    // In UTF-8 no UTF-16 unit takes more than three bytes.
     if (!this.#hasRoom(JSON_HEAD_BYTES + 3 * json.length)) return false;
     this.#json(atMs, turn, json);
     return true;
   }
 
   /**
-   * Withholds what the caller did from a place on.
+   * Withholds the caller's input from a place on.
    *
-   * @param from - see {@link EventBlock.used}.
-   * @param withheld - the form of an event that may stay; undefined: it goes.
-   * @param spared - what the caller did on this turn up to this place stays as it is.
+   * @param from - index of the first byte; see {@link EventBlock.used}.
+   * @param withheld - returns the form in which an event may stay; undefined: the event is removed.
+   * @param spared - input on this turn up to this index stays as it is.
    */
   withhold(
     from: number,
@@ -121,7 +121,7 @@ export class EventBlock {
   }
 }
 
-// Byte by byte: the methods of a buffer are slower, and a view of each block would be one more object out of the processor's cache.
+// Written byte by byte: methods of a buffer are slower, and a view of each block would be one more object outside of the processor's cache.
 const TIME = new DataView(new ArrayBuffer(8));
 const TIME_BYTES = new Uint8Array(TIME.buffer);
 
@@ -132,7 +132,7 @@ function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value >>> 24;
 }
 
-/** `end`: where it ends in its block. */
+/** `end`: index of the first byte after the record in its block. */
 type BlockRecord = { readonly atMs: number; readonly turn: number; readonly end: number } & (
   | { readonly event: RecordedEvent }
   | { readonly input: AudioInput }
@@ -147,7 +147,7 @@ export class EventReader {
   #encoding: AudioEncoding = FALLBACK_FORMAT.encoding;
   readonly #isForeign: boolean;
 
-  /** @param isForeign - anybody may have made the blocks: their shape is checked. */
+  /** @param isForeign - whether somebody else may have made the blocks: then their shape is checked. */
   constructor(isForeign: boolean) {
     this.#isForeign = isForeign;
   }
@@ -199,7 +199,7 @@ function* recordsIn(block: Buffer): Generator<BlockRecord> {
       at += HEAD_BYTES;
       if (tag === TAG.json) {
         const end = at + 4 + block.readUInt32LE(at);
-        // Sealed by us, so it is trusted to have this type.
+        // We have sealed this block, so the event is trusted to have its type.
         yield { atMs, turn, end, event: parseJson(block.subarray(at + 4, end)) as RecordedEvent };
         at = end;
         continue;

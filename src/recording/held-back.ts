@@ -1,29 +1,29 @@
-// What the caller does while the bot may be asking for something sensitive: it stays in memory until the bot has decided.
+// Input that the caller gives while the bot may be asking for something sensitive: it stays in memory until the bot has decided.
 import type { EventBlock } from './event-block.ts';
 import { withheldEvent } from './redaction.ts';
 
 /** Most full blocks that are held back. */
 const MAX_BLOCKS = 16;
 
-/** A turn that is not decided. */
+/** A turn whose bot has not decided yet. */
 interface Waiting {
-  /** Its input has come: what comes on it later is not a part of it. */
+  /** The input has come; anything later on this turn does not belong to it. */
   isComplete: boolean;
-  /** The end of its input in what is held back. */
+  /** Where the input ends in the blocks that are held back. */
   end?: { readonly block: EventBlock; readonly at: number } | undefined;
-  /** The bot was asked and is not done: only what comes of that decides. */
+  /** The bot was asked and has not answered: only its answer is the decision, not the end of the turn. */
   isAsked: boolean;
 }
 
-/** Of one recording. Turns are given by their numbers, `current` is the block that is being written. */
+/** One per recording. Turns are named by their numbers; `current` is the block that is being written. */
 export class HeldBack {
   readonly #waiting = new Map<number, Waiting>();
-  /** Full blocks. */
+  /** Full blocks that are held back. */
   #blocks: EventBlock[] = [];
-  /** From here on the first full block, else the current one, is held back. */
+  /** Index of the first byte that is held back, in the first full block or else in the current one. */
   #from = 0;
 
-  /** Whether nothing more can be held back: what comes now must be withheld. */
+  /** Whether nothing more can be held back: further input must be withheld. */
   get isFull(): boolean {
     return this.#blocks.length >= MAX_BLOCKS;
   }
@@ -38,13 +38,13 @@ export class HeldBack {
     return [...this.#waiting.values()].some(({ isAsked }) => isAsked);
   }
 
-  /** Holds back what comes from now on, until this turn is decided. */
+  /** Holds back everything from now on, until this turn is decided. */
   wait(turn: number, current: EventBlock): void {
     if (this.isIdle) this.#from = current.used;
     if (!this.#waiting.has(turn)) this.#waiting.set(turn, { isComplete: false, isAsked: false });
   }
 
-  /** The input of a turn that waits has come. */
+  /** The input of a waiting turn has come. */
   complete(turn: number, current: EventBlock): void {
     const waiting = this.#waiting.get(turn);
     if (waiting === undefined || waiting.isComplete) return;
@@ -52,18 +52,18 @@ export class HeldBack {
     waiting.end = { block: current, at: current.used };
   }
 
-  /** The bot is asked about the input of this turn: its end decides nothing. */
+  /** The bot is asked about the input of this turn: from now on the end of the turn decides nothing. */
   asked(turn: number): void {
     const waiting = this.#waiting.get(turn);
     if (waiting !== undefined) waiting.isAsked = true;
   }
 
-  /** The turn has ended. @returns whether that decides it. */
+  /** The turn has ended. @returns whether its end is the decision. */
   isDecidedByEnd(turn: number): boolean {
     return this.#waiting.get(turn)?.isAsked === false;
   }
 
-  /** Takes a full block. @returns false when nothing is held back: it can be written. */
+  /** Takes a full block. @returns false when nothing is held back, so that the block can be written. */
   take(full: EventBlock): boolean {
     if (this.isIdle) return false;
     this.#blocks.push(full);
@@ -71,7 +71,7 @@ export class HeldBack {
   }
 
   /**
-   * A turn is decided. @param isHarmless - whether its own input is known not to be sensitive.
+   * A turn is decided. @param isHarmless - whether the turn's own input is known not to be sensitive.
    *
    * @returns the full blocks that can be written.
    */
@@ -83,12 +83,12 @@ export class HeldBack {
     return this.#released(isSensitive, current, turn, isHarmless ? waiting.end : undefined);
   }
 
-  /** Withholds what was not decided. @returns the full blocks that can be written. */
+  /** Withholds the input that is still undecided. @returns the full blocks that can be written. */
   end(current: EventBlock): readonly EventBlock[] {
     return this.isIdle ? [] : this.#released(true, current);
   }
 
-  /** @param end - the end of the input of `turn`, which may stay. */
+  /** @param end - end of the input of `turn`; the input up to there may stay. */
   #released(isSensitive: boolean, current: EventBlock, turn = 0, end?: Waiting['end']): readonly EventBlock[] {
     const [full, from] = [this.#blocks, this.#from];
     if (isSensitive) {
@@ -98,7 +98,7 @@ export class HeldBack {
         const until = index < endsIn ? Infinity : index === endsIn ? (end?.at ?? 0) : 0;
         block.withhold(index === 0 ? from : 0, withheldEvent, { turn, until });
       }
-      // What they may have to spare is withheld already, and has moved.
+      // The input of the other turns is already withheld, and its end has moved.
       for (const waiting of this.#waiting.values()) waiting.end = undefined;
     }
     this.#blocks = [];

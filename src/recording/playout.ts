@@ -1,5 +1,5 @@
-// When the prompts of a recorded call were heard: each behind the one before, and cut where the caller interrupted. An estimate, as in the
-// engine: the platform does not report on its player.
+// When the prompts of a recorded call were heard: each after the previous one, and cut where the caller interrupted. An estimate, as in
+// the engine: the platform does not report on its player.
 import type { BargeIn } from '../bot/bot.ts';
 import type { Recording, RecordedPrompt } from './recording.ts';
 
@@ -7,10 +7,10 @@ import type { Recording, RecordedPrompt } from './recording.ts';
 export interface HeardPrompt {
   readonly turn: string;
   readonly prompt: RecordedPrompt;
-  /** When it was sent. */
+  /** When the prompt was sent. */
   readonly atMs: number;
   readonly startMs: number;
-  /** The same as `startMs` when nothing of it was heard. */
+  /** Equal to `startMs` when the caller heard nothing of the prompt. */
   readonly endMs: number;
 }
 
@@ -57,7 +57,7 @@ export function playoutOf({ events }: Pick<Recording, 'events'>): Playout {
 
 /** A prompt with its further pieces. */
 export interface WholePrompt extends HeardPrompt {
-  /** Length of what was sent and not heard. */
+  /** Length of the part that was sent but not heard. */
   readonly unheardMs: number;
 }
 

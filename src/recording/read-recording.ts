@@ -8,7 +8,7 @@ import { FileOpener, FileSealer, PIECE, unreadable, type Piece, type RecordingKe
 /** Ids of recordings. They begin with the time, so that names sort like calls. */
 export const RECORDING_ID = /^\d{8}T\d{6}-[\da-f]{8}$/u;
 
-/** What the end of a file says of its call. */
+/** What the summary at the end of a file says of the call. */
 export interface RecordingSummary {
   readonly end: string;
   readonly durationMs: number;
@@ -16,10 +16,10 @@ export interface RecordingSummary {
 }
 
 /**
- * The recording in a file. One that was cut, because its process died or a limit was reached, is read up to there and has no `ended` event.
+ * The recording in a file. A recording that was cut, because its process died or a limit was reached, has no `ended` event.
  *
  * @param keys - may be empty for a file that was exported open.
- * @throws AppError `recording_unreadable` for another key, a changed file, and anything else.
+ * @throws AppError `recording_unreadable` for another key, a changed file, and everything else that cannot be read.
  */
 export function readRecording(file: Uint8Array, keys: RecordingKeys): Recording {
   const opener = new FileOpener(file, keys);
@@ -33,12 +33,12 @@ export function readRecording(file: Uint8Array, keys: RecordingKeys): Recording 
     else if (kind === PIECE.sound) botSound.push(bytes);
     else throw unreadable('a newer version has written it');
   }
-  // A turn opens before its first event, and is written with it.
+  // A turn opens before its first event, but its opening is written together with that event.
   const inOrder = events.events.toSorted((a, b) => a.atMs - b.atMs);
   return { header, events: inOrder, callerSound: events.callerSound, botSound: Buffer.concat(botSound) };
 }
 
-/** The same recording for everybody, without a key. @throws as {@link readRecording}. */
+/** The same recording in a file that everybody can read without a key. @throws as {@link readRecording}. */
 export function unsealed(file: Uint8Array, keys: RecordingKeys): Uint8Array {
   const { pieces, summary } = new FileOpener(file, keys).all(file);
   const sealer = new FileSealer(undefined);
@@ -47,7 +47,7 @@ export function unsealed(file: Uint8Array, keys: RecordingKeys): Uint8Array {
   return Buffer.concat([sealer.head, ...sealed, ...end]);
 }
 
-/** What the first and the last bytes of a file say. @throws as {@link readRecording}. */
+/** Header and summary of a recording, from the first and the last bytes of its file. @throws as {@link readRecording}. */
 export function headAndEnd(
   start: Uint8Array,
   end: Uint8Array,
@@ -55,7 +55,7 @@ export function headAndEnd(
 ): { readonly header: RecordingHeader; readonly summary: RecordingSummary | undefined } {
   const opener = new FileOpener(start, keys);
   const header = headerOf(opener.first(start), opener.isOpen);
-  // Sealed by us, so it is trusted to have this type.
+  // We have sealed this file, so the summary is trusted to have its type.
   return { header, summary: opener.summary(end) as RecordingSummary | undefined };
 }
 
@@ -65,8 +65,8 @@ function headerOf(piece: Piece | undefined, isOpen: boolean): RecordingHeader {
     throw unreadable('a newer version has written it');
   if (isOpen && !isRecordingHeader(header)) throw unreadable('its header is no header of a recording');
   const id: unknown = Reflect.get(header, 'id');
-  // Somebody else may have made an open file.
+  // Anybody may have made an open file.
   if (typeof id !== 'string' || !RECORDING_ID.test(id)) throw unreadable('its id is no id of a recording');
-  // Whoever has the key is trusted.
+  // For any other file its maker had the key, and is trusted.
   return header as RecordingHeader;
 }

@@ -1,11 +1,11 @@
-// The process that reads one recording and makes of it what is shown and heard: see recorded-calls.ts.
+// The process that reads one recording and makes the view and the sound of it: see recorded-calls.ts.
 import { encodeMulaw } from '../speech/g711.ts';
 import { mulawWav } from '../speech/wav.ts';
 import { shownSound, viewOf } from './call-view.ts';
 import { RecordingFolder } from './recording-folder.ts';
 import type { ReadingData, RecordedCallParts } from './recorded-calls.ts';
 
-// Sent by recorded-calls.ts, which ends the process when it has the answer. What is thrown ends it, too.
+// The message comes from recorded-calls.ts, which ends this process after the answer. A thrown error ends it, too.
 process.on('message', (data) => {
   void read(data as ReadingData).then((parts) => process.send?.(parts));
 });

@@ -1,6 +1,6 @@
-// The recorded calls of a folder for people who look at one: each is read in a process of its own, and the last ones are kept for a while,
-// because its page asks for the call first and for its sound in parts. A process, because an hour of sound takes a second of CPU, and
-// because a hanging disk would hold the threads that all files and names of this process need.
+// The recorded calls of a folder for people who look at one. Each call is read in a process of its own, because an hour of sound takes a
+// second of CPU, and because a hanging disk would block the threads that all file and name lookups of this process need. The last calls
+// are kept for a while: a page asks for the call first and for its sound in parts.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { CancelTimer, Clock } from '../base/clock.ts';
@@ -9,16 +9,16 @@ import type { CallView } from '../dialog/call-view.ts';
 import type { KnownCall } from './recording-folder.ts';
 import type { RecordingKeys } from './sealed-file.ts';
 
-/** Longest time for one recording, ms; also of one that waits for another. */
+/** Longest time from the request for a recording to its answer, ms; includes the wait for another recording. */
 const LIMIT_MS = 20_000;
-/** Most that are kept: an hour of sound is 58 MB. */
+/** Most calls that are kept: an hour of sound is 58 MB. */
 const MAX_KEPT = 3;
-/** How long they are kept after the last one was asked for, ms. */
+/** How long calls are kept after the last request for any, ms. */
 const KEPT_MS = 60_000;
-/** Most that are read or wait for it. */
+/** Most calls that are being read or wait for it. */
 const MAX_WAITING = 2;
 
-/** What the process is sent. */
+/** The message to the process. */
 export interface ReadingData {
   readonly folder: string;
   readonly keys: readonly Uint8Array[];
@@ -28,14 +28,14 @@ export interface ReadingData {
 
 type AskedCall = Pick<ReadingData, 'conversationId' | 'known'>;
 
-/** A recorded call as it is shown, and its sides as WAV. */
+/** A recorded call as it is shown, and both sides as WAV files. */
 export interface RecordedCallParts {
   readonly view: CallView;
   readonly caller: Uint8Array;
   readonly bot: Uint8Array;
 }
 
-/** Undefined: there is none that can be read. */
+/** Undefined: there is no readable recording. */
 export type FoundRecording = RecordedCallParts | 'busy' | undefined;
 
 interface RecordedCallsOptions {
@@ -46,10 +46,10 @@ interface RecordedCallsOptions {
   readonly log: Logger;
 }
 
-/** Of one folder. The creator closes it. */
+/** Serves the recordings of one folder. The creator closes it. */
 export class RecordedCalls {
   readonly #options: RecordedCallsOptions;
-  /** The one that was asked for last is the last. */
+  /** By call; the last one is the one that was asked for last. */
   readonly #kept = new Map<string, Promise<FoundRecording>>();
   #cancelForgetting: CancelTimer = () => undefined;
   /** Processes run one after another. */
@@ -62,9 +62,9 @@ export class RecordedCalls {
   }
 
   /**
-   * The newest recording of a call; undefined when there is none that can be read, `busy` when it cannot be told now. Never rejects.
+   * The newest recording of a call; undefined when none can be read, `busy` when the answer would take too long now. Never rejects.
    *
-   * @param known - undefined: only a call whose conversation id no other organization has is found.
+   * @param known - undefined: finds the call only if no other organization has a call with this conversation id.
    */
   find(conversationId: string, known?: KnownCall): Promise<FoundRecording> {
     const key = JSON.stringify([conversationId, known?.organizationId]);
@@ -75,7 +75,7 @@ export class RecordedCalls {
     this.#kept.set(key, parts);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
-    // What is missing or has no end yet may come.
+    // Not kept when it is missing or has no end, because both may change.
     void parts.then((found) => {
       const isWhole = typeof found === 'object' && found.view.call.end !== undefined;
       if (!isWhole && this.#kept.get(key) === parts) this.#kept.delete(key);
@@ -87,7 +87,7 @@ export class RecordedCalls {
     return parts;
   }
 
-  /** Ends what runs. */
+  /** Ends running reads. */
   close(): void {
     this.#closing.abort();
     this.#kept.clear();
@@ -102,7 +102,7 @@ export class RecordedCalls {
       const cancelLimit = this.#options.clock.after(LIMIT_MS, () => {
         limit.abort();
       });
-      // A process that a hanging disk holds cannot be killed: nobody waits for it, but no other one is started before it is gone.
+      // A process that a hanging disk blocks cannot be killed: nobody waits for it, but no other one starts before it is gone.
       signal.addEventListener('abort', () => {
         cancelLimit();
         resolve('busy');
@@ -120,7 +120,7 @@ export class RecordedCalls {
     return new Promise((resolve) => {
       const file = fileURLToPath(import.meta.url.replace(/recorded-calls(?=\.\w+$)/u, 'reading-worker'));
       const reader = fork(file, [], {
-        // Nothing of this process but what it is sent; from sources it needs the loader.
+        // The process gets only the message; when run from the source, also the flags for the loader.
         ...{ env: {}, serialization: 'advanced', signal, killSignal: 'SIGKILL', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
         execArgv: file.endsWith('.ts') ? [`--import=${import.meta.resolve('tsx')}`] : [],
       });
@@ -133,7 +133,7 @@ export class RecordedCalls {
         if (found === undefined) log.debug({ err }, 'a recorded call could not be read');
         resolve(found);
       };
-      // One that did not start has no exit.
+      // A process that did not start emits no `exit`.
       reader.once('error', (err) => {
         if (reader.pid === undefined) ended(err);
       });

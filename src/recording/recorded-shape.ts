@@ -1,8 +1,8 @@
-// Whether what a file holds has the shape of a recording. Everybody can make a file that lies open, so nothing in it is trusted.
+// Checks that the content of a file has the shape of a recording. Anybody can make an open file, so nothing in it is trusted.
 import { z } from 'zod';
 import type { RecordedEvent, RecordingHeader } from './recording.ts';
 
-/** The longest call that can be configured, ms; what needs more would only fill the memory. */
+/** The longest call that can be configured, ms; a longer one would only fill the memory. */
 const MAX_CALL_MS = 86_400_000;
 
 /** Deepest nesting of states, answers and details. */
@@ -37,7 +37,7 @@ const output = z.discriminatedUnion('kind', [
 const input = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['dtmf_start', 'no_input', 'session_end']) }),
   z.object({ kind: z.enum(['session_start', 'custom_event']), name: text, parameters: facts }),
-  // Either the digits, or how many are withheld.
+  // Either the digits, or the number of withheld ones.
   z.object({ kind: z.literal('dtmf'), digits: text.optional(), length: place.optional() }),
 ]);
 
@@ -83,7 +83,7 @@ const header = z.object({
   settings: facts,
 });
 
-/** Times of a recording, ms since its session began. */
+/** Whether a number is a time of a recording, ms since the session began. */
 export function isTime(atMs: number): boolean {
   return ms.safeParse(atMs).success;
 }
@@ -96,7 +96,7 @@ export function isRecordingHeader(given: unknown): given is RecordingHeader {
   return isShallow(given) && header.safeParse(given).success;
 }
 
-/** Whether it nests so little that whoever shows it may recurse. */
+/** Whether a value is nested so little that code which shows it may recurse. */
 function isShallow(given: unknown, depth = 0): boolean {
   if (typeof given !== 'object' || given === null) return true;
   return depth < MAX_DEPTH && Object.values(given).every((member) => isShallow(member, depth + 1));

@@ -1,4 +1,4 @@
-// Records calls into a folder: decides which, and owns what their recordings share. A recorder cannot break a call.
+// Records calls into a folder: decides which calls, and owns what their recordings share. A recorder cannot break a call.
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
@@ -14,15 +14,15 @@ import { allowedFacts } from './redaction.ts';
 import { Tidying } from './tidying.ts';
 import { WriteQueue, type RecordingLoss, type WriteQueueOptions } from './write-queue.ts';
 
-/** Most blocks kept for further use. */
+/** Most blocks of memory kept for further use. */
 const MAX_FREE_BLOCKS = 256;
 
-/** Facts that are events of a recording anyway. */
+/** Facts that are already events of a recording. */
 const KNOWN_FACTS: ReadonlySet<string> = new Set(['turn_started', 'turn_ended', 'session_ended']);
 
 /** Which calls are recorded. */
 export interface RecordingChoice {
-  /** Share of calls, 0 to 1. Every process decides alike about one call. */
+  /** Share of calls, 0 to 1. Every process decides alike about a call. */
   readonly share: number;
   /** Ids of bots; empty: all. */
   readonly bots: readonly string[];
@@ -30,9 +30,9 @@ export interface RecordingChoice {
   readonly organizations: readonly string[];
 }
 
-/** Gets what becomes of recordings. */
+/** Observes the outcome of recordings. */
 export interface RecordingObserver {
-  /** A recording was closed. `cut`: it ends before the call, because of a limit or a loss. */
+  /** A recording was closed. `cut`: it ends before its call, because of a limit or a loss. */
   recorded(outcome: 'whole' | 'cut', bytes: number): void;
   lost(loss: RecordingLoss): void;
 }
@@ -51,9 +51,9 @@ export interface FolderRecorderOptions extends Pick<WriteQueueOptions, 'append'>
   readonly folder: string;
   /** Seals the recordings; 32 bytes. */
   readonly key: Buffer;
-  /** Names of call parameters and of parameters of events that are kept. */
+  /** Names of parameters, of calls and of events, that are kept. */
   readonly parameters: readonly string[];
-  /** Most bytes of one recording; it is cut there. */
+  /** Most bytes of one recording, which is cut there. */
   readonly maxCallBytes: number;
   /** See {@link RecordingHeader.settings}. */
   readonly settings: JsonObject;
@@ -70,7 +70,7 @@ export function isChosen({ share, bots, organizations }: RecordingChoice, call: 
   return share >= 1 || placeOf(call) < share;
 }
 
-/** A number from 0 to below 1 that is the same in every process. */
+/** A number from 0 to 1 (1 excluded) for the sampling of calls, the same in every process. */
 function placeOf({ organizationId, conversationId }: Pick<CallFacts, 'organizationId' | 'conversationId'>): number {
   const hash = createHash('sha256')
     .update(JSON.stringify([organizationId, conversationId]))
@@ -83,7 +83,7 @@ export class FolderRecorder implements Recorder {
   readonly #options: FolderRecorderOptions;
   readonly #queue: WriteQueue;
   readonly #parameters: ReadonlySet<string>;
-  /** With their ids. */
+  /** Open recordings, with their ids. */
   readonly #open = new Map<CallRecording, string>();
   readonly #byCall = new WeakMap<CallFacts, CallRecording>();
   readonly #free: Buffer[] = [];
@@ -113,12 +113,12 @@ export class FolderRecorder implements Recorder {
     }
   }
 
-  /** Takes a fact of the engine for the recording of its call. */
+  /** Adds a fact of the engine to the recording of its call. */
   readonly fact = (call: CallFacts, { event, turnId, ...details }: ObservedFact): void => {
     if (!KNOWN_FACTS.has(event)) this.#byCall.get(call)?.fact(event, turnId, details);
   };
 
-  /** Resolves when everything queued so far is written or lost. Never rejects. */
+  /** Resolves when everything that was queued so far is written or lost. Never rejects. */
   written(): Promise<void> {
     return this.#queue.written();
   }
@@ -162,7 +162,7 @@ export class FolderRecorder implements Recorder {
       ...{ form: 1, id: `${idTime(clock.nowMs())}-${randomBytes(4).toString('hex')}`, version, settings },
       call: allowedFacts(call, this.#parameters),
       botVersion: bot.version,
-      // A socket carries its whole call; a stream is one turn.
+      // A WebSocket carries its whole call, an RPC one turn.
       transport: isTied ? 'websocket' : 'grpc',
       ...{ mode, isTied },
     };

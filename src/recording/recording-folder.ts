@@ -1,4 +1,4 @@
-// The folder of recordings: lists, reads and deletes them, and keeps no more than the operator wants. Several processes may use it at once.
+// The folder of recordings: lists, reads and deletes them, and keeps within the operator's limits. Several processes may use it at once.
 import { lstat, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { headAndEnd, readRecording, RECORDING_ID, type RecordingSummary } from './read-recording.ts';
@@ -7,12 +7,12 @@ import { MAX_HEAD_BYTES, SEALED_SUMMARY_BYTES, unreadable, type RecordingKeys } 
 
 export const RECORDING_SUFFIX = '.parley-call';
 const DAY_MS = 86_400_000;
-/** How far the clocks of two servers may be from each other, ms. */
+/** Largest assumed difference between the clocks of two servers, ms. */
 const CLOCKS_APART_MS = 60_000;
-/** Recordings that are examined at once. */
+/** Number of recordings that are examined at once. */
 const AT_ONCE = 8;
 
-/** How much is kept; the oldest goes first. 0: no limit. */
+/** How many recordings are kept; the oldest is deleted first. 0: no limit. */
 export interface Keeping {
   readonly maxCalls: number;
   readonly maxBytes: number;
@@ -23,13 +23,13 @@ export interface Keeping {
 export interface KeptRecording {
   readonly id: string;
   readonly bytes: number;
-  /** Undefined when it cannot be read with these keys. */
+  /** Undefined when the recording cannot be read with these keys. */
   readonly header: RecordingHeader | undefined;
-  /** Undefined while the call goes on, and for a recording that was cut. */
+  /** Undefined while the call goes on, and when the recording was cut. */
   readonly summary: RecordingSummary | undefined;
 }
 
-/** What is known of a call that is looked for. */
+/** Facts of a call whose recording is wanted. */
 export interface KnownCall {
   readonly organizationId: string;
   /** ms since the epoch. */
@@ -62,21 +62,21 @@ export class RecordingFolder {
   /**
    * The file of a recording.
    *
-   * @param id - of the recording, or the conversation id of the call: then its newest recording.
-   * @param known - of the call, when `id` is its conversation id: no other one is found.
-   * @throws AppError `recording_unreadable` when there is none, or calls of several organizations have this conversation id.
+   * @param id - of the recording, or the conversation id of the call: then the newest recording of that call is meant.
+   * @param known - facts of the call when `id` is its conversation id: then no other call is found.
+   * @throws AppError `recording_unreadable` when there is none, or when calls of several organizations have this conversation id.
    */
   async file(id: string, known?: KnownCall): Promise<{ readonly id: string; readonly bytes: Buffer }> {
     const found = await this.find(id, known);
     return { id: found, bytes: await readFile(this.#path(found)) };
   }
 
-  /** The recording itself: see {@link RecordingFolder.file}. @throws AppError `recording_unreadable`. */
+  /** The recording, read: see {@link RecordingFolder.file}. @throws AppError `recording_unreadable`. */
   async read(id: string, known?: KnownCall): Promise<Recording> {
     return readRecording((await this.file(id, known)).bytes, this.#keys);
   }
 
-  /** Deletes one. @throws AppError `recording_unreadable` when there is none. @returns its id. */
+  /** Deletes a recording. @throws AppError `recording_unreadable` when there is none. @returns its id. */
   async delete(id: string): Promise<string> {
     const found = await this.find(id);
     await unlink(this.#path(found));
@@ -104,7 +104,7 @@ export class RecordingFolder {
   }
 
   /**
-   * Deletes what is beyond the limits.
+   * Deletes the oldest recordings beyond the limits.
    *
    * @param open - ids of recordings that are being written; they stay.
    * @throws the error of the file system.
@@ -128,7 +128,7 @@ export class RecordingFolder {
     return join(this.#folder, id + RECORDING_SUFFIX);
   }
 
-  /** The oldest first; everything else in the folder is left alone. */
+  /** File names of recordings, the oldest first; everything else in the folder is ignored. */
   async #names(): Promise<readonly string[]> {
     const names = await readdir(this.#folder).catch((thrown: unknown) => {
       ifPresent(thrown);
@@ -168,7 +168,7 @@ export function idTime(atMs: number): string {
   return new Date(atMs).toISOString().replace(/[-:]|\.\d+Z$/gu, '');
 }
 
-/** Whether a recording began during the call. A call that moved has one of each of its servers. */
+/** Whether a recording began during the call. A call that moved has one recording per server. */
 function isWithin(name: string, { startedAtMs, durationMs }: KnownCall): boolean {
   const [began] = name.split('-', 1);
   const from = idTime(startedAtMs - CLOCKS_APART_MS);

@@ -1,5 +1,5 @@
-// A recorded call in memory, whatever file it came from: what the caller did and when, what the bot answered, and the sound of both sides.
-// Sensitive content was cut out before anything became a recording. Types only.
+// A recorded call in memory, whatever file it came from: the caller's input with its times, the bot's answers, and the sound of both
+// sides. Sensitive content was removed before anything became a recording. Types only.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { AudioEncoding, Input, TurnOpening } from '../dialog/input.ts';
@@ -10,15 +10,15 @@ export interface Recording {
   readonly header: RecordingHeader;
   /** In order of time. */
   readonly events: readonly RecordedEvent[];
-  /** The caller's frames, one behind the other, as received; silence in place of what is withheld. */
+  /** The caller's frames one after the other, as received; silence in place of withheld ones. */
   readonly callerSound: Uint8Array;
-  /** Sounds of prompts, each once, one behind the other: G.711 µ-law, 8 kHz. */
+  /** The sounds of prompts one after the other, each once: G.711 µ-law, 8 kHz. */
   readonly botSound: Uint8Array;
 }
 
 export interface RecordingHeader {
   readonly form: 1;
-  /** Names the recording in the store; safe in file names. */
+  /** Names the recording in the folder; safe in file names. */
   readonly id: string;
   /** Version of this package. */
   readonly version: string;
@@ -28,11 +28,11 @@ export interface RecordingHeader {
   readonly transport: 'grpc' | 'websocket';
   readonly mode: DeliveryMode;
   readonly isTied: boolean;
-  /** Settings of the server that decide how a call goes, by their names in the configuration; never a secret. */
+  /** Settings of the server that influence a call, by their names in the configuration; never a secret. */
   readonly settings: JsonObject;
 }
 
-/** A part of one of the sounds, bytes. */
+/** A range of one of the sounds, bytes. */
 export interface SoundRange {
   readonly from: number;
   readonly bytes: number;
@@ -54,14 +54,14 @@ export type RecordedEvent =
   | (OfTurn & { readonly kind: 'audio'; readonly encoding?: AudioEncoding; readonly sampleRateHz?: number } & SoundRange)
   | (OfTurn & { readonly kind: 'half_closed' })
   | (OfTurn & { readonly kind: 'aborted'; readonly reason: string })
-  /** Words of an utterance that goes on. */
+  /** Words recognized so far in an unfinished utterance. */
   | (OfTurn & { readonly kind: 'interim'; readonly text: string; readonly stable: string; readonly isWhole: boolean })
-  /** What was recognized of an utterance; `tookMs` since it was complete. */
+  /** The final words of an utterance; `tookMs`: time since the utterance was complete. */
   | (OfTurn & { readonly kind: 'words'; readonly text?: string | Withheld; readonly tookMs: number; readonly failure?: string })
   | (OfTurn & { readonly kind: 'output'; readonly output: RecordedOutput })
-  /** The bot has answered: its state afterwards. */
+  /** The bot has answered: the state after its answer. */
   | (OfTurn & { readonly kind: 'state'; readonly state: JsonValue | Withheld })
-  /** An answer of a model or a tool, in the order in which the bot asked; `key` names the question without its content. */
+  /** An answer of a model or a tool, in the order in which the bot asked; `key` identifies the question without its content. */
   | (OfTurn & {
       readonly kind: 'service';
       readonly service: 'model' | 'tool';
@@ -86,11 +86,11 @@ export type RecordedOutput =
 export interface RecordedPrompt {
   readonly text?: string | Withheld;
   readonly sound?: SoundRange | Withheld;
-  /** Length of its sound; known of withheld sound, too. */
+  /** Length of the prompt's sound; also known when the sound is withheld. */
   readonly durationMs: number;
   readonly bargeIn: boolean;
   readonly isFiller?: true;
   readonly goesOn?: true;
-  /** Where it was no text: the name of the file, or a digest of the sound. */
+  /** Set when the prompt was no text: the name of the file, or a digest of the sound. */
   readonly source?: string;
 }

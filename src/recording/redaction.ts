@@ -1,4 +1,4 @@
-// What stays of content that is sensitive or secret (G-83): that it was there, and how long it was.
+// What a recording keeps of sensitive or secret content (G-83): that there was some, and how long it was.
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../base/json.ts';
 import type { CallFacts } from '../dialog/call.ts';
@@ -28,8 +28,8 @@ function allowedParameters(parameters: JsonObject, allowed: ReadonlySet<string>)
 }
 
 /**
- * A sensitive event of the caller; undefined: nothing of it may stay. Other events are returned unchanged, recognized words among them: of
- * those the engine has said already whether they are sensitive.
+ * An event of the caller without its sensitive content; undefined: nothing of it may stay. Other events are returned unchanged, also
+ * recognized words, because the engine has already reported whether these are sensitive.
  */
 export function withheldEvent(event: RecordedEvent): RecordedEvent | undefined {
   switch (event.kind) {
@@ -47,10 +47,10 @@ export function withheldInput(input: RecordedInput): RecordedInput {
   return 'parameters' in input ? { ...input, parameters: {} } : input;
 }
 
-/** Where a sound is kept; undefined: nowhere. */
+/** Returns the place of a sound in the recording; undefined: it is not kept. */
 type SoundOf = (audio: PromptAudio) => SoundRange | undefined;
 
-/** @param isSecret - whether it may repeat something sensitive. */
+/** @param isSecret - whether the output may repeat something sensitive. */
 export function keptOutput(output: Output, isSecret: boolean, soundOf: SoundOf): RecordedOutput {
   switch (output.kind) {
     case 'input_started':
@@ -83,12 +83,12 @@ function sourceOf({ audio, text, file, goesOn, skippedMs }: SpokenPrompt): strin
   return file ?? (text === undefined && audio !== undefined && isWhole ? soundDigest(audio.mulaw) : undefined);
 }
 
-/** Names a sound without its content. */
+/** Identifies a sound without its content. */
 export function soundDigest(mulaw: Uint8Array): string {
   return `sound ${createHash('sha256').update(mulaw).digest('hex').slice(0, 16)}`;
 }
 
-/** A next step after a sensitive input: what a bot or the platform may have copied goes. */
+/** A next step after a sensitive input, without anything that a bot or the platform may have copied from the input. */
 function withheldNext(next: FinalNext): FinalNext {
   switch (next.kind) {
     case 'listen':

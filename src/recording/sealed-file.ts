@@ -1,5 +1,5 @@
-// The form of a recording's file: sealed pieces, one behind the other, so that it can be written while the call goes on and read up to
-// where it was cut. A piece that was changed, left out or put elsewhere does not open. Knows nothing of calls.
+// The file format of a recording: sealed pieces one after the other, so that a file can be written while the call goes on and read up to
+// the place where it was cut. A piece that was changed, left out or moved does not open. Knows nothing of calls.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
@@ -9,24 +9,24 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const LENGTH_BYTES = 4;
-/** Begins every file; the last byte says whether the file is sealed or lies open. */
+/** Begins every file; the byte after it says whether the file is sealed or open. */
 const MAGIC = Buffer.from('PARLEY-CALL\x01');
 const SALT_BYTES = 20;
-/** Bytes before the first piece. */
+/** Number of bytes before the first piece. */
 const HEAD_BYTES = MAGIC.length + SALT_BYTES + 1;
-/** Everybody knows this key: an open file has the same form as a sealed one. */
+/** A key that everybody knows: an open file has the same format as a sealed one. */
 const OPEN_KEY = Buffer.alloc(KEY_BYTES);
-/** The last piece always has this size, so that it is found from the end. */
+/** Size of the last piece, bytes. Constant, so that the piece is found from the end of the file. */
 const SUMMARY_BYTES = 512;
-/** Bytes of the last piece in the file. */
+/** Size of the last piece as it is in the file, bytes. */
 export const SEALED_SUMMARY_BYTES = LENGTH_BYTES + SUMMARY_BYTES + TAG_BYTES;
-/** Bytes at the beginning of a file that hold its first piece. */
+/** The first piece of a file lies within this many bytes. */
 export const MAX_HEAD_BYTES = 65_536;
 
-/** What a piece holds; its first byte. */
+/** Kinds of pieces; the first byte of a piece. */
 export const PIECE = { header: 0, events: 1, sound: 2, summary: 3 } as const;
 
-/** A piece that was opened. */
+/** An opened piece. */
 export interface Piece {
   readonly kind: number;
   readonly bytes: Buffer;
@@ -42,18 +42,18 @@ export class FileSealer {
   readonly #key: Buffer;
   #pieces = 0;
 
-  /** @param key - undefined: everybody can open the file. */
+  /** @param key - undefined: everybody can read the file. */
   constructor(key: Buffer | undefined) {
     this.head = Buffer.concat([MAGIC, Buffer.of(key === undefined ? 0 : 1), randomBytes(SALT_BYTES)]);
     this.#key = fileKey(key ?? OPEN_KEY, this.head);
   }
 
-  /** The next piece in its sealed form, in parts. */
+  /** Seals the next piece. @returns its bytes, in parts. */
   piece(kind: number, bytes: Uint8Array): readonly Buffer[] {
     return sealed(this.#key, nonceOf(this.#pieces++), kind, bytes);
   }
 
-  /** The last piece. @throws RangeError when it does not fit. */
+  /** Seals the last piece. @throws RangeError when it does not fit. */
   summary(summary: object): readonly Buffer[] {
     const json = Buffer.from(JSON.stringify({ ...summary, pieces: this.#pieces }));
     if (json.length >= SUMMARY_BYTES) throw new RangeError('the summary of a recording is too long');
@@ -65,12 +65,12 @@ export class FileSealer {
 
 /** Opens the pieces of one file. */
 export class FileOpener {
-  /** Whether everybody can open this file. */
+  /** Whether everybody can read this file. */
   readonly isOpen: boolean;
   readonly #keys: readonly Buffer[];
   #key: Buffer | undefined;
 
-  /** @param start - its first bytes. @throws AppError `recording_unreadable` when it is no recording. */
+  /** @param start - the first bytes of the file. @throws AppError `recording_unreadable` when it is no recording. */
   constructor(start: Uint8Array, keys: RecordingKeys) {
     const head = Buffer.from(start.subarray(0, HEAD_BYTES));
     if (head.length < HEAD_BYTES || !head.subarray(0, MAGIC.length).equals(MAGIC))
@@ -93,7 +93,7 @@ export class FileOpener {
   }
 
   /**
-   * All pieces but the summary, which is undefined for a file that was cut.
+   * All pieces, and the summary, which is undefined for a file that was cut.
    *
    * @throws AppError `recording_unreadable` when a piece was changed, left out, added or moved.
    */
@@ -129,12 +129,12 @@ export class FileOpener {
   }
 }
 
-/** The error of a file that is no whole recording. @param why - completes the sentence. */
+/** The error for a file that is no whole recording. @param why - completes the sentence. */
 export function unreadable(why: string): AppError {
   return new AppError('recording_unreadable', `the recording cannot be read: ${why}`);
 }
 
-/** Every file has a key of its own, so that its nonces can be counted. */
+/** Every file has a key of its own, so that its nonces can be a counter. */
 function fileKey(key: Buffer, head: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', key, head, 'parley-call', KEY_BYTES));
 }
@@ -165,7 +165,7 @@ function opened(key: Buffer, nonce: Buffer, bytes: Buffer): Piece | undefined {
   }
 }
 
-/** The whole piece that begins at `offset`; undefined when there is none. */
+/** The whole piece whose first byte is at `offset`; undefined when there is none. */
 function pieceAt(file: Uint8Array, offset: number): { readonly sealed: Buffer; readonly end: number } | undefined {
   const view = Buffer.from(file.buffer, file.byteOffset, file.length);
   if (offset + LENGTH_BYTES > view.length) return undefined;

@@ -1,10 +1,10 @@
-// The events of a recording as they are listed for people.
+// The events of a recording as a list for people.
 import type { JsonObject } from '../base/json.ts';
 import type { ShownEvent } from '../dialog/call-view.ts';
 import type { RecordedEvent } from './recording.ts';
 import { isWithheld } from './redaction.ts';
 
-/** Facts that come from somebody else than the server. */
+/** Facts that do not come from the server. */
 const FROM: Readonly<Record<string, ShownEvent['from']>> = {
   input_started: 'caller',
   input_ended: 'caller',
@@ -17,11 +17,11 @@ const FROM: Readonly<Record<string, ShownEvent['from']>> = {
 };
 /** Details that are the duration of their event. */
 const DURATIONS = ['tookMs', 'latencyMs', 'waitedMs'] as const;
-/** Facts that are shown with their turn, or that are events of a recording anyway. */
+/** Facts that are shown with their turn, or that are already events of a recording. */
 const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set(['answer_parts', 'turn_started', 'turn_ended', 'session_ended']);
 const WITHHELD_TEXT = '[withheld]';
 
-/** @param turn - its number. @returns none for what is shown otherwise: frames, prompts, interim words and states. */
+/** @param turn - number of the turn. @returns none for events that are shown in another way: frames, prompts, interim words and states. */
 export function shownEvents(event: RecordedEvent, turn: number | undefined): readonly ShownEvent[] {
   const place = { atMs: Math.round(event.atMs), ...(turn !== undefined && { turn }) };
   switch (event.kind) {

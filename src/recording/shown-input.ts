@@ -1,4 +1,4 @@
-// What is shown of the caller's input of one recorded turn.
+// The caller's input of one recorded turn, as it is shown.
 import type { ShownInput, ShownTurn } from '../dialog/call-view.ts';
 import type { RecordedEvent, RecordedInput } from './recording.ts';
 import { isWithheld } from './redaction.ts';

@@ -1,9 +1,9 @@
-// Keeps the folder of recordings within its limits, also when no call is recorded any more.
+// Keeps the folder of recordings within its limits, also after recording was switched off.
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Keeping, RecordingFolder } from './recording-folder.ts';
 
-/** Pause between two checks of what is kept, ms. */
+/** Time between two checks of the folder, ms. */
 const TIDY_MS = 60_000;
 
 interface TidyingOptions {
@@ -11,11 +11,11 @@ interface TidyingOptions {
   readonly keeping: Keeping;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ids of the recordings that this process writes; default: none. */
+  /** Ids of the recordings that this process is writing; default: none. */
   readonly open?: () => readonly string[];
 }
 
-/** Begins at once. The creator closes it. */
+/** Starts checking at once. The creator closes it. */
 export class Tidying {
   readonly #options: TidyingOptions;
   readonly #cancel: CancelTimer;
@@ -29,7 +29,7 @@ export class Tidying {
     this.#tidy();
   }
 
-  /** Resolves when nothing is deleted any more. Never rejects. */
+  /** Stops, and resolves when no deletion is running. Never rejects. */
   async close(): Promise<void> {
     this.#cancel();
     await this.#running;

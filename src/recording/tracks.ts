@@ -5,7 +5,7 @@ import { playoutOf } from './playout.ts';
 import type { Recording } from './recording.ts';
 
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
-/** Frames that come this much too early or too late belong to the one before; a greater distance is a gap. */
+/** Frames that come at most this much too early or too late join the previous one; a larger difference is a gap. */
 const JITTER_MS = 200;
 
 /** Linear samples, 8 kHz. Both have the same length. */
@@ -39,14 +39,14 @@ function putCaller({ events, callerSound }: Recording, track: Track): void {
     if (event.kind !== 'audio') continue;
     format = nextFormat(format, event);
     const samples = decoded(callerSound.subarray(event.from, event.from + event.bytes), format);
-    // A frame comes when its last sample was spoken.
+    // A frame arrives when its last sample has been spoken.
     const start = Math.max(0, Math.round(event.atMs * SAMPLES_PER_MS) - samples.length);
     const isGap = Math.abs(start - end) > JITTER_MS * SAMPLES_PER_MS;
     end = track.put(isGap ? start : end, samples);
   }
 }
 
-/** As linear samples at 8 kHz. */
+/** The samples of a frame, linear, 8 kHz. */
 function decoded(bytes: Uint8Array, { encoding, sampleRateHz }: AudioFormat): Int16Array {
   const samples =
     encoding === 'mulaw'
@@ -58,12 +58,12 @@ function decoded(bytes: Uint8Array, { encoding, sampleRateHz }: AudioFormat): In
   return Int16Array.from({ length: samples.length >> 1 }, (_, index) => ((samples[2 * index] ?? 0) + (samples[2 * index + 1] ?? 0)) >> 1);
 }
 
-/** Grows with what is put into it; the rest is silence. */
+/** Grows with the samples that are put into it; the rest is silence. */
 class Track {
   #samples = new Int16Array(LINE_RATE_HZ);
   length = 0;
 
-  /** @returns the place behind it. */
+  /** Puts samples at an index. @returns the index after the last one. */
   put(at: number, samples: Int16Array): number {
     const end = at + samples.length;
     if (end > this.#samples.length) {

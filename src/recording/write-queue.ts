@@ -1,49 +1,49 @@
-// Writes recordings in the background, one file after the other. Whatever the disk does, it costs recordings and never calls: what
-// waits is bounded, and a file that cannot be written is given up.
+// Writes recordings in the background, one file after the other. A slow or broken disk can lose recordings but never disturbs calls: the
+// waiting bytes are limited, and a file that cannot be written is given up.
 import { constants } from 'node:fs';
 import { mkdir, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 
-/** Most bytes that wait for the disk: a second of two thousand calls. */
+/** Most bytes that wait for the disk: one second of two thousand calls. */
 const MAX_WAITING_BYTES = 33_554_432;
 /** Shortest time between two warnings, ms. */
 const WARNING_MS = 60_000;
-/** How long pieces wait for others of their file, ms. */
+/** How long a piece waits for further pieces of its file, ms. */
 const PAUSE_MS = 250;
 const SLOW_DISK = 'recordings are lost, because recordings.folder takes them too slowly: choose a faster disk or lower recordings.share';
 const FAILED_DISK = 'recordings are lost, because recordings.folder cannot be written: free space there or mend its rights';
 
-/** Why a recording was lost: the disk failed or is full, or it was too slow. */
+/** Why a recording was lost: the disk failed or is full, or the disk was too slow. */
 export type RecordingLoss = 'disk' | 'slow_disk';
 
 /** One file that is written. */
 export interface WrittenFile {
   readonly path: string;
-  /** What has been written so far reads up to the cut, and nothing more comes. */
+  /** No more is written; the file can be read up to the cut. */
   isLost: boolean;
-  /** It exists. */
+  /** The file exists. */
   isBegun: boolean;
 }
 
 export interface WriteQueueOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** A recording was given up, once each. */
+  /** Called once for each recording that is given up. */
   readonly onLost: (loss: RecordingLoss) => void;
-  /** Default: the disk. */
+  /** Default: writes to the disk. */
   readonly append?: typeof appendToFile;
 }
 
 interface Waiting {
   readonly bytes: number;
-  /** Makes what is written; called when its turn comes. */
+  /** Makes the bytes; called when they are written. */
   readonly piece: () => readonly Uint8Array[];
   readonly onDone: (() => void) | undefined;
 }
 
-/** Owned by the recorder. No method throws. */
+/** The queue of one recorder. No method throws. */
 export class WriteQueue {
   readonly #options: WriteQueueOptions;
   readonly #append: typeof appendToFile;
@@ -61,8 +61,8 @@ export class WriteQueue {
   /**
    * Adds a piece to the end of a file.
    *
-   * @param bytes - its size, about.
-   * @param piece - makes it, in parts.
+   * @param bytes - approximate size of the piece.
+   * @param piece - makes the piece, in parts.
    * @param onDone - called when `piece` is no longer needed, also when the file is lost.
    */
   add(file: WrittenFile, bytes: number, piece: () => readonly Uint8Array[], onDone?: () => void): void {
@@ -81,7 +81,7 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when everything that waits is written or lost. */
+  /** Resolves when everything that was waiting is written or lost. */
   async written(): Promise<void> {
     this.#hurry();
     await this.#writing;
@@ -95,7 +95,7 @@ export class WriteQueue {
     }
   }
 
-  /** Pieces that come shortly after each other are written together. */
+  /** Waits, so that pieces which come shortly after each other are written together. */
   async #pause(): Promise<void> {
     let cancel: () => void = () => undefined;
     await new Promise<void>((resolve) => {
@@ -114,7 +114,7 @@ export class WriteQueue {
         );
     } catch (thrown) {
       const code = thrown instanceof Error ? String(Reflect.get(thrown, 'code') ?? thrown.name) : 'unknown';
-      // It was deleted, which says nothing about the disk.
+      // The file was deleted, which says nothing about the disk.
       if (file.isBegun && code === 'ENOENT') file.isLost = true;
       else this.#lose(file, 'disk', FAILED_DISK, code);
     } finally {
@@ -135,7 +135,7 @@ export class WriteQueue {
   }
 }
 
-/** Appends to a file and makes it first, with its folder. A file that somebody has deleted meanwhile is not made again. */
+/** Appends to a file; the first time it creates file and folder. A file that was deleted meanwhile is not created again. */
 export async function appendToFile(file: WrittenFile, parts: readonly Uint8Array[]): Promise<void> {
   const { O_WRONLY, O_APPEND, O_CREAT, O_EXCL } = constants;
   if (!file.isBegun) await mkdir(dirname(file.path), { recursive: true, mode: 0o700 });
@@ -146,7 +146,7 @@ export async function appendToFile(file: WrittenFile, parts: readonly Uint8Array
     if (bytesWritten < bytes) throw Object.assign(new Error('the disk took only a part'), { code: 'ENOSPC' });
     file.isBegun = true;
   } catch (thrown) {
-    // Without its header it is no recording.
+    // A file without its header is no recording.
     if (!file.isBegun) await unlink(file.path).catch(() => undefined);
     throw thrown;
   } finally {

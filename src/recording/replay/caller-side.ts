@@ -1,12 +1,12 @@
-// What the caller's side did in a recorded call, as the engine takes it.
+// The caller's side of a recorded call, in the form that the engine takes.
 import type { AbortReason } from '../../base/abort.ts';
 import type { AudioInput, Input } from '../../dialog/input.ts';
 import type { RecordedEvent, RecordedInput, Recording, SoundRange } from '../recording.ts';
 
-/** What the driver plays: what the caller's side did, and the begin and end of speech whose sound is withheld. */
+/** Events that are played again: those of the caller's side, and start and end of speech whose sound is withheld. */
 export type Played = Extract<RecordedEvent, { kind: 'turn_opened' | 'input' | 'audio' | 'half_closed' | 'aborted' | 'output' }>;
 
-/** In the order of time. */
+/** In order of time. */
 export function playedOf({ events, callerSound }: Pick<Recording, 'events' | 'callerSound'>): readonly Played[] {
   const audible = new Set(events.flatMap((event) => (event.kind === 'audio' && isAudible(event, callerSound) ? [event.turn] : [])));
   return events.filter((event): event is Played => {
@@ -25,13 +25,13 @@ export function playedOf({ events, callerSound }: Pick<Recording, 'events' | 'ca
   });
 }
 
-/** Whether there is anything in a frame; what is withheld is silence. */
+/** Whether there is any sound in a frame; withheld sound is silence. */
 function isAudible({ from, bytes }: SoundRange, sound: Uint8Array): boolean {
   return sound.subarray(from, from + bytes).some((byte) => byte !== sound[from]);
 }
 
 export function inputOf(input: RecordedInput): Input {
-  // A digit stands in for each one that is withheld.
+  // Each withheld digit is replaced by a zero.
   return 'withheld' in input ? { kind: 'dtmf', digits: '0'.repeat(input.length) } : input;
 }
 

@@ -1,5 +1,5 @@
-// What a replayed call does otherwise than the recorded one, turn by turn: what is said, the next step, the bot's state and, with a
-// limit, the latency. What is withheld is never different.
+// Compares a replayed call with the recorded one, turn by turn: the prompts, the next step, the bot's state and, with a limit, the
+// latency. Withheld content never counts as different.
 import { isJsonList, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SessionEnd } from '../../dialog/ending.ts';
 import type { RecordedEvent } from '../recording.ts';
@@ -11,20 +11,20 @@ export interface Difference {
   /** {@link TurnRecord.number}. */
   readonly turn: number;
   readonly what: 'prompts' | 'next' | 'state' | 'latency';
-  /** Where in the next step or the state. */
+  /** Path within the next step or the state. */
   readonly at?: string;
   readonly recorded: string;
   readonly replayed: string;
-  /** A digit or word that is not kept was replayed before: the bot may have got another one. */
+  /** Set when a withheld digit or word was replayed before: the bot may have got another one. */
   readonly isAfterWithheld?: true;
 }
 
-/** How much later the first sound may come, ms. Default: latencies are not compared. */
+/** How much later than in the recording the first sound may come, ms. Default: latencies are not compared. */
 export interface Tolerance {
   readonly laterMs?: number;
 }
 
-/** Ends of a call that neither caller nor bot brings about. */
+/** Ends of a call that neither caller nor bot causes. */
 const BY_SERVER: ReadonlySet<string> = new Set<SessionEnd>(['too_long', 'shutdown']);
 
 /** All differences, in the order of the turns. */
@@ -50,12 +50,12 @@ export function differences(
   return found;
 }
 
-/** How many turns have nothing in their answers that is withheld. */
+/** Number of turns whose answers have no withheld content. */
 export function wholeTurns(recorded: readonly RecordedEvent[]): number {
   return ofBot(recorded).filter(({ prompts: said, state: kept }) => !isWithheld(kept) && !said.some(isPromptWithheld)).length;
 }
 
-/** The turns without the one in which the server ended the call at a time of its own, without its bot. */
+/** The turns without the one in which the server, not the bot, ended the call. */
 function ofBot(recorded: readonly RecordedEvent[]): readonly TurnRecord[] {
   const isLeft = recorded.some((event) => event.kind === 'ended' && BY_SERVER.has(event.end));
   return turnsOf(recorded).filter((turn) => !isLeft || turn.next?.kind !== 'transfer' || turn.state !== undefined);
@@ -73,7 +73,7 @@ function prompts(before: TurnRecord, now: TurnRecord): readonly Found[] {
   return isSame ? [] : [{ what: 'prompts', recorded: was.map(shownPrompt).join(' '), replayed: is.map(shownPrompt).join(' ') }];
 }
 
-/** What the bot said. The fillers of the engine come with the time, not with the bot. */
+/** The prompts of the bot. The fillers of the engine depend on the time, not on the bot. */
 function replyOf({ prompts: all }: TurnRecord): readonly TurnPrompt[] {
   return all.filter(({ isFiller }) => isFiller !== true);
 }
@@ -81,7 +81,7 @@ function replyOf({ prompts: all }: TurnRecord): readonly TurnPrompt[] {
 function isSamePrompt(was: TurnPrompt, is: TurnPrompt | undefined): boolean {
   if (is === undefined || was.bargeIn !== is.bargeIn) return false;
   if (isPromptWithheld(was)) return true;
-  // The rest of a sound that was cut can only be compared by its length.
+  // Of a cut prompt only the length of the rest can be compared.
   const isNamed = (was.text ?? was.source) !== undefined;
   return was.text === is.text && was.source === is.source && (isNamed || Math.round(was.durationMs) === Math.round(is.durationMs));
 }
@@ -115,7 +115,7 @@ function latencyOf(turn: TurnRecord): number | undefined {
   return first === undefined || turn.input === undefined ? undefined : first.atMs - turn.input.completeMs;
 }
 
-/** The first member that differs, in the order of the recorded one. */
+/** The first member that differs, in the order of the recording. */
 function members(what: 'next' | 'state', was: unknown, is: unknown): readonly Found[] {
   const found = firstDifference(asJson(was), asJson(is), '');
   return found === undefined ? [] : [{ what, ...found }];
@@ -149,7 +149,7 @@ function isList(value: JsonValue): value is readonly JsonValue[] {
   return typeof value === 'object' && value !== null && isJsonList(value);
 }
 
-/** As a file has it: without what is undefined. */
+/** A value as JSON, without undefined members. */
 function asJson(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue;
 }

@@ -1,4 +1,4 @@
-// A recognizer that understands what was understood in a recording, at the same times.
+// A recognizer that returns the words of a recording, at the same times.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
@@ -12,14 +12,14 @@ type Interim = Extract<RecordedEvent, { kind: 'interim' }>;
 export interface RecordedRecognizerOptions {
   readonly events: readonly RecordedEvent[];
   readonly clock: Clock;
-  /** Id, in the recording, of the turn whose utterance is meant. */
+  /** Id, in the recording, of the turn whose utterance is being recognized. */
   readonly turn: () => string | undefined;
-  /** How many digits the caller was asked for in this turn: so many stand in for those that are withheld. */
+  /** Number of digits that the caller was asked for in this turn: withheld words are replaced by as many digits. */
   readonly digits: (turn: string) => number;
 }
 
 export class RecordedRecognizer implements Recognizer {
-  /** Only when words came while the caller spoke. */
+  /** Set when the recording has interim words. */
   readonly open?: NonNullable<Recognizer['open']>;
   readonly #options: RecordedRecognizerOptions;
   readonly #words = new Map<string, Words>();
@@ -34,7 +34,7 @@ export class RecordedRecognizer implements Recognizer {
     if (interim.size > 0) this.open = (onWords) => this.#stream(interim, onWords);
   }
 
-  /** Whether anything was recognized, or failed to be. */
+  /** Whether there was any recognition, successful or not. */
   get hasWorked(): boolean {
     return this.open !== undefined || [...this.#words.values()].some(({ text, failure }) => (text ?? failure) !== undefined);
   }
@@ -76,7 +76,7 @@ export class RecordedRecognizer implements Recognizer {
   }
 }
 
-/** Resolves at this time, or when nobody waits any more. */
+/** Resolves at this time, or when `signal` aborts. */
 function reached(atMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const leftMs = atMs - clock.monotonicMs();

@@ -1,25 +1,25 @@
-// The turns of a recorded call: what the caller did in each, and what the bot answered.
+// The turns of a recorded call: the caller's input in each, and the bot's answer.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { FinalNext } from '../../dialog/output.ts';
 import type { RecordedEvent, RecordedPrompt, Recording, SoundRange, Withheld } from '../recording.ts';
 import { isWithheld } from '../redaction.ts';
 
-/** What the caller did in a turn. Times are ms since the session began. */
+/** The caller's input in a turn. Times are ms since the session began. */
 export interface TurnInput {
   readonly kind: 'start' | 'speech' | 'keys' | 'no_input' | 'event' | 'hang_up';
   readonly atMs: number;
-  /** When it was complete. */
+  /** When the input was complete. */
   readonly completeMs: number;
   /** Words, keys or the name of the event; undefined when it is not known. */
   readonly text?: string;
   readonly isWithheld?: true;
-  /** Of an event. */
+  /** Set for an event. */
   readonly parameters?: JsonObject;
 }
 
 /** A prompt with all of its pieces. */
 export interface TurnPrompt extends Omit<RecordedPrompt, 'sound' | 'goesOn'> {
-  /** When it was sent. */
+  /** When the prompt was sent. */
   readonly atMs: number;
   readonly pieces: readonly { readonly atMs: number; readonly durationMs: number; readonly sound?: SoundRange | Withheld }[];
 }
@@ -30,16 +30,16 @@ export interface TurnRecord {
   /** From 1. */
   readonly number: number;
   readonly openedMs: number;
-  /** Of several, the one that was answered. */
+  /** Of several inputs, the one that was answered. */
   readonly input?: TurnInput;
-  /** When the caller began to speak or to press keys on it. */
+  /** When the caller began to speak or to press keys on this turn. */
   readonly begunMs?: number;
-  /** Fillers among them. */
+  /** Includes fillers. */
   readonly prompts: readonly TurnPrompt[];
   readonly next?: FinalNext;
-  /** After the answer; undefined: the bot did not answer. */
+  /** The state after the answer; undefined: the bot did not answer. */
   readonly state?: JsonValue | Withheld;
-  /** When the bot had answered. */
+  /** Set when the bot has answered: the time of its answer. */
   readonly answeredMs?: number;
   readonly closedMs?: number;
   readonly end?: string;
@@ -48,7 +48,7 @@ export interface TurnRecord {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Draft = Mutable<Omit<TurnRecord, 'prompts'>> & { readonly prompts: Mutable<TurnPrompt>[] };
 
-/** Whether the rest of a turn's reply was not wanted any more, because the caller came in or hung up. */
+/** Whether the rest of a turn's reply was dropped, because the caller gave a new input or hung up. */
 export function isCut({ id, end, input, closedMs = -Infinity }: TurnRecord, turns: readonly TurnRecord[]): boolean {
   if (end === 'interrupted' || end === 'hang_up') return true;
   const sinceMs = input?.completeMs ?? Infinity;
@@ -58,13 +58,13 @@ export function isCut({ id, end, input, closedMs = -Infinity }: TurnRecord, turn
   });
 }
 
-/** Its turns, in the order in which they opened. */
+/** The turns of a recording, in the order in which they opened. */
 export function turnsOf(events: Recording['events']): readonly TurnRecord[] {
   const turns = new Map<string, Draft>();
   let isOver = false;
   for (const event of events) {
     isOver ||= event.kind === 'ended';
-    // What a bot decides when nobody waits any more counts no more.
+    // A decision of the bot after the end of the call does not count.
     if (isOver && event.kind === 'state') continue;
     if (event.kind === 'turn_opened') turns.set(event.turn, { id: event.turn, number: turns.size + 1, openedMs: event.atMs, prompts: [] });
     else if (event.kind !== 'fact' && event.kind !== 'ended') add(turns.get(event.turn), event);

@@ -1,5 +1,5 @@
-// A voice whose sounds are those of a recording, and are ready when they were ready there. Of texts that were not said there it knows
-// only about how long they take.
+// A voice that plays the sounds of a recording, each ready at the same time as there. For a text that is not in the recording it
+// only estimates the length.
 import { pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { DeliveryMode, PromptAudio } from '../../dialog/output.ts';
@@ -9,13 +9,13 @@ import type { Recording } from '../recording.ts';
 import { isWithheld, soundDigest } from '../redaction.ts';
 import { isCut, type TurnRecord, type TurnPrompt } from './recorded-turns.ts';
 
-/** About how long a voice takes for one character, ms. */
+/** Approximate time that a voice takes for one character, ms. */
 const MS_PER_CHARACTER = 65;
 /** Assumed length of a recording that was not played in the call, ms. */
 const UNKNOWN_FILE_MS = 1000;
-/** A prompt that is shorter than this part of what its text takes is not whole. */
+/** A prompt below this fraction of the estimated length of its text is incomplete. */
 const CUT_SHORT = 0.85;
-/** Largest distance of a filler from the recorded one, ms: its timer was late there. */
+/** Largest distance of a filler from the recorded one, ms: timers of the recorded call may have been late. */
 const FILLER_LATE_MS = 50;
 const BYTES_PER_MS = 8;
 const SILENCE = 0xff;
@@ -25,7 +25,7 @@ export interface RecordedVoiceOptions {
   readonly botSound: Recording['botSound'];
   readonly mode: DeliveryMode;
   readonly clock: Clock;
-  /** What the engine says while a bot takes its time. Said only where it was said in the recording. */
+  /** Fillers of the engine. They have a sound only where the recording has them. */
   readonly fillers: ReadonlySet<string>;
 }
 
@@ -33,10 +33,10 @@ export class RecordedVoice implements PromptVoice {
   readonly canSpeak: boolean;
   readonly #options: RecordedVoiceOptions;
   #msPerCharacter = MS_PER_CHARACTER;
-  /** The turn that is answered, as it was, and what the bot has not said again yet. */
+  /** The recorded form of the turn that is being answered, and its prompts that the bot has not said again yet. */
   #turn: TurnRecord | undefined;
   #left: TurnPrompt[] = [];
-  /** Whether the rest of its reply was not wanted any more. */
+  /** Whether the rest of this turn's reply was dropped. */
   #isCut = false;
   readonly #asked = new WeakSet<TurnPrompt>();
 
@@ -48,11 +48,11 @@ export class RecordedVoice implements PromptVoice {
       .filter(({ text, durationMs }) => typeof text === 'string' && durationMs > 0);
     const characters = whole.reduce((sum, { text }) => sum + (typeof text === 'string' ? text.length : 0), 0);
     if (characters > 0) this.#msPerCharacter = whole.reduce((sum, { durationMs }) => sum + durationMs, 0) / characters;
-    // Without a voice there is nothing to send before the end of a reply.
+    // Without a voice, no sound is sent before the end of a reply.
     this.canSpeak = options.mode === 'chunk' || texts.some(({ durationMs }) => durationMs > 0);
   }
 
-  /** The bot answers this turn from now on; undefined: one that was not recorded. */
+  /** From now on the bot answers this turn; undefined: a turn that is not in the recording. */
   answers(turn: TurnRecord | undefined): void {
     this.#turn = turn;
     this.#isCut = turn !== undefined && isCut(turn, this.#options.turns);
@@ -69,27 +69,27 @@ export class RecordedVoice implements PromptVoice {
     const [first, ...more] = said.pieces;
     if (more.length > 0 || this.#isCutShort(said, prompt)) return this.#inPieces(said, prompt, signal);
     const sound = first === undefined || first.durationMs === 0 ? undefined : this.#soundOf(first, prompt);
-    // When it is known that a text has no sound, the bot goes on; it is sent with the end of the reply.
+    // The bot goes on as soon as a text is known to have no sound; the text is sent with the end of the reply.
     const isHeld = sound !== undefined || said === this.#turn?.prompts.at(-1);
     return isHeld && said.atMs > this.#options.clock.monotonicMs() ? this.#later(said, sound, signal) : this.#said(said, sound);
   }
 
-  /** When the bot says next what it has not said again yet, ms. */
+  /** When the next prompt is due that the bot has not said again yet, ms. */
   get nextMs(): number {
     return this.#left.find((said) => !this.#asked.has(said))?.atMs ?? Infinity;
   }
 
   late(): void {
-    // Nobody waits for a synthesizer here.
+    // No synthesizer works ahead here.
   }
 
-  /** Whether the synthesis of a prompt was not over when the caller interrupted the reply. */
+  /** Whether the caller interrupted the reply while the prompt was still being synthesized. */
   #isCutShort(said: TurnPrompt, prompt: Prompt): boolean {
     if (!this.#isCut || this.#turn?.prompts.at(-1) !== said || prompt.kind !== 'text') return false;
     return said.durationMs < CUT_SHORT * prompt.text.length * this.#msPerCharacter;
   }
 
-  /** The sound of a filler that was said now. It is ready at once, or it is not said. */
+  /** The sound of a filler that the recording has at this time; undefined when it has none. */
   #fillerNow(prompt: Prompt): PromptAudio | undefined {
     if (!this.#isFiller(prompt)) return undefined;
     const nowMs = this.#options.clock.monotonicMs();
@@ -127,10 +127,10 @@ export class RecordedVoice implements PromptVoice {
     return { mulaw: this.#options.botSound.subarray(sound.from, sound.from + sound.bytes), durationMs };
   }
 
-  /** The sound when it was ready. */
+  /** Waits for the time at which the sound was ready in the recording, and returns the sound. */
   async #later(said: TurnPrompt, sound: PromptAudio | undefined, signal: AbortSignal): Promise<Sound> {
     if (!(await this.#until(said.atMs, signal))) return undefined;
-    // The engine may have asked for a filler, which it does not wait for; the bot may say the same.
+    // The engine may have asked for a filler without waiting for it, and the bot may say the same text.
     return typeof said.text === 'string' && this.#options.fillers.has(said.text) ? sound : this.#said(said, sound);
   }
 
@@ -162,7 +162,7 @@ function isSame({ text, source }: TurnPrompt, prompt: Prompt): boolean {
   }
 }
 
-/** Comes when nobody wants it any more. */
+/** Resolves only when `signal` aborts. */
 function never(signal: AbortSignal): Promise<Sound> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);

@@ -1,4 +1,4 @@
-// Plays a recorded call again: the same inputs at the same times to the engine of today, on a clock that does not wait.
+// Plays a recorded call again: the same inputs at the same times to the current engine, on a clock that does not wait.
 import { JumpingClock } from '../../base/jumping-clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Bot } from '../../bot/bot.ts';
@@ -19,29 +19,29 @@ import { RecordedVoice } from './recorded-voice.ts';
 import { takenEvents } from './taken-events.ts';
 
 export interface ReplayOptions {
-  /** The bots of today. */
+  /** The current bots. */
   readonly bots: readonly Bot[];
-  /** Of the server that recorded the call. */
+  /** Settings of the server that recorded the call. */
   readonly settings: EngineSettings;
   readonly createListener: CreateListener;
-  /** Whose answers assistants get: those of the recording, or of the services themselves. */
+  /** Whether assistants get the answers in the recording, or those of the services themselves. */
   readonly models: 'recorded' | 'live';
   readonly log: Logger;
 }
 
-/** How much longer than in the recording the last answer may take, ms; a longer farewell, for example. */
+/** How much longer than in the recording the last answer may take, ms; for example for a longer farewell. */
 const LAST_ANSWER_MS = 60_000;
 const STEP_MS = 500;
 /** Time for the bot's last notifications, ms. */
 const CLOSE_MS = 5000;
-/** Longer than anybody waits for an answer, ms. */
+/** Longer than any wait for an answer, ms. */
 const UNANSWERED_MS = 600_000;
 const NEVER_MS = 2 ** 31 - 1;
 
 const NO_LIMITS = { maxLoopDelayMs: 0, maxRssBytes: 0, maxHeapPercent: 0, maxStreams: Infinity, organizations: new Map() };
 const NO_LOAD = { loopDelayMs: 0, rssBytes: 0, heapPercent: 0 };
 
-/** No other process goes on with a replayed call. */
+/** No other process continues a replayed call. */
 const NO_SNAPSHOTS: Snapshots = {
   ...{ isShared: false, canMove: false, save: () => undefined, forget: () => undefined },
   saved: () => Promise.resolve(),
@@ -49,9 +49,9 @@ const NO_SNAPSHOTS: Snapshots = {
 };
 
 /**
- * Replays one call. While a bot is later than in the recording, the clock goes as fast as the real one.
+ * Replays one call. While a bot is slower than in the recording, the clock runs at real speed.
  *
- * @returns what happened, as a recording has it; turns are in the order of the recording.
+ * @returns the events, as in a recording; turns are in the order of the recording.
  * @throws AppError `agent_unknown` when the bot does not exist any more.
  */
 export async function replay(recording: Recording, options: ReplayOptions): Promise<readonly RecordedEvent[]> {
@@ -65,19 +65,19 @@ class Replay {
   readonly #voice: RecordedVoice;
   readonly #recorded: ReadonlyMap<string, TurnRecord>;
   readonly #events: RecordedEvent[] = [];
-  /** By their ids in the recording. */
+  /** Turns of the replay, by their ids in the recording. */
   readonly #turns = new Map<string, Turn>();
-  /** Ids in the recording by those of today. */
+  /** Ids in the recording, by the ids of the replay. */
   readonly #names = new Map<string, string>();
   /** The turn that opens or gets an input, by its id in the recording. */
   #current: string | undefined;
   #isPushing = false;
-  /** Turns whose speech is over and waits for its words, by their ids in the recording. */
+  /** Turns whose speech has ended and whose words are still missing, by their ids in the recording. */
   #spoken: string[] = [];
-  /** Something may have begun that goes on in promises. */
+  /** Whether promises may have to continue. */
   #isStirred = true;
   #onSpeech: (event: SpeechEvent) => void = () => undefined;
-  /** The turn that the bot answers. */
+  /** The turn that the bot is answering. */
   #asked: string | undefined;
 
   constructor(recording: Recording, { bots, settings, createListener, models, log }: ReplayOptions) {
@@ -97,7 +97,7 @@ class Replay {
     const limits = { ...NO_LIMITS, maxSessions: 1, perOrganization: { maxSessions: 0, maxNewPerSecond: 0 } };
     this.#sessions = new Sessions(
       {
-        // The sweeps of that server came at times of their own.
+        // The sweeps of the recorded server ran at times of their own.
         settings: { ...settings, sweepMs: NEVER_MS },
         admission: new Admission({ limits, load: { reading: () => NO_LOAD }, clock }),
         snapshots: NO_SNAPSHOTS,
@@ -119,7 +119,7 @@ class Replay {
   async run(): Promise<readonly RecordedEvent[]> {
     let before: Played | undefined;
     for (const event of playedOf(this.#recording)) {
-      // What opens a turn belongs to it: nothing may come between.
+      // The first event belongs to the opening of its turn: nothing may come between them.
       const isFirst = before?.kind === 'turn_opened' && before.turn === event.turn && before.atMs === event.atMs;
       if (!isFirst && (this.#isStirred || !this.#clock.skipTo(event.atMs))) await this.#until(event.atMs);
       await this.#play(event);
@@ -231,7 +231,7 @@ class Replay {
       (event) => event.kind === 'service' && event.turn === turn && event.service === service && event.key === key,
     );
     if (found?.kind === 'service') return found;
-    // Nobody waited for it.
+    // In the recording nobody waited for this answer.
     return { tookMs: this.#recorded.get(turn)?.end === 'replied' ? 0 : UNANSWERED_MS };
   }
 
@@ -239,12 +239,12 @@ class Replay {
     const turn = this.#recorded.get(this.#nameOf(turnId));
     this.#asked = turnId;
     this.#voice.answers(turn);
-    // The clock must not jump over the moments at which the bot can be late.
+    // The clock must not jump over the times at which the bot can be late.
     for (const atMs of [...(turn?.prompts ?? []).map((prompt) => prompt.atMs), turn?.answeredMs ?? turn?.closedMs ?? 0])
       this.#clock.after(atMs - this.#clock.monotonicMs(), () => undefined);
   }
 
-  /** Whether the bot had said or decided by now what it has not: it may wait for something outside of the process. */
+  /** Whether the bot is later than in the recording with a prompt or its answer: it may wait for something outside of the process. */
   get #isBotLate(): boolean {
     if (this.#asked === undefined) return false;
     const turn = this.#recorded.get(this.#nameOf(this.#asked));
@@ -255,7 +255,7 @@ class Replay {
     return this.#names.get(id) ?? id;
   }
 
-  /** Whose utterance is recognized: the one that is spoken, or else the oldest that has not reached the bot. */
+  /** The turn whose utterance is recognized: the current one, or else the oldest whose utterance has not reached the bot. */
   #spokenTurn(): string | undefined {
     this.#isStirred = true;
     return this.#isPushing ? this.#current : (this.#spoken[0] ?? this.#current);

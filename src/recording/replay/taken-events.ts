@@ -1,10 +1,10 @@
-// Keeps what happens in a replayed call as events, without sounds, and withholds what a recording withholds.
+// Keeps the events of a replayed call, without sounds, and withholds what a recording would withhold.
 import type { Clock } from '../../base/clock.ts';
 import type { CallRecorder, RecordedCall, RecordedTurn } from '../../session/ports.ts';
 import type { RecordedEvent } from '../recording.ts';
 import { keptOutput, WITHHELD } from '../redaction.ts';
 
-/** @param nameOf - the name in the recording of a turn's id. */
+/** @param nameOf - the id in the recording of a turn of the replay. */
 export function takenEvents(events: RecordedEvent[], call: RecordedCall, clock: Clock, nameOf: (id: string) => string): CallRecorder {
   const at = ({ id }: Pick<RecordedTurn, 'id'>) => ({ atMs: clock.monotonicMs(), turn: nameOf(id) });
   const ignore = (): void => undefined;

@@ -1,11 +1,11 @@
-// The caller of a recorded call, in words for a model that plays them.
+// Describes the caller of a recorded call in words, for a model that plays this caller.
 import type { Recording } from '../recording.ts';
 import { turnsOf } from '../replay/recorded-turns.ts';
 
-/** Most of what a caller said and did, characters. */
+/** Longest list of what the caller said and did, characters. */
 const MOST_CHARS = 4000;
 
-/** What the caller said and pressed, in order; what is withheld or was not understood is left out. */
+/** What the caller said and pressed, in order; without content that is withheld or was not understood. */
 export function callerOf({ events }: Pick<Recording, 'events'>): string {
   const acts = turnsOf(events).flatMap(({ input }) => {
     if (input?.text === undefined || input.text === '') return [];

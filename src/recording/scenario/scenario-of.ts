@@ -1,4 +1,4 @@
-// A recorded call as a scenario: what the caller did, and what has to be true. In the format of docs/scenarios.md; knows no file.
+// A recorded call as a scenario: the caller's acts, and what has to be true. In the format of docs/scenarios.md; knows no file.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { FinalNext } from '../../dialog/output.ts';
 import { playoutOf, type HeardPrompt } from '../playout.ts';
@@ -10,20 +10,20 @@ import { tracksOf } from '../tracks.ts';
 /** A scenario with one test. */
 export interface RecordedScenario {
   readonly file: JsonObject;
-  /** What stands above a step, by its number from 0. */
+  /** Comments above steps, by the number of the step from 0. */
   readonly notes: ReadonlyMap<number, string>;
-  /** Speech without known words: linear samples, 8 kHz, by the names that the steps use. */
+  /** Speech without known words: linear samples, 8 kHz, by the names in the steps. */
   readonly sounds: ReadonlyMap<string, Int16Array>;
 }
 
-/** The caller was heard to speak this much later than the first sound, ms. */
+/** The sound of an input is taken from this long before its reported start, ms: speech is detected late. */
 const BEFORE_SPEECH_MS = 600;
-/** A prompt of which less was heard is not expected, ms. */
+/** A prompt is expected only if at least this much of it was heard, ms. */
 const HEARD_MS = 400;
 const SAMPLES_PER_MS = 8;
-/** Longest call of a scenario that says nothing else, ms. */
+/** Longest call of a scenario without a limit of its own, ms. */
 const CALL_MS = 120_000;
-/** Parts of the data of a transfer or an end that name one call. */
+/** Members in the data of a transfer or an end that identify one call. */
 const NOT_EXPECTED: ReadonlySet<string> = new Set(['conversation_id']);
 
 interface Part {
@@ -31,7 +31,7 @@ interface Part {
   readonly input: TurnInput;
 }
 
-/** @param name - begins the names of sounds. */
+/** @param name - prefix of the names of sounds. */
 export function scenarioOf(recording: Recording, name: string): RecordedScenario {
   const { header, events } = recording;
   const { call } = header;
@@ -70,7 +70,7 @@ interface Act {
   readonly note?: string;
 }
 
-/** @param asked - what the bot was waiting for. */
+/** @param asked - the input that the bot was waiting for. */
 function actOf({ kind, text, isWithheld: isSecret, parameters }: TurnInput, sound: string, asked: FinalNext | undefined): Act {
   const digits = asked?.kind === 'listen' ? asked.digits : 1;
   switch (kind) {
@@ -90,7 +90,7 @@ function actOf({ kind, text, isWithheld: isSecret, parameters }: TurnInput, soun
   }
 }
 
-/** When the caller came in between. */
+/** The delay of an input that interrupted a prompt. */
 function interruptionOf({ kind, atMs }: TurnInput, prompts: readonly HeardPrompt[]): JsonObject {
   if (kind === 'no_input' || kind === 'start') return {};
   const first = prompts.findLast(({ startMs, endMs }) => startMs < atMs && endMs >= atMs)?.turn;
@@ -98,7 +98,7 @@ function interruptionOf({ kind, atMs }: TurnInput, prompts: readonly HeardPrompt
   return began === undefined ? {} : { interrupt_after_ms: Math.max(0, Math.round(atMs - began.startMs)) };
 }
 
-/** The texts that were heard of a turn's prompts before the caller came in. */
+/** The prompts of a turn that were heard before the caller's input. */
 function heardIn(prompts: readonly HeardPrompt[], turn: string, untilMs: number): readonly string[] {
   return prompts.flatMap(({ turn: own, startMs, endMs, prompt: { text, isFiller, goesOn } }) => {
     const isHeard = Math.min(endMs, untilMs) - startMs >= Math.min(HEARD_MS, endMs - startMs) && startMs <= untilMs;
