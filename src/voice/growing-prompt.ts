@@ -1,4 +1,4 @@
-// A prompt during its synthesis: pieces for any number of readers, each from the first piece and at its own pace.
+// A prompt during its synthesis: gives its pieces to any number of readers, each from the first piece and at the reader's own pace.
 // Knows nothing of where the pieces come from.
 import type { PromptAudio } from '../dialog/output.ts';
 
@@ -15,7 +15,7 @@ export class GrowingPrompt {
     this.#wake();
   }
 
-  /** Ends the pieces. A prompt that came without pieces is one piece. */
+  /** Ends the pieces. When there were none, the whole prompt becomes the only piece. */
   finish(whole: PromptAudio | undefined): void {
     if (this.#pieces.length === 0 && whole !== undefined) this.#pieces.push(whole);
     this.#end = 'well';
@@ -29,8 +29,8 @@ export class GrowingPrompt {
   }
 
   /**
-   * All pieces from the first, for one reader. They end at once when `signal` aborts or the reader leaves, even
-   * during a wait.
+   * All pieces from the first, for one reader. They end at once, even during a wait, when `signal` aborts or the reader
+   * leaves.
    *
    * @param onLeave - called when the reader leaves before the end; may be called more than once.
    */

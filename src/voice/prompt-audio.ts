@@ -1,4 +1,4 @@
-// The one constructor of prompt audio in this room.
+// The only maker of prompt audio in this room.
 import type { PromptAudio } from '../dialog/output.ts';
 import { MULAW_BYTES_PER_MS } from '../speech/audio-format.ts';
 

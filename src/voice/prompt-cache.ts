@@ -1,5 +1,5 @@
-// Text to audio, synthesized once and cached in memory and on disk. Texts may contain what a caller said or pressed:
-// only texts that were announced as static are stored on disk, those that must not be cached are not kept at all, and no text is
+// Text to audio, synthesized once and cached in memory and on disk. A text may contain something that a caller said or pressed: only
+// texts that were announced as static are stored on disk, texts that must not be cached are not kept at all, and no text is
 // logged or used as a key. Keys are hashes.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -22,7 +22,7 @@ const MAX_KEPT = 64;
 const ENTRY_BYTES = 300;
 
 export interface PromptCacheOptions {
-  /** Names the sound of a text, even if the synthesizer's package is missing; part of every key. Undefined without a synthesizer. */
+  /** Identifies the sound of a text, also when the synthesizer's package is missing; part of every key. Undefined without a synthesizer. */
   readonly soundName: ((speech: Speech) => string) | undefined;
   /** Undefined: only prompts stored on disk can be played. */
   readonly synthesizer: Synthesizer | undefined;
@@ -71,7 +71,7 @@ export class PromptCache {
   }
 
   /**
-   * Declares a static text whose audio is never evicted; announces it as well. Beyond 64 texts they are only
+   * Declares a static text whose audio is never evicted, and announces it. Beyond 64 such texts, further ones are only
    * announced.
    */
   keep(speech: Speech): void {
@@ -84,7 +84,7 @@ export class PromptCache {
   /**
    * The audio of a text; synchronous when it is in memory. Concurrent requests for one text share the work.
    *
-   * @returns undefined without a synthesizer, or when `signal` aborts. The work goes on while anyone waits for it.
+   * @returns undefined without a synthesizer, or when `signal` aborts. The synthesis goes on while anyone waits for it.
    * @throws AppError `synthesis_failed` as the rejection.
    */
   render(speech: Speech, signal: AbortSignal): PromptAudio | undefined | Promise<PromptAudio | undefined> {
@@ -103,7 +103,7 @@ export class PromptCache {
 
   /**
    * Like {@link render}, but a text that is not in memory comes in pieces during its synthesis; later readers get all
-   * pieces too. When the pieces end without a failure, the whole is in memory, unless it must not be cached.
+   * pieces, too. After pieces that end without a failure, the whole audio is in memory, unless the text must not be cached.
    *
    * @returns pieces that can be read once. They end early when `signal` aborts or the reader leaves, and throw
    * AppError `synthesis_failed`.
@@ -120,7 +120,7 @@ export class PromptCache {
     return pending.growing.read(signal, leave);
   }
 
-  /** Waits for pending disk writes. The creator of the synthesizer closes it. */
+  /** Waits for pending disk writes. Does not close the synthesizer: its creator does. */
   async close(): Promise<void> {
     for (const pending of this.#pending.values()) pending.abort.abort('shutdown');
     await Promise.all(this.#storing);
@@ -188,7 +188,7 @@ export class PromptCache {
     this.#storing.add(stored);
   }
 
-  /** Adds a waiting reader. Returns how to leave; an abort leaves as well and calls `onAbort`. */
+  /** Adds a waiting reader. Returns a function that removes it; an abort removes it as well and calls `onAbort`. */
   #join(key: string, pending: Pending, signal: AbortSignal, onAbort: () => void): () => void {
     pending.waiting += 1;
     let isHere = true;

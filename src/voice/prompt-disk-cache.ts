@@ -1,5 +1,5 @@
 // Keeps synthesized prompts across restarts: one WAV file per prompt in a folder, in the format of WAV mode. Knows
-// keys and bytes, never texts. A disk failure costs one warning and the saved time, never a prompt.
+// keys and bytes, never texts. When the disk fails, there is one warning and no time saved, but every prompt is still played.
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { MAX_PROMPT_MS } from './prompt-audio.ts';
 const OUR_FILE = /^[0-9a-f]{64}\.wav$/;
 /** Temporary files of interrupted writes. */
 const LEFT_OVER = /^[0-9a-f]{64}\.wav\.\d+$/;
-/** Age from which a temporary file is removed, ms: another process may share the folder and still be writing. */
+/** Age from which a temporary file is removed, ms: a younger one may be in use by another process that shares the folder. */
 const LEFT_OVER_AGE_MS = 3_600_000;
 const MAX_FILE_BYTES = MULAW_WAV_HEADER_BYTES + MAX_PROMPT_MS * MULAW_BYTES_PER_MS + 1;
 
@@ -49,7 +49,7 @@ export class PromptDiskCache {
     return mulaw;
   }
 
-  /** Stores a prompt, replacing what is there. */
+  /** Stores a prompt, replacing an older one with this key. */
   async write(key: string, mulaw: Uint8Array): Promise<void> {
     await this.#open();
     const wav = mulawWav(mulaw);
@@ -111,7 +111,7 @@ export class PromptDiskCache {
       const now = this.#options.clock.nowMs();
       const known = this.#files.get(key);
       if (known !== undefined) known.usedMs = now;
-      // Keeps the order of use across restarts. Fails on a read-only disk, which is fine.
+      // Keeps the order of use across restarts. Fails on a read-only disk, which does no harm.
       if (this.#isWritable) await file.utimes(now / 1000, now / 1000).catch(() => undefined);
       return bytes;
     } catch {

@@ -31,10 +31,10 @@ export interface PromptFilesOptions {
   readonly maxBytes?: number;
 }
 
-/** The cached state of one name. */
+/** The cached state of one file name. */
 interface Loaded {
   readonly audio: PromptAudio | AppError;
-  /** Changes whenever the file does. */
+  /** Different after every change of the file. */
   readonly version: string;
   checkedMs: number;
 }
@@ -54,10 +54,10 @@ export class PromptFiles {
   }
 
   /**
-   * The audio of a recording; synchronous when it is loaded. A changed file plays once more in its old form while the
-   * new one loads.
+   * The audio of a recording; synchronous when it is loaded. After a change of the file, the old audio is played once more
+   * while the new audio loads.
    *
-   * @param file - a path below the folder, with `/` between its parts.
+   * @param file - a path below the folder, with `/` between its segments.
    * @throws AppError `prompt_unusable`, at once or as the rejection.
    */
   render(file: string): PromptAudio | Promise<PromptAudio> {
@@ -69,7 +69,7 @@ export class PromptFiles {
     return audioOf(known);
   }
 
-  /** Never rejects: a failure is cached like a recording. */
+  /** Never rejects: a failure is cached in place of the audio. */
   #load(file: string): Promise<Loaded> {
     let loading = this.#loading.get(file);
     if (loading === undefined) {
@@ -166,7 +166,7 @@ function othersTurn(): Promise<void> {
   });
 }
 
-/** Why a file is refused, as the end of a sentence that begins with its name. */
+/** Why a file is refused: completes a sentence that begins with the file's name. */
 class Reason extends Error {}
 
 function audioOf({ audio }: Loaded): PromptAudio {

@@ -1,4 +1,4 @@
-// The voice of the engine: turns a prompt of any kind into ready audio, or nothing. Failures are reported here, once
+// The voice of the engine: turns a prompt of any kind into ready audio, or none. Failures are reported here, once
 // per cause, and never reach a call as an error. Knows no wire.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
@@ -15,7 +15,7 @@ import type { Synthesizer } from './synthesizer.ts';
 import { findSynthesizer, soundNames, type SynthesizerChoice, type SynthesizerParts } from './synthesizers/find-synthesizer.ts';
 import type { VoiceObserver } from './voice-observer.ts';
 
-/** Shortest time between two log lines of one cause, ms. */
+/** Shortest time between two log lines about one cause, ms. */
 const REPORT_MS = 60_000;
 const OVER = { done: true, value: undefined } as const;
 /** Characters of a silent text that are shown to the operator. */
@@ -54,8 +54,8 @@ export class CachingPromptVoice implements PromptVoice {
   }
 
   /**
-   * See the port: a text that is not cached comes in pieces if the synthesizer can do that. These texts stay in
-   * memory; only those given to {@link warm} may be stored on disk.
+   * See {@link PromptVoice.render}: a text that is not cached comes in pieces if the synthesizer can do that. Such texts stay in
+   * memory; only texts given to {@link warm} may be stored on disk.
    */
   render(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound> {
     if (prompt.kind === 'audio') return this.#passOn(prompt.mulaw);
@@ -66,17 +66,17 @@ export class CachingPromptVoice implements PromptVoice {
     return sound === undefined || 'mulaw' in sound ? sound : this.#guardedPieces(sound, signal);
   }
 
-  /** See the port. */
+  /** See {@link PromptVoice.late}. */
   late(prompt: Prompt): void {
     if (prompt.kind === 'file') this.#report('file', new AppError('prompt_unusable', 'a recording was not read in time'));
     else this.#report('text', new AppError('synthesis_failed', 'the synthesizer took too long for a waiting caller'));
   }
 
   /**
-   * Speaks static texts before the calls come, one at a time, so that a call's own text waits for at most one.
+   * Speaks static texts before the calls come, one at a time, so that a call's own text waits for at most one of them.
    *
-   * @param texts - texts without any caller data: they may be stored on disk.
-   * @param signal - stops it; texts not reached count as silent.
+   * @param texts - without any caller data, because they may be stored on disk.
+   * @param signal - stops the work; texts that were not reached count as silent.
    * @returns which texts have audio; never throws.
    */
   async warm(texts: readonly Speech[], signal: AbortSignal): Promise<Warmth> {
@@ -129,7 +129,7 @@ export class CachingPromptVoice implements PromptVoice {
     }
   }
 
-  /** The same pieces; a failure is reported and thrown. A reader may leave at any time, even during a wait. */
+  /** The same pieces; reports a failure and rethrows it. A reader may leave at any time, even during a wait. */
   #guardedPieces(sound: AsyncIterable<PromptAudio>, signal: AbortSignal): AsyncIterable<PromptAudio> {
     return {
       [Symbol.asyncIterator]: () => {
@@ -170,13 +170,13 @@ export interface VoiceSettings {
   readonly synthesizer: SynthesizerChoice;
   /** Folder of stored prompts; undefined: nothing is stored on disk. */
   readonly cacheFolder: string | undefined;
-  /** Most bytes of prompts, in memory and on disk each. */
+  /** Most bytes of prompts, in memory and again on disk. */
   readonly cacheMaxBytes: number;
   readonly promptsFolder: string;
 }
 
 /**
- * Builds the voice from settings. The synthesizer starts with the first text. The caller closes the voice.
+ * Builds the voice from settings. The synthesizer starts with the first text. The calling code closes the voice.
  *
  * @throws AppError `config_invalid` for an unsafe address of a service, `synthesis_failed` for a broken package.
  */
@@ -185,7 +185,7 @@ export function openPromptVoice(settings: VoiceSettings, parts: SynthesizerParts
   const { cacheFolder, cacheMaxBytes: maxBytes } = settings;
   const synthesizer = findSynthesizer(settings.synthesizer, parts);
   const soundName = soundNames(settings.synthesizer);
-  // Without a configured voice no stored prompt can match.
+  // Without a configured voice no stored prompt has a matching key.
   const disk =
     cacheFolder === undefined || soundName === undefined ? undefined : new PromptDiskCache({ folder: cacheFolder, maxBytes, clock, log });
   const cache = new PromptCache({ soundName, synthesizer, disk, maxBytes, clock, log });

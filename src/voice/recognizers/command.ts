@@ -1,4 +1,4 @@
-// A recognizer that runs a program of the operator: one run per utterance, WAV in, text out. Bounds the time, the
+// A recognizer that runs a program of the operator once per utterance: WAV in, text out. Limits the time, the
 // concurrent programs and the waiting utterances. Never logs what was said.
 import { PLAIN_ENVIRONMENT, runProgram, type ChildProgram, type RunningProgram } from '../../base/child-program.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -16,7 +16,7 @@ const PROGRAM = { name: 'the recognizer program', code: 'recognition_failed' } a
 
 export interface CommandRecognizerOptions extends Pick<ChildProgram, 'command'>, Partial<Pick<ChildProgram, 'env'>> {
   readonly clock: Clock;
-  /** Samples of the 8 kHz mono WAV on the program's standard input; default pcm16. */
+  /** Sample format of the 8 kHz mono WAV file on the program's standard input; default pcm16. */
   readonly audio?: 'pcm16' | 'mulaw';
   /** Longest time from request to answer, waiting included, ms; then the program is killed. Default 10,000. */
   readonly limitMs?: number;
@@ -30,7 +30,7 @@ interface Job {
   readonly utterance: Utterance;
   readonly language: string | undefined;
   program: RunningProgram | undefined;
-  /** Settles the request; only the first call counts. An undefined text is silence. */
+  /** Settles the request; only the first call counts. Undefined: the utterance had no words. */
   finish(outcome: string | AppError | undefined): void;
 }
 
@@ -46,7 +46,7 @@ export class CommandRecognizer implements Recognizer {
   }
 
   /**
-   * The program finds the language in its variable `CALLER_LANGUAGE`, where there is one.
+   * The program gets the language in its variable `CALLER_LANGUAGE`, when the language is known.
    *
    * @returns the trimmed output, or undefined when it is empty or `signal` aborts (which kills the program).
    * @throws AppError `recognition_failed`, without the program's output.
@@ -107,7 +107,7 @@ export class CommandRecognizer implements Recognizer {
     }
   }
 
-  /** Never rejects. Its slot is free when the program has ended. */
+  /** Never rejects. Frees its slot when the program has ended. */
   async #run(job: Job): Promise<void> {
     const { command, env, audio } = this.#options;
     const { mulaw } = job.utterance;

@@ -8,9 +8,9 @@ import type { OwnedRecognizer } from './owned-recognizer.ts';
 import { StreamingRecognizer } from './streaming.ts';
 import type { StreamService } from './transcription-stream.ts';
 
-/** The configured engine; `timeoutMs` is the longest time for one utterance. */
+/** The configured recognizer; `timeoutMs` is the longest time for one utterance. */
 export type RecognizerChoice = WholeChoice & {
-  /** Hears utterances while they are spoken; the engine is then for what the stream loses. Undefined: no stream. */
+  /** Set to hear utterances while they are spoken; the engine then recognizes only those that the stream has lost. */
   readonly stream?: StreamService;
 };
 
@@ -28,7 +28,7 @@ interface RecognizerParts {
 }
 
 /**
- * The configured recognizer, or undefined. The caller closes it.
+ * The configured recognizer, or undefined. The calling code closes it.
  *
  * @throws AppError `config_invalid` for an unsafe address.
  */

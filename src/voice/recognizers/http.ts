@@ -17,9 +17,9 @@ const MAX_ANSWER_BYTES = 65_536;
 
 export interface HttpRecognizerOptions extends Pick<HttpServiceOptions, 'url' | 'key' | 'timeoutMs' | 'clock' | 'observer'> {
   readonly model: string;
-  /** The language of callers of whom nobody says it, as the service names it (`en`); undefined: the service detects it. */
+  /** The language of callers whose language nobody names, as the service spells it (`en`); undefined: the service detects it. */
   readonly language: string | undefined;
-  /** Likely words; undefined: none. */
+  /** Likely words, sent to the service; undefined: none. */
   readonly prompt: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export class HttpRecognizer implements Recognizer {
   async recognize(utterance: Utterance, signal: AbortSignal, { language: tag, hints = [] }: Expected = {}): Promise<string | undefined> {
     if (signal.aborted) return undefined;
     const form = new FormData();
-    // These services know languages without regions.
+    // Such services know languages without regions.
     const language = tag === undefined ? this.#language : primarySubtag(tag);
     if (language !== undefined) form.append('language', language);
     const prompt = [...hints, ...(this.#prompt === undefined ? [] : [this.#prompt])].join(', ');

@@ -1,4 +1,4 @@
-// A recognizer and who ends it.
+// A recognizer that its owner closes.
 import type { Recognizer } from '../../session/ports.ts';
 
 /** A recognizer that must be closed. */

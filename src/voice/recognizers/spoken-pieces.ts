@@ -1,11 +1,11 @@
-// One utterance while it is recognized: the pieces between its pauses, and what is known of their words.
+// One utterance during its recognition: the pieces between its pauses, and the words known of each.
 import type { RequestOutcome } from '../../base/http-exchange.ts';
 import type { HeardWords } from '../../session/ports.ts';
 
-/** Longest accepted text. */
+/** Longest accepted text, characters. */
 const MAX_TEXT_CHARS = 4096;
 
-/** What is said between two pauses. */
+/** The part of an utterance between two pauses. */
 export interface Piece {
   readonly of: SpokenPieces;
   text: string;
@@ -13,10 +13,10 @@ export interface Piece {
 }
 
 export class SpokenPieces {
-  /** Resolves when the text is whole or cannot become so. */
+  /** Resolves when the text is complete or cannot become complete. */
   readonly done: Promise<void>;
   readonly #pieces: Piece[] = [];
-  /** What is being said; undefined while the caller pauses and at the end. */
+  /** The piece that is being spoken; undefined while the caller pauses and at the end. */
   #open: Piece | undefined;
   #failure: RequestOutcome | undefined;
   #isOver = false;
@@ -27,12 +27,12 @@ export class SpokenPieces {
     this.goOn();
   }
 
-  /** Why the text cannot become whole. */
+  /** Set when the text cannot become complete: the reason. */
   get failure(): RequestOutcome | undefined {
     return this.#failure;
   }
 
-  /** What is being said; undefined while the caller pauses. */
+  /** The piece that is being spoken; undefined while the caller pauses. */
   get open(): Piece | undefined {
     return this.#open;
   }
@@ -47,14 +47,14 @@ export class SpokenPieces {
     return { text: textOf(this.#pieces), stable: textOf(stable), isWhole: this.isWhole };
   }
 
-  /** The caller speaks, or goes on to do so. */
+  /** The caller begins to speak, or goes on after a pause. */
   goOn(): void {
     if (this.#open !== undefined) return;
     this.#open = { of: this, text: '', isDone: false };
     this.#pieces.push(this.#open);
   }
 
-  /** The caller pauses. @returns the piece that was said. */
+  /** The caller pauses. @returns the piece before the pause. */
   cut(): Piece | undefined {
     const piece = this.#open;
     this.#open = undefined;
@@ -70,7 +70,7 @@ export class SpokenPieces {
     if (this.#isOver && this.isWhole) this.#onDone();
   }
 
-  /** The caller is done: so is the utterance when its last words are known. */
+  /** The caller is done. The utterance is complete when its last words are known. */
   end(): void {
     this.#isOver = true;
     if (this.isWhole) this.#onDone();

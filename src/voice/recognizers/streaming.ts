@@ -1,4 +1,4 @@
-// A recognizer that hears utterances while they are spoken, over the realtime protocol. Passes whole utterances to a second engine.
+// A recognizer that hears utterances while they are spoken, over the realtime protocol. A second engine recognizes whole utterances.
 import { CircuitBreaker } from '../../base/circuit-breaker.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -11,11 +11,11 @@ import { TranscriptionStream, type StreamService } from './transcription-stream.
 export interface StreamingOptions extends StreamService {
   readonly clock: Clock;
   readonly observer: HttpServiceObserver;
-  /** Recognizes what the stream has lost; undefined: nobody does. */
+  /** Recognizes utterances that the stream has lost; undefined: nobody does. */
   readonly whole: OwnedRecognizer | undefined;
 }
 
-/** One socket for each call that speaks. The creator closes it. */
+/** Opens one socket for each call whose caller speaks. The creator closes it. */
 export class StreamingRecognizer implements OwnedRecognizer {
   readonly #options: StreamingOptions;
   readonly #breaker: CircuitBreaker;

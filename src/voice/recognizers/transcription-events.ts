@@ -1,4 +1,4 @@
-// The transcription part of the realtime protocol: what a service sends, parsed at the edge, and what it is sent.
+// The transcription part of the realtime protocol: the events of a service, parsed at the edge, and the events sent to it.
 import { z } from 'zod';
 import { parseJson } from '../../base/json.ts';
 

@@ -1,5 +1,5 @@
-// The utterances of one call, heard while they are spoken. Each pause commits what was said by then, so that its words are there when the
-// pause turns out to be the end; the text of an utterance is that of its pieces.
+// The utterances of one call, heard while they are spoken. Each pause commits the audio so far, so that its words are there when the
+// pause turns out to be the end; the text of an utterance consists of the texts of its pieces.
 import { waitAtMost } from '../../base/abort.ts';
 import type { CircuitBreaker, CircuitPass } from '../../base/circuit-breaker.ts';
 import { AppError } from '../../base/errors.ts';
@@ -15,30 +15,30 @@ import { transcriptionEvent, type TranscriptionEvent, type TranscriptionRequest 
 
 /** The service that hears utterances while they are spoken. */
 export interface StreamService {
-  /** `wss://…/v1/realtime?intent=transcription`. */
+  /** Address of the service: `wss://…/v1/realtime?intent=transcription`. */
   readonly url: string;
   readonly key: string | undefined;
   readonly model: string;
-  /** The language of callers of whom nobody says it, as the service names it (`en`); undefined: the service detects it. */
+  /** The language of callers whose language nobody names, as the service spells it (`en`); undefined: the service detects it. */
   readonly language: string | undefined;
-  /** Likely words; undefined: none. */
+  /** Likely words, sent to the service; undefined: none. */
   readonly prompt: string | undefined;
 }
 
 export interface TranscriptionStreamOptions extends StreamService {
   readonly clock: Clock;
   readonly observer: HttpServiceObserver;
-  /** Shared by all calls: pauses a service that fails. */
+  /** Shared by all calls: stops using a failing service for a while. */
   readonly breaker: CircuitBreaker;
   readonly onWords: (words: HeardWords) => void;
   readonly onClosed: () => void;
 }
 
-/** One message of caller audio. */
+/** Size of one message with caller audio, bytes. */
 const MESSAGE_BYTES = 100 * MULAW_BYTES_PER_MS;
-/** Most messages that wait for the socket to open: it opens within three seconds, or never. */
+/** Most messages that wait for the socket to open, which takes three seconds at most. */
 const MAX_WAITING = 100;
-/** Longest wait for the rest of the text after the end of an utterance, ms; the engine of whole utterances needs its time, too. */
+/** Longest wait for the rest of the text after the end of an utterance, ms; then the engine for whole utterances needs its time, too. */
 const REST_LIMIT_MS = 1500;
 
 export class TranscriptionStream implements RecognitionStream {
@@ -48,7 +48,7 @@ export class TranscriptionStream implements RecognitionStream {
   #socket: ServiceSocket<TranscriptionRequest, TranscriptionEvent> | undefined;
   /** Events that wait for the socket to open; undefined once it is open. */
   #waiting: TranscriptionRequest[] | undefined;
-  /** The settings that the service was sent last, as JSON. */
+  /** The settings that were last sent to the service, as JSON. */
   #settings = '';
   #utterance = new SpokenPieces();
   #pass: CircuitPass | undefined;
@@ -99,12 +99,12 @@ export class TranscriptionStream implements RecognitionStream {
 
   resume(): void {
     this.#utterance.goOn();
-    // It broke in the pause, when nothing was missing.
+    // The socket broke during the pause, when nothing was missing yet.
     if (this.#socket === undefined) this.#utterance.fail('unreachable');
   }
 
   drop(): void {
-    // Otherwise a circuit that is tried would wait for this caller.
+    // Otherwise the half-open circuit would wait for this caller.
     this.#pass?.abandoned();
   }
 
@@ -163,7 +163,7 @@ export class TranscriptionStream implements RecognitionStream {
 
   #session({ language: tag, hints = [] }: Expected): object {
     const { model, language: own, prompt: always } = this.#options;
-    // These services know languages without regions.
+    // Such services know languages without regions.
     const language = tag === undefined ? own : primarySubtag(tag);
     const prompt = [...hints, ...(always === undefined ? [] : [always])].join(', ');
     const transcription = { model, ...(language !== undefined && { language }), ...(prompt !== '' && { prompt }) };
@@ -184,7 +184,7 @@ export class TranscriptionStream implements RecognitionStream {
         return;
       }
       case 'conversation.item.input_audio_transcription.delta': {
-        // Some services write while the caller speaks, under the name that the piece will have.
+        // Some services send words while the caller speaks, under the item id that the piece will have.
         const piece = this.#taken.get(event.item_id) ?? this.#utterance.open;
         if (piece === undefined) return;
         this.#taken.set(event.item_id, piece);
@@ -201,7 +201,7 @@ export class TranscriptionStream implements RecognitionStream {
         if (this.#taken.has(event.item_id)) this.#fail('server_error');
         return;
       case 'error':
-        // The service sends no words for audio that it rejects.
+        // The service sends no words for audio that it has rejected.
         if (this.#committed.length > 0) this.#fail('bad_answer');
     }
   }
@@ -212,7 +212,7 @@ export class TranscriptionStream implements RecognitionStream {
     if (utterance === this.#utterance && utterance.failure === undefined) this.#options.onWords(utterance.words);
   }
 
-  /** What was said and is not understood by now is for the engine of whole utterances. The next utterance connects anew. */
+  /** The engine for whole utterances recognizes what is not understood by now. The next utterance connects anew. */
   #fail(why: RequestOutcome): void {
     for (const utterance of new Set([this.#utterance, ...[...this.#committed, ...this.#taken.values()].map((piece) => piece.of)]))
       if (!utterance.isWhole) utterance.fail(why);

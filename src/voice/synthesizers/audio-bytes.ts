@@ -32,7 +32,7 @@ export class AudioBytes {
   }
 
   /**
-   * The samples completed by this piece; none until the format is known.
+   * The samples that are complete with this piece; none until the format is known.
    *
    * @throws AppError `unsupported_audio` for compressed audio, `prompt_unusable` for a WAV file that cannot be read.
    */
@@ -43,7 +43,7 @@ export class AudioBytes {
   }
 
   /**
-   * The remaining samples, of audio too short to recognize its format. Drops half a sample at the end.
+   * The remaining samples, also of audio that was too short to show its format. Drops half a sample at the end.
    *
    * @throws AppError `prompt_unusable` for a WAV file without samples.
    */
@@ -64,7 +64,7 @@ export class AudioBytes {
     if (layout === undefined) return false;
     this.#layout = layout;
     this.#rest = this.#rest.subarray(layout.dataOffset);
-    // A streaming service does not know the size; some write 0.
+    // A streaming service does not know the size in advance; some write 0.
     this.#bytesLeft = layout.dataBytes === 0 ? Infinity : layout.dataBytes;
     return true;
   }

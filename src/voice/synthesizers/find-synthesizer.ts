@@ -9,7 +9,7 @@ import { findFliteWasm, fliteSoundName, FliteSynthesizer } from './flite.ts';
 import { HttpSynthesizer, httpSoundName, type HttpSynthesizerOptions } from './http.ts';
 import type { ConfiguredVoices } from './voice-of.ts';
 
-/** The configured engine; `timeoutMs` is the longest time for one text. */
+/** The configured synthesizer; `timeoutMs` is the longest time for one text. */
 export type SynthesizerChoice =
   | { readonly engine: 'none' }
   | ({ readonly engine: 'flite'; readonly timeoutMs: number } & ConfiguredVoices)
@@ -23,7 +23,7 @@ export interface SynthesizerParts {
 }
 
 /**
- * The configured synthesizer, not yet started. The caller closes it.
+ * The configured synthesizer, not yet started. The calling code closes it.
  *
  * @returns undefined when none is configured or its package is not installed.
  * @throws AppError `config_invalid` for an unsafe address, `synthesis_failed` for a broken package.
@@ -48,8 +48,8 @@ export function findSynthesizer(
 }
 
 /**
- * Names everything that changes the sound of a text beside its words (program, voice, processing), for the keys of the cache. Available
- * without the package, so that prompts stored on another machine can be played. Undefined when no synthesizer is configured.
+ * Names everything but the words that determines the sound of a text (program, voice, processing), for the keys of the cache.
+ * Available without the package, so that prompts stored on another machine can be played. Undefined when no synthesizer is configured.
  */
 export function soundNames(choice: SynthesizerChoice): ((speech: Speech) => string) | undefined {
   switch (choice.engine) {

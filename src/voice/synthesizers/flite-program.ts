@@ -1,5 +1,5 @@
 // Flite as a function from text to samples: compiles the WASI program once and runs a fresh instance per text, so
-// that texts share no state. Synchronous and slow (tens of ms per second of speech): only for a thread.
+// that texts share no state. Synchronous and slow (tens of ms per second of speech), so it runs only in a thread.
 import { AppError } from '../../base/errors.ts';
 import { readWav, type MonoAudio } from '../../speech/wav.ts';
 import { MemoryWasi, OUTPUT_NAME } from './memory-wasi.ts';
@@ -19,8 +19,8 @@ export class FliteProgram {
    * Speaks one piece of text.
    *
    * @param text - printable ASCII; see `spokenPieces`.
-   * @param voice - a voice of the program; for an unknown name it silently uses another one.
-   * @returns samples at the rate of the voice (16 kHz, kal 8 kHz), at the level the voice was recorded with.
+   * @param voice - a voice of the program; an unknown name silently selects another one.
+   * @returns samples at the rate of the voice (16 kHz, kal 8 kHz) and at its original level.
    * @throws AppError `synthesis_failed`; its message never contains the text.
    */
   speak(text: string, voice: string): MonoAudio {

@@ -12,18 +12,18 @@ import { levelled, trimmed } from './loudness.ts';
 import { withPresence } from './presence.ts';
 import type { SpokenText, ThreadAnswer, ThreadRequest } from './synthesis-thread.ts';
 
-/** Silence added between two pieces of a text, ms; together with the silence at their ends a quarter of a second. */
+/** Silence added between two pieces of a text, ms; with the silence at the ends of the pieces a quarter of a second. */
 const JOIN_MS = 100;
 
 export interface FliteWorkerData {
   /** Path of flite.wasm. */
   readonly wasmFile: string;
-  /** By voice; see {@link withPresence}. */
+  /** Gain by voice, dB; see {@link withPresence}. */
   readonly presenceDb: Readonly<Record<string, number>>;
 }
 
 const { wasmFile, presenceDb } = workerData as FliteWorkerData; // Set by flite.ts.
-// Not kept in a variable: the compiled program has its own copy of these 21 MB.
+// The file's bytes are not kept in a variable: the compiled program has its own copy of these 21 MB.
 const program = new FliteProgram(await readFile(wasmFile));
 const speex = await loadSpeex();
 // The package has no types; the main thread checks the same module when it loads its own copy.

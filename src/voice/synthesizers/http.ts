@@ -12,7 +12,7 @@ import { MAX_TEXT_CHARS } from './spoken-text.ts';
 import { VoiceLevel } from './voice-level.ts';
 import { voiceOf, type ConfiguredVoices } from './voice-of.ts';
 
-/** Raise it when the same response sounds different: another loudness, other pauses. */
+/** Raise this when the same response sounds different: another loudness, other pauses. */
 const SOUND_REVISION = 1;
 /** Largest response, bytes: the longest prompt at 48 kHz in stereo. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -36,7 +36,7 @@ export interface HttpSynthesizerOptions
   readonly createResampler: CreateResampler;
 }
 
-/** The name under which a text is cached; it does not contain the API key. */
+/** Identifies the sound of a text for the cache; does not contain the API key. */
 export function httpSoundName(speech: Speech, configured: HttpVoice): string {
   const { url, model, format, rateHz, speedPercent, ssml = false } = configured;
   const tagged = ssml && speech.ssml !== undefined ? [speech.ssml] : [];
@@ -61,7 +61,7 @@ export class HttpSynthesizer implements Synthesizer {
     });
   }
 
-  /** See the port. The time limit does not apply while the service delivers audio at least in real time. */
+  /** See {@link Synthesizer.speak}. The time limit does not apply while the service delivers audio at least in real time. */
   async speak(speech: Speech, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
     demandSpeakable(speech.text);
     const { model, format, speedPercent, ssml = false } = this.#options;

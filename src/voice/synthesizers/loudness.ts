@@ -6,7 +6,7 @@ import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 export const LEAD_MS = 50;
 /** Silence kept after the last sound, ms. */
 export const TAIL_MS = 100;
-/** Samples from this fraction of the loudest sample count as sound. */
+/** Samples of at least this fraction of the loudest one count as sound. */
 const SOUND_PART = 0.01;
 /** Target loudness of speech, as a fraction of full scale: -20 dB, usual on telephone lines. */
 export const SPEECH_RMS = 0.1;
@@ -15,7 +15,7 @@ export const PEAK_CEILING = 0.7;
 /** Largest gain: a single soft sound is not amplified without limit. */
 export const MAX_GAIN = 4;
 const FRAME_SAMPLES = LINE_RATE_HZ / 50;
-/** Frames below this fraction of the loudest frame's power (-30 dB) are pauses and do not count. */
+/** Frames below this fraction of the loudest frame's power (-30 dB) are pauses, which the measurement of loudness leaves out. */
 const PAUSE_PART = 0.001;
 /** The largest sample. */
 export const FULL_SCALE = 0x7fff;
@@ -39,7 +39,7 @@ export function trimmed(samples: Int16Array): Int16Array {
   return result;
 }
 
-/** The samples at {@link SPEECH_RMS}, without clipping. A new array. */
+/** The samples scaled to {@link SPEECH_RMS}, without clipping. A new array. */
 export function levelled(samples: Int16Array): Int16Array {
   const peak = peakOf(samples);
   if (peak === 0) return samples.slice();

@@ -1,5 +1,5 @@
 // The system calls of a WASI program: arguments and one output file, both in memory. The program gets no real file,
-// environment, clock or standard stream, so its input never reaches a disk. Does not know which program runs.
+// environment, clock or standard stream, so its text never reaches a disk. Does not know which program runs.
 
 /** Result codes of WASI. */
 const SUCCESS = 0;
@@ -29,7 +29,7 @@ export class MemoryWasi {
 
   /**
    * @param options.args - the program's arguments, its name first; no NUL characters.
-   * @param options.maxOutputBytes - beyond this the program sees a full disk.
+   * @param options.maxOutputBytes - above this the program sees a full disk.
    */
   constructor(options: { args: readonly string[]; maxOutputBytes: number }) {
     this.#args = options.args.map((arg) => Buffer.from(`${arg}\0`));

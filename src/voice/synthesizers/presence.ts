@@ -1,5 +1,5 @@
-// Lifts what a telephone needs most to be understood: consonants, above 1 kHz. A high shelf of second order (R. Bristow-Johnson,
-// Audio EQ Cookbook), on whole prompts of 8 kHz samples.
+// Amplifies what telephone speech needs most to be understood: consonants, above 1 kHz. A high shelf of second order (R.
+// Bristow-Johnson, Audio EQ Cookbook), on whole prompts of 8 kHz samples.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { FULL_SCALE } from './loudness.ts';
 

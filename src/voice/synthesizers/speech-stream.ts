@@ -14,7 +14,7 @@ import { TextLevel, type VoiceLevel } from './voice-level.ts';
 const FIRST_PIECE_MS = 200;
 /** Speech in the longest piece, ms. Each piece is twice as long as the previous one: fewer messages, no later start. */
 const LONGEST_PIECE_MS = 1600;
-/** Shortest piece sent early to avoid a gap, ms. */
+/** Shortest piece that is sent early to avoid a gap, ms. */
 const SHORTEST_PIECE_MS = 60;
 /** The next piece is sent early when less than this is left to play, ms. */
 const HURRY_MS = 200;
@@ -44,7 +44,7 @@ export class SpeechStream {
   #resampler: Resampler | undefined;
   /** Speech not emitted yet. */
   #speech = new Int16Array(0);
-  /** Silence since the last sound; before the first sound at most the lead. */
+  /** Silence since the last sound; before the first sound no longer than the lead. */
   #silence = new Int16Array(0);
   #hasSounded = false;
   #heardSamples = 0;
@@ -58,7 +58,7 @@ export class SpeechStream {
     this.#level = new TextLevel(options.level);
   }
 
-  /** Speech and silence received, ms. */
+  /** Speech and silence received so far, ms. */
   get arrivedMs(): number {
     return this.#heardSamples / SAMPLES_PER_MS;
   }
@@ -97,7 +97,7 @@ export class SpeechStream {
     return whole;
   }
 
-  /** Frees the resampler; no push is allowed afterwards. */
+  /** Frees the resampler; `push` must not be called afterwards. */
   close(): void {
     this.#resampler?.close();
   }

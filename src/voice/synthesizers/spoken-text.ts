@@ -5,8 +5,8 @@ import { AppError } from '../../base/errors.ts';
 /** Longest text of one prompt, characters; also the limit of the bot API. */
 export const MAX_TEXT_CHARS = 2000;
 /**
- * Longest piece of one synthesis run, characters. Measured 2026-11-21: memory grows from 22 MB with 100 characters to
- * 65 MB with 1,000, and the time per second of speech grows with it.
+ * Longest piece for one run of the synthesizer, characters. Measured 2026-11-21: memory grows from 22 MB with 100 characters to
+ * 65 MB with 1,000, and so does the time per second of speech.
  */
 const PIECE_CHARS = 240;
 
@@ -90,7 +90,7 @@ function cut(plain: string): readonly string[] {
   return pieces.filter((piece) => /[A-Za-z0-9]/.test(piece));
 }
 
-/** End of the first piece of a long text: after the last sentence that fits, else clause, else word, else anywhere. */
+/** Length of the first piece of a long text: up to the last end of a sentence that fits, else of a clause, a word, or anywhere. */
 function endOfPiece(text: string): number {
   const head = text.slice(0, PIECE_CHARS + 1);
   for (const ending of [/[.!?]["')]{0,2} /g, /[,;:] /g, / /g]) {

@@ -5,7 +5,7 @@ import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { startWorker } from '../../base/start-worker.ts';
 
-/** A text in pieces, and who speaks it. */
+/** A text in pieces, and the voice for it. */
 export interface SpokenText {
   readonly voice: string;
   readonly pieces: readonly string[];
@@ -22,12 +22,12 @@ export type ThreadAnswer =
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string };
 
 export interface SynthesisThreadOptions {
-  /** The module of the thread: answers each {@link ThreadRequest} with one {@link ThreadAnswer}. */
+  /** The module that runs in the thread: answers each {@link ThreadRequest} with one {@link ThreadAnswer}. */
   readonly file: URL;
   /** The `workerData` of the module. */
   readonly data: unknown;
   readonly clock: Clock;
-  /** Longest time from request to answer, and longest work on one text, ms; default 10,000. */
+  /** Longest time from request to answer, and longest time in the thread, for one text, ms; default 10,000. */
   readonly limitMs?: number;
   /** Most waiting texts; further ones fail at once; default 256. */
   readonly maxWaiting?: number;
@@ -107,7 +107,7 @@ export class SynthesisThread {
     await Promise.all(this.#ending);
   }
 
-  /** Removes a job from the queue. The job in the thread stays: only its deadline shows whether the thread hangs. */
+  /** Removes a job from the queue. A job already in the thread stays: only its deadline shows whether the thread hangs. */
   #forget(job: Job): void {
     const index = this.#waiting.indexOf(job);
     if (index !== -1) this.#waiting.splice(index, 1);
@@ -125,7 +125,7 @@ export class SynthesisThread {
     const request: ThreadRequest = { id: job.id, ...job.text };
     try {
       const worker = (this.#worker ??= this.#start());
-      // A text in work keeps the process alive.
+      // While the thread works on a text, it keeps the process alive.
       worker.ref();
       worker.postMessage(request);
     } catch (cause) {

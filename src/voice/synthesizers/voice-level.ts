@@ -1,21 +1,21 @@
 // Levels speech that arrives in pieces. The loudness of a service's voice hardly changes, so it is measured over all
-// texts and barely moves within one: no pumping, no lookahead.
+// texts, and the gain barely moves within one: no pumping, no lookahead.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { FULL_SCALE, MAX_GAIN, PEAK_CEILING, peakOf, SPEECH_RMS } from './loudness.ts';
 
 const FRAME_SAMPLES = LINE_RATE_HZ / 50;
-/** Frames below this power of full scale (-46 dB), or 30 dB below the loudest frame, are pauses. */
+/** Frames below this fraction of full-scale power (-46 dB), or 30 dB below the loudest frame, are pauses. */
 const PAUSE_POWER = 0.005 ** 2;
 const PAUSE_PART = 0.001;
 /** Averaging window, frames: twenty seconds. Older speech counts less and less. */
 const MEMORY_FRAMES = 1000;
 /** Speech needed before the measurement is trusted, frames: one second. */
 const TRUSTED_FRAMES = 50;
-/** Largest change of gain before that, as a factor (6 dB). */
+/** Largest change of gain before the measurement is trusted, as a factor (6 dB). */
 const UNKNOWN_FACTOR = 2;
-/** Decay of the remembered peak per text. */
+/** Factor by which the remembered peak decays with each text. */
 const PEAK_MEMORY = 0.97;
-/** Fastest change within a text, dB per second; inaudible. */
+/** Fastest change of gain within a text, dB per second; inaudible. */
 const SLEW_DB = 2;
 /** Length of a gain ramp, samples: avoids clicks. */
 const RAMP_SAMPLES = 160;
@@ -27,7 +27,7 @@ export class VoiceLevel {
   #loudest = 0;
   #peak = 0;
 
-  /** Measures speech; samples of 8 kHz. */
+  /** Measures speech at 8 kHz. */
   hear(samples: Int16Array): void {
     this.#peak = Math.max(this.#peak, peakOf(samples) / FULL_SCALE);
     for (let start = 0; start + FRAME_SAMPLES <= samples.length; start += FRAME_SAMPLES) {
@@ -46,7 +46,7 @@ export class VoiceLevel {
     this.#loudest *= PEAK_MEMORY;
   }
 
-  /** Factor for the voice's samples. */
+  /** Gain for the voice's samples, as a factor. */
   get gain(): number {
     if (this.#frames === 0) return 1;
     const rms = Math.sqrt(this.#powerSum / this.#frames);

@@ -1,11 +1,11 @@
-// Which of the configured voices speaks a text.
+// Selects the configured voice for a text.
 import { inLanguage } from '../../dialog/languages.ts';
 import type { VoiceChoice } from '../../dialog/reply.ts';
 
 export interface ConfiguredVoices {
-  /** Speaks all other texts; undefined: the synthesizer's own choice. */
+  /** The voice for all other texts; undefined: the synthesizer's own choice. */
   readonly voice?: string | undefined;
-  /** By language, tags in lower case. */
+  /** Voices by language; tags in lower case. */
   readonly voices?: ReadonlyMap<string, string>;
 }
 
