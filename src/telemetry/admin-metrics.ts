@@ -1,5 +1,5 @@
-// Metrics of data sources, their tokens and the webhooks about organizations. Labels come from closed sets, never
-// organizations; a gauge therefore shows the worst one.
+// Metrics of data sources, their tokens and the webhooks about organizations. Labels come from closed sets and never name an
+// organization; a gauge therefore shows the worst one.
 import type { Registry } from 'prom-client';
 import type { TokenTransport } from '../auth/principal.ts';
 import type { ErrorCode } from '../base/errors.ts';
@@ -22,15 +22,15 @@ export interface WatchedDataSource {
   readonly transport: Transport;
   readonly dataSourceId: string | undefined;
   readonly isServed: boolean;
-  /** End of its token, ms since the epoch; undefined when unknown. */
+  /** Expiry of the data source's token, ms since the epoch; undefined when unknown. */
   readonly expiresAtMs: number | undefined;
-  /** Of a new token, ms. */
+  /** Lifetime of a new token, ms. */
   readonly lifetimeMs: number;
-  /** End of the last check that went well, ms since the epoch. */
+  /** End of the last successful check, ms since the epoch. */
   readonly wellAtMs: number;
-  /** Of the last check. */
+  /** Set when the last check failed: its error code. */
   readonly error: ErrorCode | undefined;
-  /** Whether its renewal is overdue, it needs a person, or its state cannot be stored. */
+  /** Whether the renewal is overdue, a person is needed, or the state cannot be stored. */
   readonly isAlarming: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface AdminMetrics {
   loginChecked(isGood: boolean): void;
   /** A write to the store of the administration succeeded or failed. */
   storeWritten(isWritten: boolean): void;
-  /** Whether this process is the leader. */
+  /** Whether this process is the leader, which renews the tokens. */
   renews(isOurs: boolean): void;
   /** This process took over from another leader. */
   tookOver(): void;
@@ -71,7 +71,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     transport: TRANSPORTS,
     transition: TRANSITIONS,
   });
-  // Processes that share a store manage the same data sources, so the values are not summed, here and below.
+  // Here and below: processes that share a store manage the same data sources, so the values are not summed.
   make.gauge('parley_data_sources', 'Managed data sources, by whether calls can come in.', {
     labels: { transport: [], served: [] },
     aggregator: 'max',
@@ -146,7 +146,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     },
     registered: (event, outcome) => {
       registrations.inc({ event, outcome });
-      // Duplicates are other registrations.
+      // A duplicate concerns another registration.
       if (outcome !== 'duplicate' && outcome !== 'removed') state.set({ event }, outcome === 'failed' ? 0 : 1);
     },
     loginChecked: (isGood) => {

@@ -1,9 +1,9 @@
-// Where the time to the first sound of a reply went, from the events of its turn. Walks backward from that sound and gives each moment to
-// what the engine waited for then, so that the parts never overlap and add up: sounds, back to the request of the prompt or the bot's
-// answer, whichever was later; the handler, back to its call, split into its tools, the model and the bot's own code; the recognizer, back
-// to the end of the input at most; the silence that ended the speech. What is left is the engine's: waits behind earlier inputs, above all.
-// So work that ran ahead of its need is no part: a model that was asked, or words that were recognized, while the caller paused count from
-// the end of speech on. Fillers are no reply. Knows no call; keeps numbers of open turns alone.
+// Where the time to the first sound of a reply went, from the events of its turn. Walks backward from that sound and assigns each moment
+// to what the engine waited for, so that the parts add up without overlap: sounds, back to the request of the prompt or the bot's answer,
+// whichever was later; the handler, back to its call, split into tools, model and the bot's own code; the recognizer, back to the end of
+// the input at most; the silence that ended the speech. The rest is the engine's, mostly waits behind earlier inputs. Work ahead of its
+// need is no part: for a model asked, or words recognized, while the caller paused, only the time from the end of speech on counts.
+// Fillers are no reply. Knows no call; keeps only the times of open turns.
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { AnswerParts } from '../dialog/call-view.ts';
@@ -21,15 +21,15 @@ interface TurnTimes {
 }
 
 /**
- * An observer that tells the parts of every turn with a sound, when it ends: whole ms that add up.
+ * An observer that reports the parts for every turn with a sound, when the turn ends: whole ms that add up.
  *
- * @param answerTimed - takes them; see {@link SessionObserver.answerTimed}.
+ * @param answerTimed - receives the parts; see {@link SessionObserver.answerTimed}.
  */
 export function answerParts(
   clock: Pick<Clock, 'monotonicMs'>,
   answerTimed: (call: CallFacts, turnId: string, parts: AnswerParts) => void,
 ): SessionObserver {
-  // By turn id; only open turns, because every turn ends.
+  // By turn id; every turn ends, so the map holds only open ones.
   const turns = new Map<string, TurnTimes>();
   const note = (turnId: string, change: (turn: TurnTimes) => void): void => {
     const turn = turns.get(turnId);
@@ -67,7 +67,7 @@ export function answerParts(
 }
 
 /**
- * The same parts with the way of the reply to the platform, for a platform on the same machine.
+ * The same parts, with the time on the wire, for a platform on the same machine.
  *
  * @param sentMs - when the first sound was sent, ms since the epoch.
  * @param arrivedMs - when its first byte arrived.
@@ -96,7 +96,7 @@ function partsOf({ silenceMs, recognizerMs, askedAtMs, answeredAtMs, reports, re
   return { endpointingMs: silenceMs, recognitionMs, botMs, modelMs, toolsMs, synthesisMs, engineMs: leftMs };
 }
 
-/** What the tools of a turn took until `untilMs` of its handler. */
+/** Time that the tools of a turn took within the first `untilMs` of its handler. */
 function toolsUntil(untilMs: number, { tools }: TurnReport): number {
   return summed(tools, ({ atMs = Infinity, ms }) => Math.min(Math.max(0, untilMs - atMs), ms));
 }

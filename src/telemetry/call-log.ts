@@ -6,7 +6,7 @@ import type { LogFields, Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
-/** Refused calls and slow readers are logged elsewhere, rate-limited; models by the bot. What a recognizer took is a part of the answer. */
+/** Not here: refused calls and slow readers (logged elsewhere, rate-limited), models (logged by the bot), recognition (an answer part). */
 type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader' | 'modelReported' | 'recognized' | 'wordsUnderstood'>>;
 
 interface CallLogOptions {

@@ -1,6 +1,6 @@
-// Metrics of calls. Labels come from closed sets: loaded bots and our own names; never conversation or agent ids from
-// the wire, and organizations only for the few most refused ones (P-03); see organization-metrics.ts. Between two events of a
-// turn it keeps only times.
+// Metrics of calls. Labels come from closed sets: loaded bots and our own names, never conversation or agent ids from the wire.
+// Organizations appear only when they are among the most refused ones (P-03) or listed by the operator (organization-metrics.ts).
+// Between two events of a turn only times are kept.
 import type { Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts } from '../dialog/call.ts';
@@ -13,7 +13,7 @@ import type { RefusedOrganizations } from './refused-organizations.ts';
 const OTHER = 'other';
 export const LATENCY_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
 const DURATION_BUCKETS_S = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600];
-/** Without the wire, which no server knows. */
+/** The parts of an answer, without the time on the wire, which no server knows. */
 const ANSWER_PARTS = ['endpointing', 'recognition', 'bot', 'model', 'tools', 'synthesis', 'engine'] as const;
 const SPEECH_BUCKETS_S = [0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 30];
 
@@ -38,7 +38,7 @@ export function callMetrics(
   const calls = callSeries(registry, bots, refused);
   const turns = turnSeries(registry, bots);
   const models = modelMetrics(registry);
-  // By turn id; only open turns, because every turn ends.
+  // By turn id; every turn ends, so the map holds only open ones.
   const times = new Map<string, TurnTimes>();
   return {
     callRefused(call, reason) {
@@ -54,7 +54,7 @@ export function callMetrics(
       const bot = botOf(call);
       calls.ended.inc({ bot, end });
       calls.open.dec({ bot });
-      // A call is timed at its last home.
+      // The duration of a call is recorded at its last home.
       if (end !== 'moved') calls.duration.observe({ bot }, Math.max(0, clock.nowMs() - call.startedAtMs) / 1000);
     },
     turnStarted(call, turnId) {
@@ -88,10 +88,10 @@ export function callMetrics(
       if (endedAtMs !== undefined) turns.speechLatency.observe({ bot }, (clock.monotonicMs() - endedAtMs) / 1000);
     },
     recognized() {
-      // Its time is a part of the answer; its outcome is counted by the voice.
+      // Not counted here: the time is a part of the answer, and the voice counts the outcome.
     },
     wordsUnderstood() {
-      // Words are no matter of metrics.
+      // Metrics contain no words.
     },
     answerTimed(_call, _turnId, parts) {
       for (const part of ANSWER_PARTS) turns.parts.observe({ part }, parts[`${part}Ms`] / 1000);

@@ -6,19 +6,19 @@ import type { AnswerParts, CallSearch } from '../dialog/call-view.ts';
 import type { TurnReport } from '../dialog/turn-report.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
-/** Most facts of one call, the latest ones; a call of ten minutes has about this many. */
+/** Most facts that are kept of one call, the latest ones; a call of ten minutes has about as many. */
 const MAX_FACTS = 500;
 
 /** One event of a call. */
 export interface ObservedFact {
-  /** Its event name in the log. */
+  /** Name of the event in the log. */
   readonly event: string;
   readonly turnId?: string;
   /** Details: durations, ends, codes. */
   readonly [detail: string]: string | number | undefined;
 }
 
-/** With its time. */
+/** An event with its time. */
 export interface TimelineFact extends ObservedFact {
   /** Since the start of the session, ms. */
   readonly atMs: number;
@@ -42,7 +42,7 @@ export type CallSummary = Omit<CallTimeline, 'facts'> & { readonly factCount: nu
 
 /** A found call. */
 export type FoundCall = Omit<CallTimeline, 'facts' | 'leftOut'> & {
-  /** From its start to its last fact, ms. */
+  /** From the call's start to its last fact, ms. */
   readonly durationMs: number;
   readonly turns: number;
 };
@@ -51,7 +51,7 @@ export interface TimelineOptions {
   readonly clock: Clock;
   /** Most calls; 0: none. */
   readonly maxCalls: number;
-  /** Gets every fact of every call, also of those that are not kept. */
+  /** Gets every fact of every call, also of calls that are not kept. */
   readonly onFact?: ((call: CallFacts, fact: ObservedFact) => void) | undefined;
 }
 
@@ -60,7 +60,7 @@ export class CallTimelines implements SessionObserver {
   readonly #clock: Clock;
   readonly #maxCalls: number;
   readonly #onFact: NonNullable<TimelineOptions['onFact']>;
-  /** The oldest first. */
+  /** Kept calls, the oldest first. */
   readonly #kept: Kept[] = [];
   // Weak, so that nothing of a call outlives its session.
   readonly #running = new WeakMap<CallFacts, Kept>();
@@ -81,7 +81,7 @@ export class CallTimelines implements SessionObserver {
     return this.#kept.findLast(({ timeline }) => timeline.conversationId === conversationId)?.timeline;
   }
 
-  /** The kept calls that are so, the latest first. */
+  /** The kept calls that meet the conditions of a search, the latest first. */
   search(search: CallSearch, max: number): readonly FoundCall[] {
     const found: FoundCall[] = [];
     for (const { timeline, turns } of this.#kept.toReversed()) {
@@ -175,7 +175,7 @@ export class CallTimelines implements SessionObserver {
   #keep(call: CallFacts, isContinued: boolean): void {
     const { conversationId, organizationId, agentId, startedAtMs } = call;
     const timeline = { conversationId, organizationId, agentId, startedAtMs, end: undefined, facts: [], leftOut: 0 };
-    // Times of a continued call count from its start at the first home.
+    // Times of a call that moved here count from its start at the first home.
     const sinceStartMs = isContinued ? Math.max(0, this.#clock.nowMs() - startedAtMs) : 0;
     const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs() - sinceStartMs, turns: 0, isForgotten: false };
     if (this.#kept.length >= this.#maxCalls) {
@@ -203,7 +203,7 @@ interface Kept {
   readonly timeline: Writable<CallTimeline> & { readonly facts: TimelineFact[] };
   readonly startedAtMonotonicMs: number;
   turns: number;
-  /** Whether another call has replaced it. */
+  /** Whether another call has taken the place of this one. */
   isForgotten: boolean;
 }
 

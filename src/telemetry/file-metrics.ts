@@ -12,16 +12,16 @@ export type Watched = (typeof WATCHED)[number];
 export interface FileMetrics {
   /** Whether the current files were accepted. */
   readonly checked: (what: Watched, isTaken: boolean) => void;
-  /** End of the new certificate in use, ms since the epoch. */
+  /** Expiry of a new certificate that is now in use, ms since the epoch. */
   certificateEnds(endsAtMs: number): void;
-  /** A connection was refused for its client certificate, or for a missing one. */
+  /** A connection was refused because of its client certificate, or because it had none. */
   readonly clientRefused: (reason: ClientRefusal) => void;
 }
 
 /** Creates the metrics in a registry. */
 export function fileMetrics(registry: Registry): FileMetrics {
   const make = new MetricMaker(registry);
-  // Each process checks by itself; the lowest value shows a process that is behind.
+  // Each process reads the files itself; the lowest value shows a process that is behind.
   const taken = make.gauge(
     'parley_watched_files_taken',
     '0 while changed files are refused and their previous content stays in use, else 1.',

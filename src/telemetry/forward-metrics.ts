@@ -1,4 +1,4 @@
-// Metrics of turns that are forwarded to the home of their call. They are not in this server's other metrics.
+// Metrics of turns that are forwarded to the home of their call. Such turns do not count in this server's other metrics.
 import type { Registry } from 'prom-client';
 import { FORWARD_OUTCOMES, type ForwardOutcome } from '../dialog/home.ts';
 import { MetricMaker } from './metric-maker.ts';

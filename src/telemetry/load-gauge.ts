@@ -6,7 +6,7 @@ import type { LoadReading, LoadSource } from '../session/admission.ts';
 
 /** Length of one window, ms. */
 const WINDOW_MS = 1000;
-/** Sampling interval of the delay, ms. Node's histogram contains the whole time between two samples. */
+/** Sampling interval of the delay, ms. Node's histogram counts the whole time between two samples, this interval included. */
 const SAMPLE_MS = 20;
 const NS_PER_MS = 1e6;
 
@@ -36,7 +36,7 @@ export class LoadGauge implements LoadSource {
   #lastDelayMs = 0;
   #loopDelayMs = 0;
   #memoryRead: Memory = { rssBytes: 0, heapPercent: 0 };
-  /** Memory is read at most once per window, because it costs more than the rest. */
+  /** Memory is read at most once per window, because reading it costs more than the rest. */
   #isMemoryOld = true;
 
   constructor({ clock, histogram, memory = processMemory }: LoadGaugeOptions) {
@@ -53,8 +53,8 @@ export class LoadGauge implements LoadSource {
   }
 
   /**
-   * The last reading. The delay is the 99th percentile of a window, the smaller one of the last two windows: a single
-   * pause, such as a garbage collection, is no overload.
+   * The last reading. Its delay is the 99th percentile of a window, and the smaller one of the last two windows, because a
+   * single pause, such as a garbage collection, is no overload.
    */
   reading(): LoadReading {
     if (this.#isMemoryOld) this.#readMemory();
@@ -73,7 +73,7 @@ export class LoadGauge implements LoadSource {
     this.#lastDelayMs = delayMs;
   }
 
-  // Node opens a file for it, which fails without a free descriptor. No call may fail for that.
+  // Node opens a file to read the memory, which fails without a free descriptor. No call may fail for that.
   #readMemory(): void {
     this.#isMemoryOld = false;
     try {

@@ -6,15 +6,15 @@ type Labels<Name extends string> = Readonly<Record<Name, readonly string[]>>;
 
 interface GaugeOptions<Label extends string> {
   readonly labels?: Labels<Label>;
-  /** How the values of several processes become one; default `sum`. */
+  /** How the values of several processes are joined; default `sum`. */
   readonly aggregator?: 'sum' | 'max' | 'min';
-  /** The first value; default 0. */
+  /** The initial value; default 0. */
   readonly starts?: number;
-  /** Sets the values each time the metrics are read, in place of a first value. */
+  /** Sets the values each time the metrics are read; then there is no initial value. */
   readonly collect?: (gauge: Gauge<Label>) => void;
 }
 
-/** Of one registry. Every combination of label values exists from the start: otherwise rates would miss the first event. */
+/** Makes metrics in one registry. Every combination of label values exists from the start: otherwise rates would miss the first event. */
 export class MetricMaker {
   readonly #registers: Registry[];
 
@@ -59,7 +59,7 @@ function namesOf<Label extends string>(labels: Labels<Label> | undefined): Label
   return Object.keys(labels ?? {}) as Label[];
 }
 
-/** One set of labels for each combination of values; one without labels when there are none. */
+/** One set of labels for each combination of values; a single empty one when there are no labels. */
 function combinations<Label extends string>(labels: Labels<Label> | undefined): Partial<Record<Label, string>>[] {
   return namesOf(labels).reduce<Partial<Record<Label, string>>[]>(
     (sets, label) => sets.flatMap((set) => (labels?.[label] ?? []).map((value) => ({ ...set, [label]: value }))),

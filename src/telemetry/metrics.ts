@@ -41,7 +41,7 @@ export interface Metrics {
   streamRefused(transport: TokenTransport, code: ErrorCode): void;
   /** Sets the source of the number of open sockets; 0 before. */
   watchSockets(count: () => number): void;
-  /** The server stopped and cut these turns and calls. */
+  /** The server stopped and cut these open turns and calls. */
   stopped(cut: CutCalls): void;
   /**
    * The bots were reloaded.
@@ -64,16 +64,16 @@ export const RELOAD_OUTCOMES = ['loaded', 'failed'] as const;
 export type ReloadOutcome = (typeof RELOAD_OUTCOMES)[number];
 
 export interface MetricsOptions {
-  /** Ids of the loaded bots; any other id is counted as `other`. */
+  /** Ids of the loaded bots; calls of any other id are counted as `other`. */
   readonly knownBots: Iterable<string>;
   readonly clock: Clock;
-  /** The load source of the admission. */
+  /** The load readings that admission uses. */
   readonly load: LoadSource;
-  /** The most open calls (`sessions.max`); default: the gauge is missing. */
+  /** The most open calls (`sessions.max`); default: this gauge is left out. */
   readonly maxSessions?: number;
   /** Default: there are no metrics of organizations. */
   readonly organizations?: KnownOrganizations;
-  /** The process itself; default: its gauges are missing. */
+  /** Facts of the process itself; default: its gauges are left out. */
   readonly self?: ProcessFacts;
   /** Whether to measure the process (memory, CPU, event loop); default true. */
   readonly processMetrics?: boolean;
@@ -141,7 +141,7 @@ function serverMetrics(
   const cutCalls = make.counter('parley_calls_cut_total', 'Calls that a stopping server ended silently.');
   const reloads = make.counter('parley_bot_reloads_total', 'Reloads of the bots.', { outcome: RELOAD_OUTCOMES });
   make.gauge('parley_event_loop_delay_seconds', 'Delay of the event loop, as overload.max_loop_delay_ms bounds it.', {
-    // Shows the worst process.
+    // The value of the worst process.
     aggregator: 'max',
     collect: (gauge) => {
       gauge.set(load.reading().loopDelayMs / 1000);

@@ -1,5 +1,5 @@
-// Metrics of language models and their tools, from what bots report. Bots are other people's code, perhaps of another copy of this package:
-// names become labels up to a number, and words from closed sets alone.
+// Metrics of language models and their tools, from the reports of bots. Bots are other people's code, perhaps of another copy of this
+// package: only a limited number of names become labels, and all other label values come from closed sets.
 import type { Registry } from 'prom-client';
 import { MODEL_BUDGETS, MODEL_FAILURES, type TurnReport } from '../dialog/turn-report.ts';
 import { MetricMaker } from './metric-maker.ts';
@@ -12,7 +12,7 @@ const BUCKETS_S = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 4, 5, 8, 12, 20, 40];
 const PARTS = ['first_sentence', 'tools', 'whole'] as const;
 const OUTCOMES = ['ok', 'failed'] as const;
 
-/** Creates the metrics in a registry. @returns counts a turn. */
+/** Creates the metrics in a registry. @returns a function that counts a turn. */
 export function modelMetrics(registry: Registry): (report: TurnReport) => void {
   const make = new MetricMaker(registry);
   const firstToken = make.histogram(
@@ -51,7 +51,7 @@ export function modelMetrics(registry: Registry): (report: TurnReport) => void {
   };
 }
 
-/** The first names stay themselves; all later ones are one. */
+/** Returns the first `max` names unchanged, and one common name for all later ones. */
 function boundedNames(max: number): (name: string) => string {
   const known = new Set<string>();
   return (name) => {

@@ -1,4 +1,4 @@
-// Joins observers into one and isolates their failures: nothing that an observer throws, now or later, passes on.
+// Joins observers into one and isolates their failures: an error that an observer throws, now or later, goes no further.
 import type { Logger } from '../base/log.ts';
 import type { SessionObserver } from '../session/ports.ts';
 

@@ -1,20 +1,20 @@
-// Metrics of organizations. The labels are those that the operator has listed, so that no series grow with the traffic.
+// Metrics of organizations. Only organizations that the operator has listed are labels, so that traffic cannot create new series.
 import type { Registry } from 'prom-client';
 import type { Admission, AdmissionLimits } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
 import { MetricMaker } from './metric-maker.ts';
 
-/** Most organizations that are labels, beside `other`. */
+/** Most organizations as labels, not counting `other`. */
 const MAX_LABELS = 100;
 const OTHER = 'other';
 
-/** What the metrics know of organizations. */
+/** The organizations that are known to the metrics, with their limits and counts. */
 export interface KnownOrganizations {
   readonly limits: Pick<AdmissionLimits, 'organizations' | 'perOrganization'>;
   readonly admission: Pick<Admission, 'openCalls'>;
 }
 
-/** Adds them. @returns an observer that counts new calls. */
+/** Creates the metrics in a registry. @returns an observer that counts new calls. */
 export function organizationMetrics(registry: Registry, { limits, admission }: KnownOrganizations): SessionObserver {
   const make = new MetricMaker(registry);
   const named = new Set([...limits.organizations.keys()].slice(0, MAX_LABELS));

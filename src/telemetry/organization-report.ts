@@ -1,5 +1,5 @@
-// What each organization did here within the last day, for people who have several of them as customers. Counts alone,
-// by hours; bounded.
+// The calls of each organization on this server within the last day, for people whose customers are organizations. Counts only,
+// by the hour; bounded.
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts, CallKey } from '../dialog/call.ts';
 import type { OrganizationCalls } from '../dialog/call-view.ts';
@@ -8,9 +8,9 @@ import type { Admission, AdmissionRefusal } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
 const HOUR_MS = 3_600_000;
-/** How many hours are kept, this one included. */
+/** Number of hours that are kept, the current one included. */
 export const KEPT_HOURS = 24;
-/** Most organizations of an hour, and of a report. */
+/** Most organizations in an hour, and in a report. */
 const MAX_ORGANIZATIONS = 1000;
 /** Stands for all others. No organization of the platform has such an id. */
 const OTHERS = '(others)';
@@ -21,7 +21,7 @@ const NOTHING = { openCalls: 0, maxCalls: 0, begun: 0, durationMs: 0, ends: {}, 
 export class OrganizationReport implements SessionObserver {
   readonly #clock: Clock;
   readonly #admission: Pick<Admission, 'openCalls' | 'limitsOf'>;
-  /** By number of the hour, the oldest first. */
+  /** By number of the hour since the epoch, the oldest first. */
   readonly #hours = new Map<number, Map<string, OrganizationCalls>>();
 
   constructor(clock: Clock, admission: Pick<Admission, 'openCalls' | 'limitsOf'>) {
@@ -29,7 +29,7 @@ export class OrganizationReport implements SessionObserver {
     this.#admission = admission;
   }
 
-  /** The organizations that have calls or had some within the last day, those with most new calls first. */
+  /** Organizations with calls now or within the last day, those with the most new calls first. */
   get organizations(): readonly OrganizationCalls[] {
     const first = this.#hour() - KEPT_HOURS;
     const hours = [...this.#hours].flatMap(([hour, counts]) => (hour > first ? [[...counts.values()]] : []));
@@ -68,7 +68,7 @@ export class OrganizationReport implements SessionObserver {
   }
 }
 
-/** The sum over several hours or processes, those with most new calls first. */
+/** The sum over several hours or processes, organizations with the most new calls first. */
 export function joinedOrganizations(seen: readonly (readonly OrganizationCalls[])[]): readonly OrganizationCalls[] {
   const joined = new Map<string, OrganizationCalls>();
   for (const one of seen.flat()) joined.set(one.organizationId, sumOf(one, joined.get(one.organizationId)));

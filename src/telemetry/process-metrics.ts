@@ -1,10 +1,10 @@
-// Metrics of what a process is, and whether it is ready. Reasons come from a closed set.
+// Metrics about the process itself, and whether it is ready. Reasons come from a closed set.
 import type { Registry } from 'prom-client';
 import { MetricMaker } from './metric-maker.ts';
 
-/** A process for its metrics. */
+/** The facts of a process that its metrics show. */
 export interface ProcessFacts {
-  /** As on the lines of its log. */
+  /** Name of the server, as in its log lines. */
   readonly server: string;
   readonly version: string;
   readonly readiness: { readonly current: { readonly ready: boolean; readonly reasons: readonly string[] } };
@@ -12,7 +12,7 @@ export interface ProcessFacts {
   readonly reasons: readonly string[];
 }
 
-/** Creates the metrics in a registry. Joined ones of several processes say whether any is ready, and why any is not. */
+/** Creates the metrics in a registry. Joined over processes, they say whether any process is ready, and why any process is not. */
 export function processMetrics(registry: Registry, self: ProcessFacts | undefined): void {
   const make = new MetricMaker(registry);
   make.gauge('parley_build_info', 'Always 1: the versions, and the process as its log names it.', {

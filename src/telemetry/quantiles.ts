@@ -1,12 +1,12 @@
 // Estimates quantiles of a histogram.
 
 /**
- * The value below which a part of the observations lies, by linear interpolation within its bucket; in the last bucket, which has no upper
- * bound, its lower bound.
+ * The value below which a share of the observations lies, by linear interpolation within its bucket. The last bucket has no upper
+ * bound, so its lower bound is returned.
  *
- * @param part - 0 to 1.
+ * @param part - the share, 0 to 1.
  * @param bounds - upper bounds, ascending, of all buckets but the last one.
- * @param counts - observations of each bucket, one more than bounds.
+ * @param counts - observations in each bucket; one more than there are bounds.
  * @returns undefined without observations.
  */
 export function quantile(part: number, bounds: readonly number[], counts: readonly number[]): number | undefined {

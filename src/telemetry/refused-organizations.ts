@@ -10,15 +10,15 @@ const MAX_KEPT = 20;
 export interface RefusedCalls {
   readonly organizationId: string;
   readonly reason: AdmissionRefusal;
-  /** An upper bound: it includes the count of the entry that it replaced. */
+  /** An upper bound: includes the count of the entry that this one has replaced. */
   readonly calls: number;
   /** ms since the epoch. */
   readonly lastAtMs: number;
 }
 
 /**
- * Counts refused calls. When full, a new entry replaces the smallest one and inherits its count (the space-saving
- * algorithm), so that new entries do not evict each other.
+ * Counts refused calls. When full, a new entry replaces the one with the smallest count and inherits this count (the
+ * space-saving algorithm), so that new entries do not evict each other.
  */
 export class RefusedOrganizations {
   readonly #clock: Clock;
@@ -38,7 +38,7 @@ export class RefusedOrganizations {
     this.#kept.set(key, { ...one, calls: ((known ?? evicted)?.calls ?? 0) + 1 });
   }
 
-  /** The most often refused first. */
+  /** The most frequent refusals first. */
   get most(): readonly RefusedCalls[] {
     return sorted(this.#kept.values());
   }

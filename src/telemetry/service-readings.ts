@@ -1,4 +1,4 @@
-// Speech services and language models as the metrics have counted them, for people. Knows no service.
+// Readings of speech services and language models, taken from the metrics, for people. Knows no service.
 import { CIRCUIT_STATES, type CircuitState } from '../base/circuit-breaker.ts';
 import type { MetricReading } from './metrics.ts';
 import { quantile } from './quantiles.ts';
@@ -11,12 +11,12 @@ export interface ServiceReading {
   readonly requests: number;
   readonly failed: number;
   readonly retried: number;
-  /** Upper bounds of the buckets, seconds, and the observations of each, one more than bounds. */
+  /** Upper bounds of the buckets, seconds. `counts`: observations in each bucket, one more than there are bounds. */
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
 }
 
-/** A service over several processes. */
+/** The reading of a service joined over several processes. */
 export type JoinedService = Omit<ServiceReading, 'bounds' | 'counts'> & { readonly p50Ms?: number; readonly p95Ms?: number };
 
 interface Value {
@@ -25,9 +25,9 @@ interface Value {
   readonly metricName?: string;
 }
 
-/** The services that a reading knows: every speech service, and the models that were used. */
+/** The services in a reading: every speech service, and the models that were used. */
 export function servicesIn(reading: MetricReading): readonly ServiceReading[] {
-  // Declared without the name that histograms have in every value.
+  // The library's types lack the name that every value of a histogram has.
   const valuesOf = (name: string): readonly Value[] => reading.find((metric) => metric.name === name)?.values ?? [];
   const circuits = valuesOf('parley_speech_circuit_state');
   const speech = namesIn(circuits, 'service').map((name): ServiceReading => {
@@ -80,7 +80,7 @@ function sumOf(values: readonly Value[]): number {
   return values.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** The library counts observations up to each bound. */
+/** Observations per bucket. The library counts, for each bound, all observations up to it. */
 function bucketsOf(values: readonly Value[]): Pick<ServiceReading, 'bounds' | 'counts'> {
   const upTo = new Map<number, number>();
   for (const { labels, value, metricName } of values) {

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { toAppError } from '../base/errors.ts';
 import { MetricMaker } from './metric-maker.ts';
 
-/** Beyond the longest `store.redis.timeout_ms`. */
+/** Upper bounds, seconds; the last one is above the longest `store.redis.timeout_ms`. */
 const ROUND_TRIP_BUCKETS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
 /** Labels of the operations of the call directory. */
@@ -16,7 +16,7 @@ export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 export interface StoreMetrics {
   /** Whether the store can be reached. */
   readonly connected: (isUp: boolean) => void;
-  /** Times one operation, and counts its failure. */
+  /** Measures the time of one operation, and counts a failure. */
   readonly time: <T>(operation: StoreOperation, work: Promise<T>) => Promise<T>;
 }
 
@@ -49,7 +49,7 @@ export function storeMetrics(registry: Registry): StoreMetrics {
       return value;
     } catch (thrown) {
       failures.inc({ operation });
-      // A server out of memory still answers and serves reads.
+      // A store that is out of memory still answers and serves reads.
       if (toAppError(thrown).details['isRefused'] === true) isRefusing = true;
       throw thrown;
     } finally {
@@ -60,7 +60,7 @@ export function storeMetrics(registry: Registry): StoreMetrics {
   return {
     connected: (isUp) => {
       isConnected = isUp;
-      // The new connection may lead to another server.
+      // The new connection may lead to another store.
       if (isUp) isRefusing = false;
       show();
     },

@@ -1,8 +1,8 @@
-// A timeline as it is shown: what happened when, without a word of what was said.
+// A timeline in the form in which calls are shown: what happened when, without a word of what was said.
 import type { AnswerParts, CallView, ShownEvent, ShownInput, ShownTurn } from '../dialog/call-view.ts';
 import type { CallTimeline, TimelineFact } from './call-timeline.ts';
 
-/** Whose act an event is; every other one is the server's. */
+/** Who caused an event; all others come from the server. */
 const ACTORS: Readonly<Record<string, ShownEvent['from']>> = {
   turn_started: 'platform',
   input_started: 'caller',
@@ -14,13 +14,13 @@ const ACTORS: Readonly<Record<string, ShownEvent['from']>> = {
 
 /** The event with the parts of the time to a reply. */
 const PARTS = 'answer_parts';
-/** What the caller did, by what the bot was asked. */
+/** The kind of the caller's input, by the event that the bot was asked about. */
 const INPUTS: Readonly<Record<string, ShownInput['kind']>> = { session_start: 'start', dtmf_input: 'keys', no_input: 'no_input' };
 
 /**
- * The view of a call of which only the timeline is known.
+ * The view of a call whose timeline is all that is known.
  *
- * @param nowMs - ms since the epoch; a call that goes on lasts until then.
+ * @param nowMs - ms since the epoch; a call that goes on is shown up to then.
  */
 export function timelineView({ facts, leftOut: _, ...call }: CallTimeline, nowMs: number): CallView {
   const { end, startedAtMs, ...ids } = call;
@@ -41,7 +41,7 @@ export function timelineView({ facts, leftOut: _, ...call }: CallTimeline, nowMs
   };
 }
 
-/** The engine ends a turn's id with its number; the first facts of a long call are gone. */
+/** Turn numbers by turn id. Taken from the end of each id, because the first facts of a long call are dropped. */
 function turnNumbers(facts: readonly TimelineFact[]): ReadonlyMap<string, number> {
   const numbers = new Map<string, number>();
   for (const { turnId } of facts) {

@@ -1,4 +1,4 @@
-// What happened within the last hour, in slots of half a minute: for people who look at a server that nobody scrapes. Counts alone.
+// Traffic of the last hour, in slots of half a minute, for people who look at a server without Prometheus. Counts only.
 import type { Clock } from '../base/clock.ts';
 import type { SessionObserver } from '../session/ports.ts';
 import { LATENCY_BUCKETS_S } from './call-metrics.ts';
@@ -14,7 +14,7 @@ interface Counts {
   refused: number;
   turns: number;
   failed: number;
-  /** Replies by latency: of each bucket, and above the last one. */
+  /** Replies by latency: one count for each bucket, the last one above all bounds. */
   readonly latency: number[];
 }
 
@@ -24,14 +24,14 @@ export type TrafficSlot = Readonly<Omit<Counts, 'latency'>> & { readonly atMs: n
 /** Counts calls. An observer of the engine. */
 export class Traffic implements SessionObserver {
   readonly #clock: Clock;
-  /** By number of the slot, the oldest first. */
+  /** By number of the slot since the epoch, the oldest first. */
   readonly #slots = new Map<number, Counts>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The slots in which anything happened, the oldest first. */
+  /** The slots in which anything was counted, the oldest first. */
   get slots(): readonly TrafficSlot[] {
     const first = this.#number() - SLOTS;
     return [...this.#slots].flatMap(([number, counts]) => (number > first ? { atMs: number * SLOT_MS, ...counts } : []));

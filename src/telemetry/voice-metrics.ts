@@ -35,7 +35,7 @@ export function voiceMetrics(registry: Registry): VoiceMetrics {
     DURATION_BUCKETS_S,
     { service: SERVICES },
   );
-  // Every process has its own circuit: 1 for each state of any process.
+  // Every process has its own circuit: the joined gauge is 1 for each state that any process has.
   const circuit = make.gauge('parley_speech_circuit_state', '1 for the current state of the circuit, else 0.', {
     labels: { service: SERVICES, state: CIRCUIT_STATES },
     aggregator: 'max',

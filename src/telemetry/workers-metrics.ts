@@ -1,5 +1,5 @@
-// Joins the metrics of the workers and counts the workers. Counts of ended workers are kept: a falling sum would look
-// like a restart.
+// Joins the metrics of the workers and counts the workers. Counts of ended workers are kept, because a falling sum would
+// look like a restart.
 import { AggregatorRegistry, collectDefaultMetrics, Registry, type Counter } from 'prom-client';
 import { MetricMaker } from './metric-maker.ts';
 import type { MetricReading } from './metrics.ts';
@@ -18,7 +18,7 @@ export class WorkersMetrics {
   #ended: Promise<MetricReading> = Promise.resolve([]);
   readonly contentType = this.#own.contentType;
 
-  /** @param self - the parent process; it is ready while a worker is. */
+  /** @param self - the parent process, which is ready while a worker is. */
   constructor(counts: () => WorkerCounts, self: ProcessFacts) {
     const make = new MetricMaker(this.#own);
     make.gauge('parley_workers', 'Worker processes.', {
@@ -40,7 +40,7 @@ export class WorkersMetrics {
   /** A worker has ended. Its counts since the last reading are lost. */
   ended(worker: number, isExpected: boolean): void {
     if (!isExpected) this.#unexpectedEnds.inc();
-    // Declared as a number, but a string at runtime.
+    // The type is declared as a number, but is a string at runtime.
     const counted = this.#last.get(worker)?.filter(({ type }) => ['counter', 'histogram'].includes(String(type))) ?? [];
     this.#last.delete(worker);
     this.#ended = this.#ended.then((before) => AggregatorRegistry.aggregate([before, counted]).getMetricsAsJSON());
@@ -54,7 +54,7 @@ export class WorkersMetrics {
   }
 }
 
-/** The library would drop the start time of processes and average the event loop delays, which hides a slow process. */
+/** Corrects the library's joining, which would drop the start time of processes and average the delays, hiding a slow process. */
 function withJoining(metric: MetricReading[number]): MetricReading[number] {
   if (metric.aggregator === 'omit') return { ...metric, aggregator: 'min' };
   return metric.aggregator === 'average' ? { ...metric, aggregator: 'max' } : metric;

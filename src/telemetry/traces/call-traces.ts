@@ -1,6 +1,6 @@
-// Makes spans of what happens in calls: one trace for each conversation, in it a span for each call, its turns, and what they waited for.
-// All servers make the same ids, so a call that moves stays in its trace and nothing about traces travels between servers. A span is
-// written when it is over, and the span of a call by its last home. Ids, durations and codes, unless the operator wants words.
+// Makes spans of what happens in calls: one trace for each conversation, with spans for each call, its turns, and their waits. All
+// servers make the same ids, so a call that moves stays in its trace and servers exchange nothing about traces. A span is written when
+// it is over, and the span of a call by its last home. Contains ids, durations and codes; words only if the operator wants them.
 import type { Clock } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { CallFacts, CallKey } from '../../dialog/call.ts';
@@ -12,27 +12,27 @@ import { ATTRIBUTES, SPANS } from './conventions.ts';
 import { Exemplars } from './exemplars.ts';
 import { callSpanIdOf, isInShare, newSpanId, traceIdOf, type Span } from './span.ts';
 
-/** Most calls that are traced by their id; the latest ones. */
+/** Most conversation ids that are traced on request; the latest ones. */
 const MAX_NAMED = 100;
-/** Most events of one turn, and most spans in it; the first ones. */
+/** Most events of one turn, and most spans within it; the first ones. */
 const MAX_IN_TURN = 50;
 
 export interface CallTracesOptions {
   readonly clock: Clock;
-  /** Share of the conversations, from 0 to 1. */
+  /** Share of conversations that is traced, from 0 to 1. */
   readonly share: number;
-  /** Whether what callers say is written. */
+  /** Whether spans contain what callers say. */
   readonly hasContent: boolean;
-  /** Takes each span. */
+  /** Receives each span. */
   readonly write: (span: Span) => void;
 }
 
 interface TracedCall {
   readonly traceId: string;
   readonly spanId: string;
-  /** From monotonic time to time since the epoch, so that no step of the clock gets into a call. */
+  /** Added to monotonic time, gives time since the epoch, ms. Constant for a call, so that a step of the clock does not distort it. */
   readonly offsetMs: number;
-  /** Turns whose bot has not answered are kept beyond their end, for what it still reports. */
+  /** Open turns. A turn whose bot has not answered is kept beyond its end, because the bot may still report something. */
   readonly turns: Map<string, TracedTurn>;
   openTurns: number;
   transport?: string | undefined;
@@ -50,7 +50,7 @@ interface TracedTurn {
   words?: string;
   failure?: string;
   readonly events: { readonly name: string; readonly atMs: number }[];
-  /** What it waited for: written with it, so that a server that is killed leaves no span without its parent. */
+  /** Spans of waits. Written together with the turn, so that a killed server leaves no span without its parent. */
   readonly waits: Span[];
 }
 
@@ -68,9 +68,9 @@ export class CallTraces implements SessionObserver {
   }
 
   /**
-   * Traces a call whatever the share says, from its next turn on. Only what happens on this server.
+   * Traces a call from its next turn on, even if sampling has left it out. Covers only this server.
    *
-   * @returns what ends it; a call with spans has them until it ends.
+   * @returns a function that ends this; a call that already has spans keeps being traced until its end.
    */
   traceCall(conversationId: string): () => void {
     this.#named.add(conversationId);
@@ -97,7 +97,7 @@ export class CallTraces implements SessionObserver {
 
   sessionEnded(call: CallFacts, outcome: SessionEnd | 'moved'): void {
     const traced = this.#calls.get(call);
-    // Its next home writes the span of the call.
+    // The next home writes the span of the call.
     if (traced === undefined || outcome === 'moved') return;
     traced.end = outcome;
     this.#writeCall(call, traced);
@@ -105,7 +105,7 @@ export class CallTraces implements SessionObserver {
 
   turnStarted(call: CallFacts, turnId: string, trackingId?: string, transport?: string): void {
     const traced = this.#calls.get(call) ?? (this.#named.has(call.conversationId) ? this.#begin(call, traceIdOf(call)) : undefined);
-    // The span of an ended call is written, and must not be shorter than its turns.
+    // The span of an ended call is already written, and must not be shorter than its turns.
     if (traced === undefined || traced.end !== undefined) return;
     traced.transport = transport;
     traced.openTurns += 1;
@@ -231,7 +231,7 @@ export class CallTraces implements SessionObserver {
     return traced;
   }
 
-  /** Never before the start of the call, which the clock of another server may have told. */
+  /** The present, but never before the start of the call, which may come from the clock of another server. */
   #now(call: CallFacts, { offsetMs }: TracedCall): number {
     return Math.max(call.startedAtMs, offsetMs + this.#options.clock.monotonicMs());
   }
@@ -247,7 +247,7 @@ export class CallTraces implements SessionObserver {
     turn.events.push({ name, atMs: this.#now(call, traced) });
   }
 
-  /** A span of a turn that began `agoMs` ago and took that long, or `tookMs`; within the turn. */
+  /** Adds a span to a turn: it began `agoMs` ago and lasted that long, or `tookMs`; cut at the bounds of the turn. */
   #waited(
     call: CallFacts,
     turnId: string,
@@ -255,7 +255,7 @@ export class CallTraces implements SessionObserver {
     { tookMs = agoMs, ...span }: Pick<Span, 'name' | 'kind' | 'attributes' | 'failure'> & { readonly tookMs?: number },
   ): void {
     const [traced, turn] = this.#turn(call, turnId);
-    // Numbers that a bot reports are those of other people's code.
+    // Numbers in a bot's report come from other people's code.
     if (traced === undefined || turn === undefined || !Number.isFinite(agoMs + tookMs)) return;
     const nowMs = this.#now(call, traced);
     const within = (ms: number): number => Math.min(Math.max(turn.startMs, ms), turn.endMs ?? nowMs);
@@ -265,7 +265,7 @@ export class CallTraces implements SessionObserver {
     else if (turn.waits.length < MAX_IN_TURN) turn.waits.push(wait);
   }
 
-  /** Once it has ended and all its turns have. */
+  /** Writes the span of a call, once the call and all its turns have ended. */
   #writeCall(call: CallFacts, traced: TracedCall): void {
     if (traced.end === undefined || traced.openTurns > 0) return;
     const { traceId, spanId, end, transport } = traced;
@@ -280,7 +280,7 @@ export class CallTraces implements SessionObserver {
   }
 }
 
-/** A collector refuses all spans that come with another number. */
+/** The number if it is finite: otherwise a collector would refuse the whole batch of spans. */
 function finite(count: number | undefined): number | undefined {
   return Number.isFinite(count) ? count : undefined;
 }

@@ -1,7 +1,7 @@
-// The names of spans and attributes, in one table: those of OpenTelemetry for language models (`gen_ai.…`) still move. docs/traces.md
-// lists all of them, and a test compares.
+// The names of spans and attributes, in one table, because those of OpenTelemetry for language models (`gen_ai.…`) may still change.
+// docs/traces.md lists all names, and a test compares both.
 
-/** Names of spans; `chat` and `execute_tool` are followed by the name of the model or tool. */
+/** Names of spans; the name of the model or tool follows `chat` and `execute_tool`. */
 export const SPANS = {
   call: 'call',
   turn: 'turn',
@@ -24,7 +24,7 @@ export const ATTRIBUTES = {
   turn: 'parley.turn_id',
   botEvent: 'parley.bot_event',
   latency: 'parley.reply_latency_ms',
-  /** What the caller said: the only one with content, and only when the operator wants it. */
+  /** What the caller said: the only attribute with content, and only when the operator wants it. */
   words: 'parley.content.caller_words',
   error: 'error.type',
   operation: 'gen_ai.operation.name',

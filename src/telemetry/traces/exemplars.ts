@@ -1,12 +1,12 @@
-// For each bucket of the reply latency, the latest traced reply in it, so that a panel of Grafana leads to its trace. Only the text format
-// OpenMetrics has a place for that.
+// Exemplars: for each bucket of the reply latency, the latest traced reply, so that a panel of Grafana leads to its trace. Only the
+// text format OpenMetrics supports them.
 import type { Clock } from '../../base/clock.ts';
 import { LATENCY_BUCKETS_S } from '../call-metrics.ts';
 
-/** Notes replies, and adds them to metrics. Bounded by the buckets of each bot. */
+/** Keeps one reply per bucket and bot, and adds them to metrics. */
 export class Exemplars {
   readonly #clock: Pick<Clock, 'nowMs'>;
-  /** By the name and labels of a bucket, as the metrics have them. */
+  /** Exemplars by the name and labels of their bucket, as the metrics write them. */
   readonly #latest = new Map<string, string>();
 
   constructor(clock: Pick<Clock, 'nowMs'>) {

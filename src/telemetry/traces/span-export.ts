@@ -1,5 +1,5 @@
-// Sends spans to a collector over OTLP/HTTP, in batches and beside the calls, with the packages of OpenTelemetry. They are optional, and
-// loaded only here.
+// Sends spans to a collector over OTLP/HTTP, in batches and without delaying calls, with the packages of OpenTelemetry. These packages
+// are optional and loaded only here.
 import type { SpanKind, SpanStatusCode, trace, TraceFlags, Context, HrTime } from '@opentelemetry/api';
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import type * as Sdk from '@opentelemetry/sdk-trace-base';
@@ -14,13 +14,13 @@ import type { Span } from './span.ts';
 const MAX_WAITING = 8192;
 const MAX_BATCH = 512;
 const BATCH_EVERY_MS = 2000;
-/** Longest wait for the collector to take a batch, further attempts included, and to take what is left at the end, ms. */
+/** Longest time, ms, for the collector to take a batch, further attempts included, and to take the rest at the end. */
 const LIMIT_MS = 5000;
 const MAX_NAME_CHARS = 128;
 const MAX_VALUE_CHARS = 1024;
 const INSTALL = 'npm install @opentelemetry/sdk-trace-base@^2.12.1 @opentelemetry/exporter-trace-otlp-http@^0.223.0';
 
-/** The packages, narrowed. */
+/** The packages of OpenTelemetry, as far as they are used. */
 export interface TracePackages {
   readonly api: {
     readonly trace: Pick<typeof trace, 'setSpanContext'>;
@@ -34,9 +34,9 @@ export interface TracePackages {
 }
 
 export interface SpanExportOptions {
-  /** The collector; `/v1/traces` is appended. */
+  /** Address of the collector; `/v1/traces` is appended. */
   readonly endpoint: string;
-  /** Of this process. */
+  /** Id of this process. */
   readonly instanceId: string;
   readonly version: string;
   readonly clock: Clock;
@@ -46,15 +46,15 @@ export interface SpanExportOptions {
 export interface SpanExport {
   /** Queues a span. Never throws. */
   readonly write: (span: Span) => void;
-  /** Sends what waits; gives up after five seconds. Never rejects. */
+  /** Sends the waiting spans; gives up after five seconds. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Opens it. A collector that is away costs spans and nothing else.
+ * Opens the export. Without a reachable collector spans are lost, and nothing else.
  *
- * @param load - default: the installed packages.
- * @throws AppError `config_invalid` when they are not installed, `internal` when they cannot be loaded.
+ * @param load - loads the packages; default: the installed ones.
+ * @throws AppError `config_invalid` when the packages are not installed, `internal` when they cannot be loaded.
  */
 export async function openSpanExport(
   { endpoint, instanceId, version, clock, log }: SpanExportOptions,
@@ -65,11 +65,11 @@ export async function openSpanExport(
   });
   const { exporter, written } = watched(new Exporter({ url: `${endpoint}/v1/traces`, timeoutMillis: LIMIT_MS }), log);
   const batches = { maxQueueSize: MAX_WAITING, maxExportBatchSize: MAX_BATCH, scheduledDelayMillis: BATCH_EVERY_MS };
-  // The ids are ours: see telemetry/traces/span.
+  // The ids come from telemetry/traces/span.
   const ids = { traceId: '', spanId: '' };
   const provider = new sdk.BasicTracerProvider({
     resource: resourceOf({ 'service.name': 'parley', 'service.version': version, 'service.instance.id': instanceId }),
-    // All that is given: who is traced has been decided.
+    // Samples every span it gets: sampling has already been decided.
     sampler: new sdk.AlwaysOnSampler(),
     idGenerator: { generateTraceId: () => ids.traceId, generateSpanId: () => ids.spanId },
     spanLimits: { attributeValueLengthLimit: MAX_VALUE_CHARS },
@@ -93,14 +93,14 @@ export async function openSpanExport(
       span.end(hrTime(endMs));
     },
     close: async () => {
-      // It rejects when the collector does not take the rest, and waits longer than a stop may take.
+      // `shutdown` rejects when the collector does not take the rest, and may wait longer than a stop may take.
       const waited = await waitAtMost(provider.shutdown(), LIMIT_MS, clock).catch(() => undefined);
       if (waited?.kind !== 'value') log.warn({ event: 'spans_lost' }, 'the last spans were not taken by the collector');
     },
   };
 }
 
-/** Logs when spans begin to be lost, because the collector takes none or too many wait for it, and when that is over. */
+/** Logs when spans begin to be lost, because the collector takes none or too many are waiting, and when that is over. */
 function watched(exporter: Sdk.SpanExporter, log: Logger): { readonly exporter: Sdk.SpanExporter; readonly written: () => void } {
   let isTaking = true;
   let waiting = 0;
@@ -137,7 +137,7 @@ function resourceOf(attributes: Readonly<Record<string, string>>): NonNullable<S
   return resource;
 }
 
-/** Not a plain number: those that are small are taken for times since the start of the process. */
+/** Not a plain number, because OpenTelemetry takes small numbers for times since the start of the process. */
 function hrTime(ms: number): HrTime {
   const s = Math.floor(ms / 1000);
   return [s, Math.floor((ms - s * 1000) * 1e6)];
