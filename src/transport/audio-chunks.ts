@@ -10,8 +10,8 @@ export interface ChunkSizes {
 }
 
 /**
- * Cuts headerless audio into legal chunks (G-42, W-31): none larger than `bytes` and none below the minimum. A too
- * short remainder is filled up from the previous chunk, a too short prompt with silence (G-49).
+ * Cuts headerless audio into legal chunks (G-42, W-31): none larger than `bytes` and none below the minimum. A remainder that is
+ * too short takes bytes from the previous chunk; a prompt that is too short is filled up with silence (G-49).
  */
 export function chunksOf(mulaw: Uint8Array, { minBytes, bytes }: ChunkSizes): readonly Uint8Array[] {
   if (mulaw.length === 0) return [];

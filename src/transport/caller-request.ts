@@ -1,4 +1,4 @@
-// The checks of a caller's message on every wire: ids, sizes and audio formats. Knows no wire; each maps its own
+// The checks of a caller's message on every wire: ids, sizes and audio formats. Knows no wire; each transport maps its own
 // names first.
 import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
@@ -98,7 +98,7 @@ function decodableRate(sampleRateHz: number | undefined): number | undefined {
  * Keys as text; unknown keys are dropped (G-90).
  *
  * @param keyOf - the character of a key on the wire; undefined for an unknown key.
- * @throws AppError `bad_message` for too many.
+ * @throws AppError `bad_message` for too many keys.
  */
 export function digitsOf<Key>(keys: readonly Key[], keyOf: (key: Key) => string | undefined): string {
   if (keys.length > MAX_KEYS) throw new AppError('bad_message', `the message carries more than ${String(MAX_KEYS)} keys`);

@@ -32,7 +32,7 @@ export class ClientCheck {
     this.#pacer = new LinePacer(clock);
   }
 
-  /** Whether a client may go on after its handshake. Otherwise it is cut before a byte is read. */
+  /** Whether a client may go on after its handshake. If not, its connection is cut before a byte is read. */
   lets(socket: TLSSocket): boolean {
     const subject: SubjectAttributes = { ...socket.getPeerX509Certificate()?.toLegacyObject().subject };
     if (!socket.authorized) this.#refuse(reasonOf(socket.authorizationError));

@@ -1,5 +1,5 @@
-// The token check of every transport: turns a token into a principal and binds the organization of each message to
-// it. A refused client learns no reason; it is in the log and the metrics.
+// The token check of every transport: turns a token into a principal, and checks that each message belongs to the principal's
+// organization. The reason of a refusal is in the log and the metrics; the client does not learn it.
 import { AppError } from '../base/errors.ts';
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
 import { speaksFor, type Principal } from '../auth/principal.ts';
@@ -11,15 +11,15 @@ const UNCHECKED: Visitor = { kind: 'unchecked' };
 
 export interface GateOptions {
   /**
-   * Without the token check: the organization of a message that names none. Default: undefined, such a message is
-   * refused (G-08).
+   * For messages without an organization while the token check is off: the organization they belong to. Default:
+   * undefined, such messages are refused (G-08).
    */
   readonly soleOrganization?: string | undefined;
   /** Counts messages of foreign organizations (G-08). */
   readonly onForeign?: () => void;
 }
 
-/** Checks tokens and binds organizations. */
+/** Checks tokens, and binds messages to organizations. */
 export class Gate {
   readonly #verifier: Pick<TokenVerifier, 'verify'> | undefined;
   readonly #transport: Principal['transport'];
@@ -44,10 +44,10 @@ export class Gate {
   }
 
   /**
-   * The organization of a message: the one it names, which must be that of its token, or else that of the token
+   * The organization of a message. If the message names one, it must be that of the token; otherwise it is that of the token
    * (G-08).
    *
-   * @throws AppError `foreign_organization` for another one, `bad_message` when there is none.
+   * @throws AppError `foreign_organization` for another organization, `bad_message` when there is none.
    */
   bind(visitor: Visitor, organizationId: string): string {
     if (visitor.kind === 'unchecked') return organizationId === '' ? this.#soleOrganization() : organizationId;

@@ -11,13 +11,13 @@ export interface CallHomes {
    * snapshot; also through the promise.
    */
   locate(call: CallKey, asked: Asked): Located | Promise<Located>;
-  /** A forwarded turn came back from this home: the next `locate` asks the directory again. */
+  /** This home has lost a forwarded turn, or refused it: the next `locate` asks the directory again. */
   lost(call: CallKey, home: Peer, why: ForwardLoss): void;
-  /** Whether a call lives here. @param callId - of `callId` in dialog. */
+  /** Whether a call lives here. @param callId - made by `callId` in dialog. */
   has(callId: string): boolean;
 }
 
-/** For a single server: every call lives here. */
+/** The homes of a single server, where every call lives. */
 export const SOLE_HOME: CallHomes = {
   locate: () => HERE,
   lost: () => undefined,

@@ -1,11 +1,11 @@
 // Counts the bytes that an RPC or socket has written and its client has not read yet (G-91), for back-pressure and
-// for the limit. grpc-js counts messages, and sixteen of them may have a megabyte.
+// for the limit. grpc-js only counts messages, of which sixteen may have a megabyte.
 
 /** Writers should wait above this many bytes: eight seconds of audio in the largest allowed chunks. */
 const ENOUGH_BYTES = 65_536;
 
 /**
- * Up to this many waiting bytes count as none: a small event before a reply, of twenty bytes, must not make a long
+ * Up to this many waiting bytes, nothing counts as waiting: a small event of twenty bytes before a reply must not make a long
  * prompt exceed the limit.
  */
 const NOTICE_BYTES = 1024;
@@ -33,7 +33,7 @@ export class Outgoing<Message extends Uint8Array> {
     return this.#waitingBytes > ENOUGH_BYTES;
   }
 
-  /** Writes a message. @returns false when it would exceed the limit; it is not written, and the stream should end. */
+  /** Writes a message. @returns false when the limit would be exceeded: then nothing is written, and the stream should end. */
   send(message: Message): boolean {
     const bytes = message.length;
     if (this.#waitingBytes > NOTICE_BYTES && this.#waitingBytes + bytes > this.#maxBytes) return false;
@@ -45,7 +45,7 @@ export class Outgoing<Message extends Uint8Array> {
     return true;
   }
 
-  /** Calls `listener` once when the client has read enough, or at once. At most one waits at a time. */
+  /** Calls `listener` once when the client has read enough, or at once. At most one listener waits at a time. */
   onceDrained(listener: () => void): void {
     this.#onDrained = listener;
     if (!this.isFull) this.#drained();

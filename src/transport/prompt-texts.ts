@@ -1,7 +1,7 @@
 // The texts of prompts for tests. Never used on a server with real calls.
 import type { Output } from '../dialog/output.ts';
 
-/** A text for each prompt with audio that begins in an output; empty for audio without its own text. */
+/** One text for each prompt with audio that begins in an output; empty when the audio has no text of its own. */
 export function promptTexts(output: Output): readonly string[] {
   const prompts = output.kind === 'prompt' ? [output.prompt] : output.kind === 'final' ? output.prompts : [];
   return prompts.flatMap(({ audio, text, skippedMs, goesOn }) => {

@@ -1,6 +1,6 @@
-// Logs and counts RPCs and sockets that end with an error. Clients can cause them at any rate, so each kind is logged
-// once a second, the rest only at debug level. Refusals without a token are only logged at debug level, because the
-// token check reports them.
+// Logs and counts RPCs and sockets that end with an error. Clients can cause such ends at any rate, so each kind is logged
+// once a second, and the rest only at debug level. Refusals of clients without a good token are logged only at debug level,
+// because the token check reports bad tokens.
 import type { Clock } from '../base/clock.ts';
 import type { AppError, ErrorCode } from '../base/errors.ts';
 import { LinePacer } from '../base/line-pacer.ts';
@@ -24,7 +24,7 @@ export type RefusedWhat =
 /** What was ignored; also a closed list. */
 export type IgnoredWhat = 'an envelope of an unknown type';
 
-/** Errors without a session for the call: the caller hears a prompt and is transferred, instead of an error. */
+/** Errors that leave a call without a session: in place of an error, the caller hears a prompt and is transferred. */
 const SPOKEN_REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
   'shutting_down',
@@ -66,7 +66,7 @@ export class Refusals {
    * Logs one refusal.
    *
    * @param what - the beginning of the message.
-   * @param isUnauthenticated - it needed no token, so any client may have sent it.
+   * @param isUnauthenticated - no token was needed, so any client may have caused the refusal.
    */
   write(what: RefusedWhat, error: AppError, ids: WireIds, isUnauthenticated = false): void {
     const fields = { code: error.code, ...error.details, ...ids };

@@ -1,5 +1,5 @@
 // The listening socket of a transport: TLS, and the limits of connections and handshakes, before a byte reaches HTTP.
-// grpc-js has neither limit, so it gets open connections.
+// grpc-js lacks both limits, so it gets connections that are already open.
 import { constants } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
@@ -37,8 +37,8 @@ export interface SocketListenerOptions extends ConnectionLimits {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Whether there is a file descriptor for a new connection. If not, an unverified connection is closed for it, or
-   * else the new one. Default: always.
+   * Whether there is a file descriptor for a new connection. If not, a connection without a good token is closed to free
+   * one, or else the new connection is closed. Default: always.
    */
   readonly mayTake?: (() => boolean) | undefined;
   /** Called with each connection that is ready for HTTP. */
@@ -49,7 +49,7 @@ export interface SocketListener {
   /** `host:port` as bound. */
   readonly address: string;
   readonly port: number;
-  /** A request of this peer, `address:port`, begins. @returns a function to call at its end (P-18). */
+  /** A request of this peer, `address:port`, begins. @returns a function to call at the end of the request (P-18). */
   began(peer: string | undefined): () => void;
   /** This peer has shown a valid token (P-18). */
   verified(peer: string | undefined): void;
@@ -68,7 +68,7 @@ export interface SocketListener {
  */
 export async function openSocketListener(options: SocketListenerOptions): Promise<SocketListener> {
   const { name, security, clock, log } = options;
-  // Not the limit of `net`: a process at that limit returns a connection to the others on a shared port, and Node
+  // Not `maxConnections` of `net`: a process at that limit gives a connection back to the others on a shared port, and Node
   // 20.20 then offers it to all of them in an endless loop.
   const connections = new OpenConnections(options, clock, closedLog(options));
   const onConnection = (connection: net.Socket): void => {
@@ -77,7 +77,7 @@ export async function openSocketListener(options: SocketListenerOptions): Promis
   };
   const secure = security.mode === 'off' ? undefined : secureServer(security, { ...options, onConnection });
   const server = net.createServer((socket) => {
-    // The turns handle broken connections; this only keeps an error from ending the process.
+    // Each turn handles its broken connection; this listener only keeps the error from ending the process.
     socket.on('error', () => undefined);
     if (options.mayTake?.() === false && !connections.replaceStranger()) {
       socket.destroy();
@@ -113,7 +113,7 @@ export async function openSocketListener(options: SocketListenerOptions): Promis
         });
       });
       await closed;
-      // The last connections may be gone without an event yet.
+      // The last connections may be gone although their close events are still to come.
       connections.cut();
     },
   };
@@ -129,7 +129,7 @@ function closedLog({ name, clock, log, ...options }: SocketListenerOptions): (wh
       limit: options.maxUnverifiedPerAddress,
       text: 'too many of one address have shown no valid token',
     },
-    // Frequent: probes of an open port.
+    // At debug level, because probes of an open port are frequent.
     unverified_timeout_ms: { level: 'debug', limit: options.unverifiedTimeoutMs, text: 'they showed no valid token in time' },
   } as const satisfies Record<ClosedFor, unknown>;
   return (why) => {
@@ -140,7 +140,7 @@ function closedLog({ name, clock, log, ...options }: SocketListenerOptions): (wh
   };
 }
 
-/** Handles the TLS handshakes of given connections; does not listen itself. */
+/** Handles the TLS handshakes of connections that it is given; does not listen itself. */
 function secureServer(security: Extract<ListenerSecurity, { mode: 'tls' }>, options: SocketListenerOptions): tls.Server {
   const { identity, clients } = security;
   const { name, protocols, handshakeTimeoutMs, log, onConnection } = options;
@@ -162,7 +162,7 @@ function secureServer(security: Extract<ListenerSecurity, { mode: 'tls' }>, opti
   server.on('tlsClientError', (error, socket) => {
     check?.failed(error, socket);
     log.debug({ err: error }, `a TLS handshake with the ${name} failed`);
-    // Nothing else closes it after a time-out.
+    // After a time-out nothing else closes the socket.
     socket.destroy();
   });
   return server;
@@ -172,7 +172,7 @@ function contextOf({ identity, clients }: Extract<ListenerSecurity, { mode: 'tls
   const { certificate: cert, key } = identity.current;
   const context = { cert, key, minVersion: 'TLSv1.2' } as const;
   if (clients === undefined) return context;
-  // Without session tickets every handshake shows its certificate, so that withdrawn trust ends at once.
+  // Without session tickets every handshake shows the client's certificate, so that withdrawn trust takes effect at once.
   return { ...context, ca: [...clients.trust.current.authorities], secureOptions: constants.SSL_OP_NO_TICKET };
 }
 

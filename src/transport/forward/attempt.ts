@@ -1,5 +1,5 @@
-// One attempt to have a turn answered by its home: a stream to the peer, its messages, and exactly one end. The relay
-// decides what follows.
+// One attempt to have a turn answered by the home of its call: a stream to the peer, its messages, and exactly one end. The
+// relay decides what follows.
 import { constants, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { Metadata, status } from '@grpc/grpc-js';
 import { toAppError } from '../../base/errors.ts';
@@ -31,7 +31,7 @@ export interface AttemptOwner {
   onEnd(end: AttemptEnd): void;
 }
 
-/** Trailers that are not metadata. */
+/** Trailers of gRPC itself, which are not metadata. */
 const OF_THE_WIRE = ['grpc-status', 'grpc-message', 'grpc-encoding', 'grpc-accept-encoding', 'content-type', 'date'];
 
 /** One at a time for each forwarded turn. */
@@ -57,7 +57,7 @@ export class Attempt {
     return this.#stream !== undefined && !this.#isOver;
   }
 
-  /** @returns false when the next one should wait for `onDrained`. */
+  /** Sends a frame. @returns false when the next frame should wait for `onDrained`. */
   write(frame: Buffer): boolean {
     return this.#stream?.write(frame) !== false;
   }
@@ -83,7 +83,7 @@ export class Attempt {
     this.#stream?.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** The home is dead, even if its connection is open. */
+  /** Ends the attempt because the home is dead, even if its connection is still open. */
   giveUp(): void {
     this.#stream?.close(constants.NGHTTP2_CANCEL);
     this.#end({ kind: 'broken' });
@@ -107,7 +107,7 @@ export class Attempt {
     stream.on('drain', () => {
       if (!this.#isOver) this.#owner.onDrained();
     });
-    // Not on close: the platform's half may stay open for long.
+    // Not on `close`: the platform's half of the stream may stay open for long.
     stream.on('end', () => {
       this.#end(this.#answer());
     });
@@ -140,7 +140,7 @@ export class Attempt {
   #end(end: AttemptEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // Not reset: after 1,000 resets at once, or more than 33 a second, a peer cuts the connection with all of its turns (nghttp2 1.61).
+    // Not reset: after 1,000 resets at once, or more than 33 a second, a peer cuts the connection with all its turns (nghttp2 1.61).
     if (this.#stream?.closed === false) this.#stream.end();
     this.#owner.onEnd(end);
   }

@@ -1,10 +1,10 @@
-// Whether the replies to forwarded turns reached the platform. The forwarding process reports each one; if it is
-// killed, it may lose replies that its connection had accepted up to 80 ms before, or half a second on a busy machine.
+// Whether the replies to forwarded turns reached the platform. The forwarding process reports each delivery. When it is killed,
+// replies may be lost that its connection had accepted up to 80 ms before, or half a second on a busy machine.
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 
 /**
- * Without a report after this long on an open connection, ms, the reply counts as delivered: the peer may be an older
+ * Without a report for this long on an open connection, ms, the reply counts as delivered, because the peer may be an older
  * version. Longer than a busy process takes to see that a connection is gone.
  */
 const ANSWER_LIMIT_MS = 5000;
@@ -18,7 +18,7 @@ interface Waiting {
 /** One per peer port. */
 export class Deliveries {
   readonly #clock: Clock;
-  /** By turn id. */
+  /** Replies without a report yet, by turn id. */
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(clock: Clock) {

@@ -10,7 +10,7 @@ const SENT = 'parley-sent';
 const NOT_MINE = 'parley-not-mine';
 
 /**
- * Events of a turn that the platform may have received from a lost home; the next home must not repeat them (G-36,
+ * Events of a turn that the platform may have received from a home that was lost; the next home must not repeat them (G-36,
  * G-38).
  */
 export type SentEvent = 'input_started' | 'input_ended';
@@ -19,7 +19,7 @@ const WIRE_WORDS = { input_started: 'start_of_input', input_ended: 'end_of_input
 const SENT_EVENTS: readonly SentEvent[] = ['input_started', 'input_ended'];
 
 export interface ForwardedTurn {
-  /** Id of the addressed instance: another process may have its address by now. */
+  /** Id of the instance that is meant: another process may have its address by now. */
   readonly to: string;
   /** The turn's id, the same for every attempt. */
   readonly turnId: string;
@@ -27,10 +27,10 @@ export interface ForwardedTurn {
   readonly sentEvents: ReadonlySet<SentEvent>;
 }
 
-/** The headers of a forwarded turn. @param metadata - the platform's; included, without headers reserved for peers. */
+/** The headers of a forwarded turn. @param metadata - of the platform; passed on, without headers reserved for peers. */
 export function forwardHeaders(metadata: Metadata, { to, turnId, isTaking, sentEvents }: ForwardedTurn): OutgoingHttpHeaders {
   const headers = metadata.toHttp2Headers();
-  // The first two describe the old framing.
+  // The first two describe the framing of the original stream.
   for (const name of Object.keys(headers)) {
     if (name === 'host' || name === 'content-length' || name.startsWith(PREFIX)) Reflect.deleteProperty(headers, name);
   }
@@ -44,7 +44,7 @@ export function forwardHeaders(metadata: Metadata, { to, turnId, isTaking, sentE
   };
 }
 
-/** The header of a request to one instance that forwards no turn. */
+/** The header that addresses a request without a turn to one instance. */
 export function addressedTo(instanceId: string): OutgoingHttpHeaders {
   return { [TO]: instanceId };
 }

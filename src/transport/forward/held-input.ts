@@ -2,7 +2,7 @@
 // message and the newest ones. Knows no message.
 import { frameBytes, FrameReader, putFrame } from './frames.ts';
 
-/** Number of pieces. The oldest is dropped whole, so one piece of the limit may stay unused. */
+/** Number of pieces of memory. The oldest piece is dropped whole, so up to one piece of the limit may stay unused. */
 const PIECES = 16;
 
 /**
@@ -12,7 +12,7 @@ const PIECES = 16;
 export class HeldInput {
   readonly #first: Buffer;
   readonly #maxBytes: number;
-  /** Full pieces, cut to their used length. */
+  /** Full pieces, without their unused ends. */
   #full: Buffer[] = [];
   #fullBytes = 0;
   #piece: Buffer = Buffer.alloc(0);
@@ -32,13 +32,13 @@ export class HeldInput {
     return [this.#first, ...this.#behindFirst()];
   }
 
-  /** The messages behind the first one. */
+  /** The messages after the first one. */
   get messages(): readonly Buffer[] {
     const reader = new FrameReader();
     return this.#behindFirst().flatMap((piece) => reader.read(piece));
   }
 
-  /** @returns the frame of the message. */
+  /** Keeps a message. @returns its frame. */
   add(message: Buffer): Buffer {
     const bytes = frameBytes(message);
     if (this.#used + bytes > this.#piece.length) this.#makeRoom(bytes);

@@ -17,7 +17,7 @@ export interface PeerIdentity {
 
 /** Makes an identity. @param nowMs - wall-clock time, ms since the epoch. */
 export async function createPeerIdentity(nowMs: number): Promise<PeerIdentity> {
-  // Loaded here, because only servers with peers need it and it takes a quarter of the start of a server.
+  // Loaded here, because only servers with peers need it, and loading takes a quarter of the start of a server.
   await import('reflect-metadata');
   const { X509CertificateGenerator } = await import('@peculiar/x509');
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);

@@ -6,8 +6,8 @@ import type { CancelTimer, Clock } from '../../base/clock.ts';
 /** Time between two pings, ms. */
 const PING_MS = 1000;
 /**
- * Pings in a row without an answer after which the peer is gone. A stalled process sends no pings, so a stall of its
- * own does not count.
+ * The peer is gone after this many pings in a row without an answer. A stalled process sends no pings, so its own stall
+ * does not count.
  */
 const MAX_UNANSWERED = 3;
 
@@ -18,7 +18,7 @@ export interface KeepaliveOptions {
   readonly onSilent: () => void;
 }
 
-/** One per connection, and ends with it. Without streams it sends nothing and has no timer. */
+/** One per connection; ends with it. While there are no streams, it sends nothing and has no timer. */
 export class Keepalive {
   readonly #session: ClientHttp2Session;
   readonly #options: KeepaliveOptions;

@@ -1,5 +1,5 @@
 // The connections to other instances for forwarded turns: a few per instance, opened when needed and closed when
-// idle. Before a request is sent, the peer must show the certificate that the table of instances names.
+// idle. Before a request is sent, the peer must show the certificate that it has in the table of instances.
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
 import tls, { type TLSSocket } from 'node:tls';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
@@ -22,7 +22,7 @@ const CONNECT_LIMIT_MS = 1000;
 /** A connection without streams is closed after this long, ms. */
 const IDLE_MS = 60_000;
 
-/** Why there is no stream. `refused`: no process listens at the address, or another one does. */
+/** Why there is no stream. `refused`: the address has no listening process, or one of another instance. */
 export class LinkFailure extends Error {
   override readonly name = 'LinkFailure';
   readonly why: 'refused' | 'broken';
@@ -66,7 +66,7 @@ export class Links {
     return [...this.#links.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Opens a stream to an instance. @throws LinkFailure */
+  /** Opens a stream to an instance. @throws LinkFailure. */
   async open(peer: Peer, headers: OutgoingHttpHeaders): Promise<ClientHttp2Stream> {
     if (this.#isClosed) throw new LinkFailure('broken', 'this process no longer forwards turns');
     const link = this.#roomFor(peer);
@@ -82,7 +82,7 @@ export class Links {
     } catch (thrown) {
       this.#left(peer, link);
       if (thrown instanceof LinkFailure) throw thrown;
-      // The connection received its GOAWAY a moment ago.
+      // The connection has just received its GOAWAY.
       this.#forget(peer, link);
       throw new LinkFailure('broken', 'the connection to a peer accepts no more streams', thrown);
     }
@@ -172,12 +172,12 @@ export class Links {
     return session;
   }
 
-  /** A connection to exactly this peer. @throws LinkFailure */
+  /** A connection to exactly this peer. @throws LinkFailure. */
   #connected(peer: Peer): Promise<TLSSocket> {
     const { identity, clock, log } = this.#options;
     const { hostname, port } = new URL(`https://${peer.address}`);
     return new Promise((resolve, reject) => {
-      // Self-signed: its certificate is compared with the table of instances below.
+      // Self-signed: the certificate is compared with the table of instances below.
       const socket = tls.connect({
         host: hostname.replace(/^\[|\]$/gu, ''),
         port: Number(port === '' ? 443 : port),

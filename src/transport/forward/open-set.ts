@@ -1,6 +1,6 @@
 // A set with a promise for the moment when it is empty.
 
-/** Members remove themselves. */
+/** Users add and delete members. */
 export class OpenSet<T> {
   readonly #all = new Set<T>();
   readonly #waiting: (() => void)[] = [];
@@ -23,7 +23,7 @@ export class OpenSet<T> {
     if (this.#all.size === 0) for (const listener of this.#waiting.splice(0)) listener();
   }
 
-  /** Resolves when none is left. */
+  /** Resolves when the set is empty. */
   gone(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#all.size === 0) resolve();

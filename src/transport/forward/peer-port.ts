@@ -15,12 +15,12 @@ import type { PeerIdentity } from './identity.ts';
 import { OpenSet } from './open-set.ts';
 import { bytesMethod, peerService, type AnswerQuestion } from './peer-service.ts';
 
-/** More than a link opens, so no stream waits for another. */
+/** Streams per connection: more than a peer's link opens, so no stream waits for another. */
 const STREAMS_PER_CONNECTION = 4000;
-/** Interval of pings and longest wait for an answer, ms: turns of a lost machine must end. */
+/** Interval of pings and longest wait for an answer, ms: turns from a lost machine must end. */
 const KEEPALIVE_MS = 10_000;
 const HANDSHAKE_LIMIT_MS = 5000;
-/** Most unauthenticated connections. One more cuts the oldest: a peer needs only a few ms. */
+/** Most unauthenticated connections. A further one cuts the oldest: a real peer authenticates within a few ms. */
 const MAX_UNAUTHENTICATED = 256;
 /** Longest wait for a refresh of the table of instances, ms. */
 const REFRESH_LIMIT_MS = 1000;
@@ -51,7 +51,7 @@ export interface PeerPortOptions {
   readonly known: KnownCertificates;
   /** Largest message read. */
   readonly maxMessageBytes: number;
-  /** Default: questions of operators are not answered. */
+  /** Answers questions of operators. Default: they are refused. */
   readonly answer?: AnswerQuestion;
   readonly clock: Clock;
   readonly log: Logger;
@@ -60,15 +60,15 @@ export interface PeerPortOptions {
 /** A forwarded turn; its messages are bytes. */
 type PeerTurn = ServerDuplexStream<Buffer, Buffer>;
 
-/** An open peer port. It closes last: a process that accepts connections counts as alive. */
+/** An open peer port. Close it last, because a process that accepts connections counts as alive. */
 export interface PeerPort {
   readonly instanceId: string;
   readonly port: number;
   /**
    * Starts to serve turns and probes.
    *
-   * @param path - of the RPC that is a turn.
-   * @param handler - `delivered`: whether the reply reached the platform; see {@link Deliveries.wait}.
+   * @param path - of the RPC for turns.
+   * @param handler - handles a turn. `delivered` tells whether the reply reached the platform; see {@link Deliveries.wait}.
    */
   serve(
     path: string,
@@ -106,10 +106,10 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
       ALPNProtocols: ['h2'],
       minVersion: 'TLSv1.3',
       handshakeTimeout: HANDSHAKE_LIMIT_MS,
-      // Self-signed: the check below compares it with the table of instances.
+      // Self-signed: the check below compares the certificate with the table of instances.
       requestCert: true,
       rejectUnauthorized: false,
-      // Without tickets every handshake shows its certificate.
+      // Without session tickets every handshake shows the peer's certificate.
       secureOptions: constants.SSL_OP_NO_TICKET,
     },
     (socket) => {
@@ -153,7 +153,7 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
     }
     secure.emit('connection', socket);
   });
-  // Exclusive: with a port shared by workers, a connection would reach any of them.
+  // Exclusive: on a port shared by workers, a connection would reach any of them.
   const bound = await listen(listener, host, port, true);
   listener.on('error', (error) => {
     log.error({ err: error }, 'the socket of the peer port failed');
@@ -179,7 +179,7 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
     close: async (limitMs) => {
       injector.drain(NEVER_MS);
       await waitAtMost(turns.gone(), limitMs, clock);
-      // Connections accepted meanwhile.
+      // Includes connections that were accepted meanwhile.
       injector.drain(NEVER_MS);
       listener.close();
       await waitAtMost(sockets.gone(), Math.min(limitMs, FLUSH_LIMIT_MS), clock);

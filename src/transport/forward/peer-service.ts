@@ -1,4 +1,4 @@
-// The other RPCs between instances: whether a call lives there, the report of a delivered reply, and questions of operators.
+// The other RPCs between instances: whether a call lives at an instance, the report of a delivered reply, and questions of operators.
 import { constants } from 'node:http2';
 import {
   status,
@@ -21,10 +21,10 @@ const DELIVERED = '/parley.peer.v1.Peer/Delivered';
 const ASK = '/parley.peer.v1.Peer/Ask';
 /** Longest wait for an answer, ms. */
 const ANSWER_LIMIT_MS = 1000;
-/** The same for questions of operators, ms: shorter than a worker's answer to its primary may take. */
+/** Longest wait for the answer to an operator's question, ms: shorter than a worker's answer to its primary may take. */
 const QUESTION_LIMIT_MS = 1500;
 
-/** Answers a question of an operator, both JSON. May reject. */
+/** Answers a question of an operator. Question and answer are JSON. May reject. */
 export type AnswerQuestion = (question: string) => Promise<string>;
 const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);
@@ -80,9 +80,9 @@ export function peerService(
 }
 
 /**
- * Asks an instance whether a call lives there.
+ * Asks an instance whether a call lives at it.
  *
- * @param callId - of `callId` in dialog.
+ * @param callId - made by `callId` in dialog.
  * @throws LinkFailure when there is no answer, or another process answers.
  */
 export async function probe(links: Links, peer: Peer, callId: string, clock: Clock): Promise<boolean> {

@@ -1,5 +1,5 @@
-// One forwarded turn: passes bytes between the platform's stream and the home of the call, one attempt at a time, and
-// keeps the input for a next home. Reads only the kind of each message to the platform, nothing of the caller's.
+// One forwarded turn: passes bytes between the platform's stream and the home of the call, one attempt at a time, and keeps
+// the input for a next home. Of messages to the platform it reads only the kind, of the caller's messages nothing.
 import { randomUUID } from 'node:crypto';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { pause } from '../../base/abort.ts';
@@ -20,7 +20,7 @@ import { reportDelivery } from './peer-service.ts';
 
 /** Most attempts for one turn. */
 const MAX_ATTEMPTS = 5;
-/** Pause before the third attempt, ms; doubled for each further one. No pause after a refused connection. */
+/** Pause before the third attempt, ms; doubled before each further one. No pause after a refused connection. */
 const PAUSE_MS = 50;
 /** Most input that is kept, bytes: sixteen seconds of telephone audio. */
 const MAX_HELD_BYTES = 131_072;
@@ -33,9 +33,9 @@ export interface HeldTurn {
   readonly sentEvents: ReadonlySet<SentEvent>;
 }
 
-/** A turn to forward. Exactly one of the three methods is called, unless the turn is cancelled. */
+/** A turn to forward. Exactly one of its three methods is called, unless the turn is cancelled. */
 export interface ForwardableTurn {
-  /** Until one of the methods is called, only the relay pauses, resumes and writes it; its reader passes the messages to the relay. */
+  /** Until a method is called, only the relay pauses, resumes and writes this stream; whoever reads it passes the messages on. */
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
   readonly call: CallKey;
   /** The platform's correlation id; see {@link trackingIdOf}. */
@@ -43,11 +43,11 @@ export interface ForwardableTurn {
   readonly asked: Asked;
   /** The message that names the call. */
   readonly first: Buffer;
-  /** The home ended the turn. @param onSent - called when the status was sent. */
+  /** The home has ended the turn. @param onSent - called when the status was sent. */
   onStatus(status: HomeStatus, onSent: () => void): void;
   /** The call now lives here, or nowhere. */
   onHome(located: Located, held: HeldTurn): void;
-  /** @param isReplyDue - whether the caller waits for a reply. */
+  /** No home could take the turn. @param isReplyDue - whether the caller waits for a reply. */
   onFailed(error: AppError, isReplyDue: boolean): void;
 }
 
@@ -56,10 +56,10 @@ export interface RelayParts {
   readonly links: Links;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called with the time of the home's first answer, ms after forwarding. */
+  /** Called when the home first answers, ms after forwarding. */
   readonly onFirstAnswer: (afterMs: number) => void;
   readonly onOver: (outcome: ForwardOutcome, bytes: ForwardedBytes) => void;
-  /** Called when the turn is finished and its delivery was reported. */
+  /** Called when the turn is finished and the delivery of its reply was reported. */
   readonly onDone: (relay: Relay) => void;
 }
 
@@ -83,7 +83,7 @@ export class Relay implements AttemptOwner {
   #attempts = 0;
   #isHalfClosed = false;
   #hasAnswer = false;
-  /** The last message of the reply was delivered (G-14). */
+  /** The last message of the reply was passed to the platform's stream (G-14). */
   #isReplied = false;
   #toHome = 0;
   #toPlatform = 0;
@@ -94,7 +94,7 @@ export class Relay implements AttemptOwner {
     this.#parts = parts;
     this.#held = new HeldInput(framed(turn.first), MAX_HELD_BYTES);
     this.#toHome = turn.first.length;
-    // No limit: the home's stream is paused instead.
+    // No limit, because a full stream pauses the stream from the home instead.
     this.#outgoing = new Outgoing(turn.stream, Infinity);
     this.#beganAtMs = parts.clock.monotonicMs();
     turn.stream.pause();
@@ -165,7 +165,7 @@ export class Relay implements AttemptOwner {
     }
     if (home !== undefined && end.kind !== 'unsent') this.#parts.homes.lost(this.#turn.call, home, end.kind);
     this.#parts.log.debug({ peer: home?.id, why: end.kind, attempt: this.#attempts, turn: this.#id }, 'a forwarded turn came back');
-    // Another home would repeat the whole reply.
+    // Nothing more to do: another home would repeat the whole reply.
     if (this.#isReplied) this.#finish({ code: OK, details: '' });
     else void this.#moveOn(end.kind !== 'refused');
   }
@@ -178,7 +178,7 @@ export class Relay implements AttemptOwner {
     this.#attempt = new Attempt(this.#parts.links, home, { ...headers, ...path }, this);
   }
 
-  /** Looks up the home again and starts the next attempt. Input is kept meanwhile. */
+  /** Looks up the home again and starts the next attempt. Keeps input meanwhile. */
   async #moveOn(isToWait: boolean): Promise<void> {
     const { homes, clock } = this.#parts;
     this.#turn.stream.pause();
@@ -213,7 +213,7 @@ export class Relay implements AttemptOwner {
     });
   }
 
-  /** A home takes back a reply without a delivery report, so the links must stay open until then. */
+  /** Reports the delivery. A home takes back a reply without such a report, so the links must stay open until then. */
   async #report(home: Peer | undefined): Promise<void> {
     if (home !== undefined && this.#isReplied) await reportDelivery(this.#parts.links, home, this.#id, this.#parts.clock);
   }
@@ -245,7 +245,7 @@ export class Relay implements AttemptOwner {
 /** Largest value of the header. */
 const MAX_TIMEOUT_MS = 99_999_999;
 
-/** The rest of the platform's deadline as a header. @param deadlineMs - ms since the epoch; Infinity: none. */
+/** What is left of the platform's deadline, as a header. @param deadlineMs - ms since the epoch; Infinity: none. */
 function timeout(deadlineMs: number, nowMs: number): Readonly<Record<string, string>> {
   if (!Number.isFinite(deadlineMs)) return {};
   return { 'grpc-timeout': `${String(Math.min(Math.max(Math.ceil(deadlineMs - nowMs), 1), MAX_TIMEOUT_MS))}m` };

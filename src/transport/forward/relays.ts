@@ -1,5 +1,5 @@
-// All turns that this process forwards, with their limit and their counts. They are not in this process's limits and
-// counts of calls.
+// All turns that this process forwards, with a limit and counts of their own: they do not belong to this process's limits
+// and counts of calls.
 import { waitAtMost } from '../../base/abort.ts';
 import type { EndedForward, ForwardOutcome, LocatedAtPeer } from '../../dialog/home.ts';
 import { OpenSet } from './open-set.ts';
@@ -9,11 +9,11 @@ import { Relay, type ForwardableTurn, type ForwardedBytes, type RelayParts } fro
 export interface RelayObserver {
   forwardOpened(): void;
   /**
-   * The first message or the status came from the home, ms after forwarding. Only for turns that need a reply at
+   * The home has sent its first message or the status, ms after forwarding. Only for turns that need a reply at
    * once.
    */
   homeAnswered(afterMs: number): void;
-  /** Called once for each that was opened. */
+  /** Called once for each turn that was opened. */
   forwardEnded(outcome: ForwardOutcome, bytes: ForwardedBytes, turn: EndedForward): void;
 }
 
@@ -37,7 +37,7 @@ export class Relays {
     return this.#open.size;
   }
 
-  /** Forwards a turn. Undefined at the limit; the turn then stays with the caller of this method. */
+  /** Forwards a turn. Undefined at the limit: then the calling code keeps the turn. */
   forward(turn: ForwardableTurn, located: LocatedAtPeer): Relay | undefined {
     const { maxOpen, observer, ...parts } = this.#options;
     if (this.#open.size >= maxOpen) return undefined;
@@ -47,7 +47,7 @@ export class Relays {
     const relay = new Relay(turn, located, {
       ...parts,
       onFirstAnswer: (afterMs) => {
-        // A turn without input is answered only after the caller speaks.
+        // Other turns are answered only after the caller speaks.
         if (asked.opensWith !== 'nothing') observer.homeAnswered(afterMs);
       },
       onOver: (outcome, bytes) => {

@@ -1,4 +1,4 @@
-// The two metadata keys the platform sends with each RPC; their names come from the platform profile.
+// The two metadata keys that the platform sends with each RPC; the platform profile has their names.
 import type { Metadata } from '@grpc/grpc-js';
 import { trackingIdOf } from '../tracking-id.ts';
 
@@ -10,7 +10,7 @@ export class CallMetadata {
     this.#keys = keys;
   }
 
-  /** The token as sent, raw or with `Bearer ` (G-03). Two values are joined, which is never a valid token. */
+  /** The token as sent, raw or with `Bearer ` (G-03). Two values are joined, and the result is never a valid token. */
   authorization(metadata: Metadata): string | undefined {
     const values = metadata.get(this.#keys.authorization);
     return values.length === 0 ? undefined : values.map(String).join(', ');

@@ -15,16 +15,16 @@ import type { WireIds } from '../refused.ts';
 import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
 import { grpcStatus } from './status.ts';
 
-/** Trailer of a test server with the texts of its prompts: a JSON array in UTF-8. */
+/** Trailer with the texts of the prompts, a JSON array in UTF-8; only on a test server. */
 const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
-/** Trailer of a test server for a reply that is the apology for a bot that failed. */
+/** Trailer for a reply that is the apology for a failed bot; only on a test server. */
 const APOLOGY_TRAILER = 'parley-apology';
-/** Trailer of a test server for speech whose words the bot wants and nobody recognizes. */
+/** Trailer for speech whose words the bot wants but nobody recognizes; only on a test server. */
 const NO_RECOGNIZER_TRAILER = 'parley-no-recognizer';
 
 /**
- * Turns of the event loop until grpc-js has written the last message and the status to the kernel, which it does not
- * report. After two turns a status survived the kill of the process (grpc-js 1.14, measured 2026-11-22).
+ * Turns of the event loop after which grpc-js has written the last message and the status to the kernel; it does not report
+ * this. After two of them a status survived the kill of the process (grpc-js 1.14, measured 2026-11-22).
  */
 const SENT_AFTER_TURNS = 3;
 
@@ -32,7 +32,7 @@ const SENT_AFTER_TURNS = 3;
 export type Delivered = (turnId: string) => Promise<boolean>;
 
 interface CallerRpcOptions {
-  /** Called when the RPC was cut, before anything else: handles the input that came before. */
+  /** Called when the RPC was cut, before anything else: handles the input that had arrived. */
   readonly onGone: () => void;
   /** Called once, when nothing more can be written. */
   readonly onOver: () => void;
@@ -43,21 +43,21 @@ interface CallerRpcOptions {
 /** One RPC, from the first header to the status. */
 export class CallerRpc implements TurnSink {
   readonly trackingId: string;
-  /** The peer's headers of a forwarded turn. */
+  /** Set for a forwarded turn: the headers of its peer. */
   readonly forwarded: ForwardedTurn | undefined;
-  /** The turn's id, the same at each home of a forwarded turn; undefined for a direct one. */
+  /** Id of a forwarded turn, the same at each home; undefined for a direct turn. */
   forwardedId: string | undefined;
   isOver = false;
-  /** For the log, once it is known. */
+  /** For the log; undefined until a message names it. */
   conversationId: string | undefined;
-  /** The turn that writes here, once there is one. */
+  /** The turn that writes here; undefined until it is open. */
   turn: Turn | undefined;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
   readonly #options: CallerRpcOptions;
   readonly #outgoing: Outgoing<EncodedResponse>;
   readonly #texts: string[] = [];
-  /** Events that another home has sent on this turn and that are not repeated (G-36, G-38). */
+  /** Events of this turn that another home has already sent and that must not be repeated (G-36, G-38). */
   #sentEvents: ReadonlySet<Output['kind']>;
   #isApology = false;
   #isWithoutWords = false;

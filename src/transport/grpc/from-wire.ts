@@ -8,7 +8,7 @@ import type { AudioEncoding, AudioInput, Input } from '../../dialog/input.ts';
 import { audioInput, checkedCall, checkedParameters, digitsOf, type WireCall } from '../caller-request.ts';
 
 /**
- * The call a message names.
+ * The call that a message names.
  *
  * @throws AppError `bad_message`, see {@link checkedCall}.
  */
@@ -24,7 +24,7 @@ export function callFromWire(request: MediaRequest): WireCall {
 /**
  * The input of a message. Undefined: an event of a later version of the contract, which is ignored (G-90).
  *
- * @throws AppError `bad_message` when no input is set (G-18) or it is too large, `unsupported_audio` for an encoding
+ * @throws AppError `bad_message` when no input is set (G-18) or the input is too large, `unsupported_audio` for an encoding
  * or a rate that cannot be decoded (G-31).
  */
 export function inputFromWire(request: MediaRequest): Input | undefined {

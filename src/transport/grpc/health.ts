@@ -16,7 +16,7 @@ type Standing = 'serving' | 'not_serving' | 'unknown';
 interface Dialect {
   readonly definition: ServiceDefinition;
   readonly words: Readonly<Record<Standing, number | string>>;
-  /** Whether a check of an unknown service is an error; a watch never is. */
+  /** Whether a check of an unknown service is an error; a watch of one never is. */
   readonly hasNotFound: boolean;
 }
 
@@ -46,7 +46,7 @@ export class Health {
   readonly #watchers = new Set<Watcher>();
   #isServing = false;
 
-  /** @param services - known names besides the empty one. */
+  /** @param services - names of services that are known; the empty name always is. */
   constructor(services: readonly string[], tokens: StreamCheck, parts: OneRequestParts) {
     this.#services = new Set(['', ...services]);
     this.#tokens = tokens;

@@ -1,5 +1,5 @@
-// Routes the log of the gRPC library to ours, without its texts: they repeat headers of unauthenticated clients,
-// tokens among them, as fast as headers arrive.
+// Routes the log of the gRPC library to ours, without its texts: they quote headers of unauthenticated clients,
+// including tokens, as fast as headers arrive.
 import { logVerbosity, setLogger, setLogVerbosity } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { LinePacer } from '../../base/line-pacer.ts';
@@ -11,7 +11,7 @@ const BAD_HEADER = 'Failed to add metadata entry ';
 /** Routes the log of the whole process; overrides the library's environment variables. */
 export function routeLibraryLog(log: Logger, clock: Clock): void {
   const pacer = new LinePacer<'header' | 'other'>(clock);
-  // The library has no type for it.
+  // The library does not export a type for the logger.
   const write = (message?: unknown): void => {
     const isHeader = typeof message === 'string' && message.startsWith(BAD_HEADER);
     const leftOut = pacer.next(isHeader ? 'header' : 'other');

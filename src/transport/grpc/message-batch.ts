@@ -5,7 +5,7 @@
 /** Handles one message of a stream. */
 export type Take = (bytes: Buffer) => void;
 
-/** The deserializer of an RPC whose messages are collected: they stay bytes until the batch is handled. */
+/** The deserializer of an RPC whose messages are collected: a message stays bytes until its batch is handled. */
 export function asBytes(bytes: Buffer): Buffer {
   return bytes;
 }
@@ -16,7 +16,7 @@ export class MessageBatch {
   #messages: Buffer[] = [];
 
   /**
-   * A listener for the messages of one stream, which keeps each until the event loop has read everything.
+   * Returns a listener for the messages of one stream. It keeps each message until the event loop has read everything.
    *
    * @param take - must not throw.
    */
@@ -28,7 +28,7 @@ export class MessageBatch {
     };
   }
 
-  /** Handles all kept messages now, for events that must come after them. */
+  /** Handles all kept messages now, before an event that must come after them. */
   readonly flush = (): void => {
     const [takes, messages] = [this.#takes, this.#messages];
     if (takes.length === 0) return;

@@ -24,16 +24,16 @@ export interface OneRequestOptions<Request, Response> {
   readonly tokens: StreamCheck | undefined;
   /** The beginning of log messages. */
   readonly what: RefusedWhat;
-  /** Answers the call and ends it, now or later. What it throws ends the RPC with its status. */
+  /** Answers the RPC and ends it, now or later. A thrown error ends the RPC with the status of this error. */
   readonly answer: (request: Request, call: AnsweringCall<Response>, visitor: Visitor) => void;
 }
 
-/** The RPC for its answer. `cancelled` is emitted when it has ended for any reason. */
+/** The RPC as `answer` gets it. `cancelled` is emitted when the RPC has ended for any reason. */
 export type AnsweringCall<Response> = Pick<ServerDuplexStream<unknown, Response>, 'write' | 'end' | 'on' | 'emit' | 'getPeer'>;
 
 type Call<Request, Response> = ServerDuplexStream<Request | typeof UNDECODABLE, Response>;
 
-/** The handler of such an RPC; its definition must come from {@link asStream}. */
+/** The handler of an RPC with one request; its definition must come from {@link asStream}. */
 export function createOneRequest<Request, Response>(
   { metadata, clock, refusals, limitMs }: OneRequestParts,
   { tokens, what, answer }: OneRequestOptions<Request, Response>,
@@ -88,7 +88,7 @@ export function createOneRequest<Request, Response>(
   };
 }
 
-/** The definition of such an RPC as a bidirectional stream, which is the same on the wire. */
+/** The definition of such an RPC as a bidirectional stream, whose bytes on the wire are the same. */
 export function asStream<Rpc extends { readonly requestDeserialize: (bytes: Buffer) => unknown }>(
   rpc: Rpc,
 ): Rpc & { requestStream: true; responseStream: true } {

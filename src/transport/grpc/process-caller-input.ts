@@ -1,4 +1,4 @@
-// ProcessCallerInput: one RPC is one turn. Checks the token before the first read, binds every message to the token's
+// ProcessCallerInput: one RPC is one turn. Checks the token before the first read, and that every message belongs to the token's
 // organization and to the first message's call, looks up the home of the call, and passes the input to the engine or
 // forwards it.
 import type { CancelTimer } from '../../base/clock.ts';
@@ -49,7 +49,7 @@ class CallerStream {
   #session: Session | undefined;
   /** Set while the turn is forwarded. */
   #relay: Relay | undefined;
-  /** Messages that came before the session was open, or that are left of a turn that came back. */
+  /** Messages that came before the session was open, or that were kept of a forwarded turn that came back. */
   #waiting: Buffer[] = [];
   #isOpening = false;
   #isHalfClosed = false;
@@ -97,8 +97,8 @@ class CallerStream {
     }
   };
 
-  // A broken connection ends its streams before it cancels them, in the same turn of the event loop (grpc-js 1.14);
-  // the caller's input is not complete then.
+  // A broken connection ends its streams before it cancels them, in the same turn of the event loop (grpc-js 1.14). The
+  // caller's input is then incomplete.
   readonly #ended = (): void => {
     setImmediate(() => {
       this.#isHalfClosed = true;
@@ -170,13 +170,13 @@ class CallerStream {
     });
   }
 
-  /** The call is over. A turn without an input of its own has nothing to be answered (G-61), and a FINAL would need input settings (G-80). */
+  /** The call is over. A turn without an input of its own gets no answer (G-61), and a FINAL would need input settings (G-80). */
   #completeEnded({ input }: Opening): void {
     if (input === undefined || input.kind === 'audio' || input.kind === 'dtmf_start') this.rpc.complete();
     else this.rpc.completeEmpty();
   }
 
-  /** Synchronous for a further turn of a call: nothing may happen between the lookup of the session and the turn. */
+  /** Synchronous for a further turn of a call: nothing may happen between finding the session and opening the turn. */
   #openHere(opening: Opening, restored: Restored | undefined): void {
     const { call, input } = opening;
     const { sessions } = this.#parts;
@@ -204,7 +204,7 @@ class CallerStream {
     this.#session = session;
     const turn = session.beginTurn(this.rpc, input?.kind === 'session_end');
     this.rpc.turn = turn;
-    // From now on the stream is bound to the agent of the session (G-17).
+    // From now on the stream belongs to the agent of the session (G-17).
     this.#first = { ...call, agentId: session.call.agentId };
     if (input !== undefined) turn.push(input);
     this.#opened();
@@ -214,7 +214,7 @@ class CallerStream {
   #opened(): void {
     this.#isOpening = false;
     this.#takeWaiting();
-    // The conversation restarts (G-28) and calls this method again.
+    // The conversation restarts (G-28), which calls this method again.
     if (this.#hasToWait()) return;
     if (this.#isHalfClosed) this.#halfClosed();
     this.#call.resume();
@@ -233,13 +233,13 @@ class CallerStream {
   /** No session could be opened. A refused call ends with a spoken line, once there is an input to answer. */
   #unopened({ call, input }: Opening, thrown: unknown, isReplyDue = false): void {
     const error = toAppError(thrown);
-    // The keys come in their own turn, which is answered (G-61).
+    // The keys come on a turn of their own, which is answered (G-61).
     if (input?.kind === 'dtmf_start' && endsInTransfer(error)) {
       this.rpc.complete();
       return;
     }
-    // A caller of an unknown call is treated like a new one. A turn of audio gets the line once there is an input to answer; an
-    // unreadable snapshot is answered at once, because a later turn would fail as well.
+    // A caller of an unknown call is treated like a new one. On a turn of audio the line is spoken once there is an input to answer; after
+    // an unreadable snapshot at once, because a later turn would fail as well.
     const isListening = input === undefined || input.kind === 'audio';
     const isLineDue = isReplyDue || !isListening || (error.code === 'state_unreadable' && input !== undefined);
     if (!endsInTransfer(error) || !isLineDue) {
@@ -253,7 +253,7 @@ class CallerStream {
     else sessions.transferRefused(this.rpc, error, call, input?.kind !== 'session_start');
   }
 
-  /** Forwards the turn: its messages go to the relay until it ends or comes back. */
+  /** Forwards the turn: its messages go to the relay until the turn ends or comes back. */
   #forward(opening: Opening, located: LocatedAtPeer): void {
     const { call, input, bytes } = opening;
     const { relays, admission } = this.#parts;
@@ -299,7 +299,7 @@ class CallerStream {
     this.#openAt(opening, () => located);
   }
 
-  /** A turn that came back counts as a turn of this process. @returns false at the limit. */
+  /** Counts a turn that came back as a turn of this process. @returns false at the limit. */
   #countHere(): boolean {
     this.#relay = undefined;
     return this.#parts.admission.streamOpened();

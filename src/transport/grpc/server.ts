@@ -58,7 +58,7 @@ export interface MediaServerParts {
   readonly sessions: Sessions;
   /** Default: all calls live in this process. */
   readonly homes?: CallHomes;
-  /** Other instances, if any; the caller closes them. */
+  /** Connections to and from other instances, if there are any. The calling code closes them. */
   readonly peers?: Peers | undefined;
   readonly catalog: CatalogSource;
   readonly clock: Clock;
@@ -147,7 +147,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   }
   if (settings.hasReflection) {
     const { ReflectionService } = await import('@grpc/reflection');
-    // The library adds its services itself; this wrapper puts the gate before them (G-04).
+    // The library adds the reflection service itself; this wrapper puts the gate before it (G-04).
     new ReflectionService(contract.packageDefinition).addToServer({
       addService: (definition: ServiceDefinition, handlers: UntypedServiceImplementation) => {
         const gated = Object.entries(handlers).map(([name, handler]) => [name, behindGate(handler, tokens, metadata, refusals)] as const);
@@ -188,12 +188,12 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
           resolve();
         });
       });
-      // Not `forceShutdown`: with channelz off, grpc-js 1.14 does not know the connections that it would have to cut.
+      // Not `forceShutdown`: with channelz off, grpc-js 1.14 does not know the connections that it should cut.
       const cancelCut = clock.after(limitMs, () => {
         listener.cut();
       });
       await finished;
-      // From Node 24, grpc-js calls back while streams are still open; the socket listener waits for the last one.
+      // From Node 24, grpc-js calls back while streams are still open, so the socket listener waits for the last one.
       await listener.close();
       cancelCut();
     },

@@ -7,7 +7,7 @@ import type { CallMetadata } from './call-metadata.ts';
 
 export interface CheckedCall {
   readonly metadata: Metadata;
-  /** `address:port` of the other side. */
+  /** `address:port` of the client. */
   getPeer(): string;
   /** Emitted when the RPC has ended for any reason. */
   on(event: 'cancelled', listener: () => void): unknown;
@@ -20,7 +20,7 @@ export class StreamCheck {
   readonly #connections: Pick<SocketListener, 'began' | 'verified'>;
 
   /**
-   * @param connections - notified of the peer of every RPC and of every good token; without the check, all tokens are
+   * @param connections - notified of the peer of every RPC and of every good token; without the token check, all tokens are
    * good.
    */
   constructor(gate: Gate, metadata: CallMetadata, connections: Pick<SocketListener, 'began' | 'verified'>) {
@@ -35,7 +35,7 @@ export class StreamCheck {
    * @throws AppError `unauthenticated` (G-02), also through the promise.
    */
   check(call: CheckedCall): Visitor | Promise<Visitor> {
-    // Read now: a closed connection has no peer.
+    // Read now, because a closed connection has no peer address.
     const peer = call.getPeer();
     const over = this.#connections.began(peer);
     call.on('cancelled', over);
@@ -55,7 +55,7 @@ export class StreamCheck {
     }
   }
 
-  /** An RPC without a token is being answered: restarts the time in which its connection must show a token. */
+  /** An RPC without a token is being answered: restarts the time within which its connection must show a token. */
   answered(call: Pick<CheckedCall, 'getPeer'>): void {
     this.#connections.began(call.getPeer())();
   }

@@ -17,7 +17,7 @@ import type { FlowEvent } from '../../dialog/reply.ts';
 import { mulawWav } from '../../speech/wav.ts';
 import { chunksOf, type ChunkSizes } from '../audio-chunks.ts';
 
-/** The encoded forms of one sound that were needed so far. */
+/** The encoded forms of one sound, as far as they were needed. */
 interface Encoded {
   chunks?: readonly EncodedResponse[];
   wav?: Buffer;
@@ -33,13 +33,13 @@ export class ToWire {
   readonly #contract: Contract;
   readonly #inputStarted: EncodedResponse;
   readonly #inputEnded: Readonly<Record<'wav' | 'chunk', EncodedResponse>>;
-  // Keyed by the sound: an entry goes with the sound's entry in the prompt cache.
+  // Keyed by the sound, so that an entry disappears together with the sound's entry in the prompt cache.
   readonly #cuttable = new WeakMap<PromptAudio, Encoded>();
   readonly #protected = new WeakMap<PromptAudio, Encoded>();
 
   constructor(contract: Contract) {
     this.#contract = contract;
-    // G-36, G-39: a response of its own and FINAL; CHUNK would stop the caller's audio.
+    // G-36, G-39: a response of its own, and FINAL, because CHUNK would stop the caller's audio.
     this.#inputStarted = contract.encodeResponse(eventOnly(EVENT_OUTPUT.START_OF_INPUT, RESPONSE_TYPE.FINAL));
     this.#inputEnded = {
       wav: contract.encodeResponse(eventOnly(EVENT_OUTPUT.END_OF_INPUT, RESPONSE_TYPE.FINAL)),
@@ -71,7 +71,7 @@ export class ToWire {
 
   #final(output: Output & { kind: 'final' }): EncodedResponse {
     const prompts = output.prompts.map((prompt) => this.#promptOfFinal(prompt));
-    // G-43: the FINAL of a streamed reply has one prompt without audio. It repeats the flag of the last prompt,
+    // G-43: the FINAL of a streamed reply has one prompt without audio. This prompt repeats the flag of the last prompt,
     // because the effect of mixed flags is unknown (G-56).
     if (output.mode === 'chunk' && prompts.length === 0 && !isUnspoken(output.next)) {
       prompts.push(this.#contract.encodePrompt({ audio_content: NO_AUDIO, is_barge_in_enabled: output.bargeIn ?? false }));
@@ -98,7 +98,7 @@ export class ToWire {
   }
 }
 
-/** Whether the stream has no prompt at all (G-75, G-7C). */
+/** Whether the response has no prompt at all (G-75, G-7C). */
 function isUnspoken({ kind }: FinalNext): boolean {
   return kind === 'gone' || kind === 'superseded';
 }
@@ -140,7 +140,7 @@ function customEvent({ name, metadata }: FlowEvent): NonNullable<MediaResponse['
   return { event_type: EVENT_OUTPUT.CUSTOM_EVENT, name, metadata: structFromJson(metadata ?? {}) };
 }
 
-// G-7B: only the last response of a session carries these.
+// G-7B: only the last response of a session carries summary and transcript.
 function remainsToWire({ summary, transcript }: Remains): MediaResponse {
   return {
     ...(summary === undefined ? {} : { session_summary: { text: summary } }),

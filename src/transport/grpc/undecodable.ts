@@ -1,4 +1,4 @@
-// Maps a message that cannot be decoded to a value that handlers refuse. grpc-js alone would end the RPC with
+// Turns a message that cannot be decoded into a value that handlers refuse. grpc-js alone would end the RPC with
 // INTERNAL, as if the server had failed.
 import type { deserialize } from '@grpc/grpc-js';
 

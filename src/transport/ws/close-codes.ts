@@ -1,5 +1,5 @@
-// The one mapping of our error codes to the ERROR message (W-43) and the close code (W-44) of a socket, and of the
-// close codes that the library uses by itself.
+// The one mapping of our error codes to the ERROR message (W-43) and the close code (W-44) of a socket, and the one mapping of
+// the library's own errors to ours.
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { CLOSE_CODE, type SocketErrorCode } from '../../contract/envelope.ts';
 
@@ -60,10 +60,10 @@ const ANSWERS = {
   unsupported_audio: { code: 'unsupported_media', status: 415, close: CLOSE_CODE.unsupported },
 } as const satisfies Record<ErrorCode, SocketAnswer>;
 
-/** The answer on a socket whose conversation was restarted on another one (G-28, W-2A). */
+/** The answer on a socket whose conversation was restarted on another socket (G-28, W-2A). */
 export const CONVERSATION_ANSWER: SocketAnswer = ANSWERS.agent_conflict;
 
-/** Why the library closes a socket, by its codes. All other codes mean a malformed frame: 1002. */
+/** Why the library closes a socket, by the library's error codes. All other codes mean a malformed frame: 1002. */
 const BREACHES: Readonly<Record<string, string>> = {
   WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH: 'a message was larger than it may be; closed with 1009',
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 'a message was larger than it may be; closed with 1009',

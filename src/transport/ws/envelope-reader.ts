@@ -1,4 +1,4 @@
-// Reads the messages of one socket: checks their order, and that all name the conversation and organization of the
+// Reads the messages of one socket: checks their order, and that each names the conversation and organization of the
 // first request. Knows no session.
 import { AppError } from '../../base/errors.ts';
 import { readPlatformEnvelope, type PlatformEnvelope } from '../../contract/envelope.ts';
@@ -7,7 +7,7 @@ import type { WireCall } from '../caller-request.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import { callFromEnvelope, inputFromEnvelope } from './from-envelope.ts';
 
-/** Most bytes that may wait during the lookup of the session: what was in flight when reading stopped. */
+/** Most bytes that may wait while the session is looked up: what was in flight when reading stopped. */
 const MAX_WAITING_BYTES = 262_144;
 /** Overhead of a waiting message, bytes. */
 const MESSAGE_BYTES = 64;
@@ -25,19 +25,19 @@ export class EnvelopeReader {
   /** The platform's last message number. */
   #lastSeq = 0;
 
-  /** @param visitor - the principal of the upgrade. */
+  /** @param visitor - the client that was checked at the upgrade. */
   constructor(visitor: Visitor, gate: Gate) {
     this.#organizationOf = (named) => gate.bind(visitor, named);
   }
 
   /**
-   * The next message; undefined for one of an unknown type (W-17).
+   * The next message; undefined for a message of an unknown type (W-17).
    *
-   * @throws AppError `bad_message`, also for a number that is not larger than the one before (W-10).
+   * @throws AppError `bad_message`, also for a message number that is not larger than the previous one (W-10).
    */
   read(message: Buffer): PlatformEnvelope | undefined {
     const envelope = readPlatformEnvelope(message.toString());
-    // W-41: a PONG repeats our number, not theirs.
+    // W-41: a PONG repeats our message number, not the platform's.
     if (envelope === undefined || envelope.type === 'PONG') return envelope;
     if (envelope.seq <= this.#lastSeq) throw new AppError('bad_message', 'seq must be larger than that of the message before');
     this.#lastSeq = envelope.seq;

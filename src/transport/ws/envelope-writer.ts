@@ -8,13 +8,13 @@ import type { SocketAnswer } from './close-codes.ts';
 import type { SocketServerSettings } from './settings.ts';
 import { errorEnvelope, pongEnvelope, responseEnvelope, type EnvelopeHead, type ToEnvelope } from './to-envelope.ts';
 
-/** Where messages go. */
+/** The socket to which messages are written. */
 export interface MessageSink {
   /**
    * Sends a text message.
    *
    * @param message - UTF-8.
-   * @param onTaken - called when it was written or has failed.
+   * @param onTaken - called when the message was written, or writing it has failed.
    */
   send(message: Buffer, onTaken: () => void): void;
 }
@@ -27,7 +27,7 @@ export interface EnvelopeWriterParts {
 
 /** Owned by one socket. */
 export class EnvelopeWriter {
-  /** Empty until the platform has named it. */
+  /** Empty until the platform has named the conversation. */
   conversationId = '';
   readonly #sink: MessageSink;
   readonly #parts: EnvelopeWriterParts;
@@ -35,7 +35,7 @@ export class EnvelopeWriter {
   #seq = 0;
   /** Prompt texts since the last FINAL; for tests only. */
   #texts: string[] = [];
-  /** The caller has spoken since; for tests only. */
+  /** Whether the caller has spoken since then without a recognizer; for tests only. */
   #isWithoutWords = false;
 
   constructor(sink: MessageSink, parts: EnvelopeWriterParts) {
@@ -48,7 +48,7 @@ export class EnvelopeWriter {
     this.#outgoing = new Outgoing({ write }, parts.settings.maxQueuedBytes);
   }
 
-  /** True while the caller should wait for {@link EnvelopeWriter.onceDrained}. */
+  /** Whether the next output should wait for {@link EnvelopeWriter.onceDrained}. */
   get isFull(): boolean {
     return this.#outgoing.isFull;
   }
@@ -58,7 +58,7 @@ export class EnvelopeWriter {
     this.#outgoing.onceDrained(listener);
   }
 
-  /** Writes an output. @returns false when the queue is full; then only a part is written. */
+  /** Writes an output. @returns false when the queue is full: then only a part of the output is written. */
   write(output: Output): boolean {
     const { toEnvelope, settings } = this.#parts;
     if (settings.isRevealingText) this.#remember(output);
@@ -74,14 +74,14 @@ export class EnvelopeWriter {
   }
 
   /**
-   * Answers a PING with the number and conversation of that PING; our own count stays (W-40, W-41). @returns as
+   * Answers a PING with the PING's own number and conversation; our own count does not change (W-40, W-41). @returns as
    * {@link EnvelopeWriter.write}.
    */
   pong({ seq, conversation_id: conversationId }: { readonly seq: number; readonly conversation_id: string }): boolean {
     return this.#outgoing.send(pongEnvelope({ seq, conversationId, nowMs: this.#parts.clock.nowMs() }));
   }
 
-  /** The last message. It is sent even when the queue is full (W-46). */
+  /** Writes the last message, even when the queue is full (W-46). */
   error({ code, status }: SocketAnswer, detail: string): void {
     this.#sink.send(errorEnvelope(this.#nextHead(), { code, status, detail }), () => undefined);
   }
@@ -91,7 +91,7 @@ export class EnvelopeWriter {
     return { seq: this.#seq, nowMs: this.#parts.clock.nowMs(), conversationId: this.conversationId };
   }
 
-  // Drops old texts at a new input: a reply that was cut may end without its FINAL.
+  // A new input drops old texts, because a reply that was cut may end without its FINAL.
   #remember(output: Output): void {
     if (output.kind === 'input_started') this.#texts = [];
     else this.#texts.push(...promptTexts(output));

@@ -8,7 +8,7 @@ import { dtmfCharacterOfName, type VOICE_ENCODING } from '../../contract/numbers
 import type { AudioEncoding, AudioInput, Input } from '../../dialog/input.ts';
 import { audioInput, checkedCall, checkedParameters, digitsOf, type WireCall } from '../caller-request.ts';
 
-/** Enums travel by name. */
+/** The wire names encodings as text. */
 const ENCODINGS = {
   UNSPECIFIED_FORMAT: undefined,
   LINEAR16_FORMAT: 'linear16',
@@ -19,7 +19,7 @@ const ENCODINGS = {
 type SocketInputs = SocketRequest['voice_va_input_type'];
 type SocketEvent = NonNullable<SocketInputs['event_input']>;
 
-/** The call a message names. @throws AppError `bad_message`, see {@link checkedCall}. */
+/** The call that a message names. @throws AppError `bad_message`, see {@link checkedCall}. */
 export function callFromEnvelope(request: SocketRequest): WireCall {
   return checkedCall({
     conversationId: request.conversation_id,
@@ -32,7 +32,7 @@ export function callFromEnvelope(request: SocketRequest): WireCall {
 /**
  * The input of a message. Undefined: an event of a later version of the contract, which is ignored (G-90).
  *
- * @throws AppError `bad_message` unless exactly one input is set, or when it is too large or not Base64 (W-34);
+ * @throws AppError `bad_message` unless exactly one input is set, or when that input is too large or not Base64 (W-34);
  * `unsupported_audio` for an encoding or a rate that cannot be decoded (G-31).
  */
 export function inputFromEnvelope({ voice_va_input_type: inputs }: SocketRequest): Input | undefined {
@@ -55,7 +55,7 @@ function audioFromEnvelope({ caller_audio_b64: text, encoding, sample_rate_hertz
 function encodingOf(name: string | undefined): AudioEncoding | undefined {
   if (name === undefined) return undefined;
   if (isEncoding(name)) return ENCODINGS[name];
-  // The name is not repeated: it is untrusted and would appear in the log.
+  // The encoding is not quoted: it is untrusted and would appear in the log.
   throw new AppError('unsupported_audio', 'caller audio has an encoding that this server does not know');
 }
 
@@ -83,7 +83,7 @@ function eventFromEnvelope({ event_type: type, name, parameters }: SocketEvent):
 }
 
 function parametersFromEnvelope(parameters: JsonObject = {}): JsonObject {
-  // Checked before any recursion over the data.
+  // Checked before any other recursion over the data.
   demandShallow(parameters, 1);
   return checkedParameters(parameters);
 }

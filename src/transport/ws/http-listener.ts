@@ -5,16 +5,16 @@ import type { Logger } from '../../base/log.ts';
 import { openSocketListener, type SocketListener, type SocketListenerOptions } from '../socket-listener.ts';
 import { refusalBody, refusalHeaders, type Upgrades } from './upgrade.ts';
 
-/** The largest token has 8 KiB. */
+/** Largest headers of a request, bytes; the largest token has 8 KiB. */
 const MAX_HEADER_BYTES = 16_384;
-/** Extra connections beyond the open sockets, for those that get a 503 or have sent nothing yet. */
+/** Connections beyond the open sockets, for clients that get a 503 or have sent nothing yet. */
 const ANSWERED_CONNECTIONS = 100;
 
 export interface HttpListenerOptions extends Pick<
   SocketListenerOptions,
   'host' | 'port' | 'security' | 'handshakeTimeoutMs' | 'unverifiedTimeoutMs' | 'maxUnverifiedPerAddress'
 > {
-  /** Most sockets at once. Some more connections are accepted, so that they get a 503. */
+  /** Most sockets at once. A few more connections are accepted, so that their clients get a 503. */
   readonly maxConnections: number;
   readonly mayTake: SocketListenerOptions['mayTake'];
   readonly upgrades: Upgrades;

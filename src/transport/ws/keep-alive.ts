@@ -21,7 +21,7 @@ export interface KeepAliveOptions {
   readonly clock: Clock;
 }
 
-/** Checks within the shorter of the two times. */
+/** Number of checks within the shorter of the two times. */
 const CHECKS_PER_PERIOD = 4;
 /** Shortest pause between two checks, ms. */
 const MIN_CHECK_MS = 20;
@@ -74,13 +74,13 @@ export class KeepAlive {
     const { clock, pingIntervalMs, pongTimeoutMs } = this.#options;
     const nowMs = clock.monotonicMs();
     for (const [socket, watched] of this.#watched) {
-      // A paused socket cannot receive its pong, and a closing one has its own limit.
+      // A paused socket cannot receive its pong, and a socket that is closing has a time limit of its own.
       if (socket.isPaused || socket.readyState !== socket.OPEN) {
         watched.sinceMs = nowMs;
       } else if (!watched.isPinged) {
         if (nowMs - watched.sinceMs >= pingIntervalMs) this.#ping(socket, watched, nowMs);
       } else if (nowMs - watched.sinceMs >= pongTimeoutMs) {
-        // Late twice: after a stall of the process, timers run before the pending pong is read.
+        // Only the second late check counts: after a stall of the process, timers run before the pending pong is read.
         if (watched.isLate) {
           socket.terminate();
           watched.onSilent();
@@ -93,7 +93,7 @@ export class KeepAlive {
   #ping(socket: PingedSocket, watched: Watched, nowMs: number): void {
     watched.sinceMs = nowMs;
     watched.isPinged = true;
-    // A socket that fails here emits its close.
+    // A socket on which the ping fails emits `close`.
     socket.ping(undefined, false, () => undefined);
   }
 

@@ -30,7 +30,7 @@ export class ListAgents {
   /**
    * Waits for the request, answers it, and closes the socket in any case.
    *
-   * @returns ends the socket with an error.
+   * @returns a function that ends the socket with an error.
    */
   take({ socket, visitor, trackingId }: AcceptedSocket): (error: AppError) => void {
     const { settings, refusals, clock } = this.#parts;
@@ -50,7 +50,7 @@ export class ListAgents {
     const cancelLimit = clock.after(settings.listIdleMs, () => {
       stopWaiting();
       refuse(new AppError('turn_timeout', 'the socket was opened and no request came'));
-      // No ERROR first: there was no request.
+      // No ERROR first, because there was no request.
       socket.close(CLOSE_CODE.policy);
     });
     const asked = (data: RawData, isBinary: boolean): void => {

@@ -43,11 +43,11 @@ export interface SocketServerParts {
 
 /** A running WebSocket server. */
 export interface SocketServer {
-  /** Takes an upgrade request from any HTTP server. */
+  /** Takes an upgrade request from any HTTP server in this process. */
   readonly upgrade: Upgrades['upgrade'];
   /** Opens its own port. @throws AppError `listen_failed`. */
   listen(): Promise<Pick<SocketListener, 'address' | 'port'>>;
-  /** Sockets that are open, of both channels. */
+  /** Number of open sockets, of both channels. */
   readonly openSockets: number;
   /** Refuses upgrades from now on, until it is called with false; open sockets go on. */
   drain(isDraining?: boolean): void;
@@ -88,7 +88,7 @@ class Sockets implements SocketServer {
       maxMessageBytes: settings.maxMessageBytes,
       limitMs: settings.unverifiedTimeoutMs,
       closeLimitMs: settings.peerCloseMs,
-      // The own port has already checked for a free descriptor, and an upgrade needs no second one.
+      // On its own port a free descriptor was already checked, and an upgrade needs no second one.
       hasRoom: () => this.openSockets < settings.maxConnections && (this.#listener !== undefined || parts.mayTake?.() !== false),
       connections: () => this.#listener,
       onSocket: (accepted) => {
@@ -143,7 +143,7 @@ class Sockets implements SocketServer {
     this.#upgrades.cut();
     this.#listener?.cut();
     await this.#listener?.close();
-    // What belongs to a socket, such as its timers, ends when it says that it is closed, which is a moment later.
+    // Whatever belongs to a socket, such as its timers, ends with the socket's `close` event, which comes a moment later.
     await this.#until(() => this.openSockets === 0, settings.peerCloseMs);
   }
 

@@ -24,8 +24,8 @@ export interface SocketServerSettings extends Pick<
   readonly peerCloseMs: number;
   /** Most bytes that may wait on one socket for the platform to read. */
   readonly maxQueuedBytes: number;
-  /** Whether a reply names the no-input timeout (W-14). */
+  /** Whether replies contain the no-input timeout (W-14). */
   readonly sendsNoInputTimeout: boolean;
-  /** Whether the metadata of replies names the prompt texts; for tests only. */
+  /** Whether the metadata of replies contain the prompt texts; for tests only. */
   readonly isRevealingText: boolean;
 }

@@ -23,7 +23,7 @@ import { TurnCutter } from './turn-cutter.ts';
 const SPOKEN_MS_PER_CHAR = 80;
 
 export interface CallSocket extends MessageSink {
-  /** Closes the socket, and destroys it when the other side does not answer in time. */
+  /** Closes the socket, and destroys it when the platform does not answer in time. */
   close(code: CloseCode, reason: string): void;
   /** Stops reading; messages already read may still arrive. */
   pause(): void;
@@ -71,8 +71,8 @@ export class SocketCall implements SocketOutput {
   /**
    * Starts the wait for the first message.
    *
-   * @param visitor - the principal of the upgrade.
-   * @param trackingId - of the upgrade.
+   * @param visitor - the client that was checked at the upgrade.
+   * @param trackingId - correlation id of the upgrade.
    */
   constructor(socket: CallSocket, visitor: Visitor, trackingId: string, parts: SocketCallParts) {
     this.trackingId = trackingId;
@@ -154,7 +154,7 @@ export class SocketCall implements SocketOutput {
     const { call, input } = this.#reader.first(envelope);
     this.#cancelTimer();
     this.#phase = 'opening';
-    // Reading is paused, so a lost connection would go unnoticed.
+    // While reading is paused, a lost connection would go unnoticed.
     this.#cancelTimer = this.#parts.clock.after(this.#parts.settings.firstMessageTimeoutMs, () => {
       this.fail(new AppError('internal', 'the call could not be opened in time'));
     });
@@ -185,7 +185,7 @@ export class SocketCall implements SocketOutput {
   async #open(call: WireCall, input: StartInput): Promise<void> {
     const session = await this.#acquire(call, input);
     if (session === undefined) return;
-    // Another socket was faster.
+    // Meanwhile another socket has restarted or ended the conversation.
     if (session.isEnded) {
       this.#refuseConversation();
       return;
@@ -205,13 +205,13 @@ export class SocketCall implements SocketOutput {
     this.#goOnReading();
   }
 
-  /** The session of the call; undefined when the conversation is taken, its socket gone, or its caller was transferred. */
+  /** The session of the call; undefined when the conversation is taken, the socket is gone, or the caller was transferred. */
   async #acquire(call: WireCall, { parameters }: StartInput): Promise<Session | undefined> {
     const { homes, sessions, refusals } = this.#parts;
     try {
       // Two sockets never share a session (W-08, W-2A): a known conversation restarts on a new socket (G-28, W-21).
       // W-30: no headers here, so nothing is awaited before the first audio (W-32).
-      // Takes the call from a former home: it lives where its socket is.
+      // Takes the call from a former home, because the home of a call is where its socket is.
       await homes.locate(call, { opensWith: 'start', isTied: true });
       return await sessions.acquire({ ...call, parameters, opensWith: 'start', mode: 'chunk', isTied: true });
     } catch (thrown) {
@@ -233,7 +233,7 @@ export class SocketCall implements SocketOutput {
     this.#socket.resume();
   }
 
-  /** Logged once: a client must not fill the log. */
+  /** Logs dropped input once, because a client must not fill the log. */
   #dropped(): void {
     if (!this.#hasDropped) this.#parts.log.warn(this.#ids(), 'an input was dropped: too many inputs of the call wait for their replies');
     this.#hasDropped = true;
@@ -247,7 +247,7 @@ export class SocketCall implements SocketOutput {
 
   #saidLast(prompts: readonly SpokenPrompt[]): void {
     const { clock } = this.#parts;
-    // G-7A: the platform acts after it has played everything.
+    // G-7A: the platform acts when it has played everything.
     const playMs = Math.max(this.#session?.playout.remainingMs(clock.monotonicMs()) ?? 0, playTimeOf(prompts));
     this.#end(this.#session?.leaving === 'shutdown' ? CLOSE_CODE.goingAway : this.#closeCode, playMs);
     this.#cutter?.finish();
@@ -287,7 +287,7 @@ export class SocketCall implements SocketOutput {
     const wasPaused = this.#phase === 'opening';
     this.#leave(end);
     this.#socket.close(code, reason);
-    // Otherwise the answer to the close would not be read.
+    // While reading is paused, the platform's answer to the close would not be read.
     if (wasPaused) this.#socket.resume();
   }
 

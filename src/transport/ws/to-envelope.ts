@@ -1,5 +1,5 @@
 // Maps outputs to the platform's messages. Audio is encoded as Base64 once per sound and barge-in flag; later calls
-// reuse the bytes behind their own header.
+// reuse the bytes and put their own header before them.
 import { isJsonList, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SocketErrorCode, SocketInputHandling, SocketPrompt, SocketResponse } from '../../contract/envelope.ts';
 import { MIN_SOCKET_CHUNK_BYTES, SOCKET_CHUNK_BYTES } from '../../contract/limits.ts';
@@ -19,7 +19,7 @@ export interface EnvelopeHead {
 type ResponseType = keyof typeof RESPONSE_TYPE;
 type OutputEvent = NonNullable<SocketResponse['output_events']>[number];
 /**
- * One response, its names checked against the contract. None is PARTIAL, so `disable_prompt_cancellation` is never
+ * One response, with the names of the contract checked. No response is PARTIAL, so `disable_prompt_cancellation` is never
  * set (W-15).
  */
 type Response = Omit<SocketResponse, 'response_type' | 'input_mode' | 'disable_prompt_cancellation'> & {
@@ -32,23 +32,23 @@ const CHUNK_SIZES: ChunkSizes = { minBytes: MIN_SOCKET_CHUNK_BYTES, bytes: SOCKE
 const ACCEPT_MODE = { speech: 'INPUT_VOICE', keys: 'INPUT_EVENT_DTMF', both: 'INPUT_VOICE_DTMF' } as const;
 const END = Buffer.from('}');
 
-/** Maps outputs to payloads and caches those of sounds. One per server. */
+/** Maps outputs to payloads and caches the payloads of sounds. One per server. */
 export class ToEnvelope {
-  // G-36, G-39: the start of input is a message of its own and FINAL; its end is not (W-24).
+  // G-36, G-39: the start of input is a message of its own and FINAL; the end of input is not FINAL (W-24).
   readonly #inputStarted = [encoded(eventOnly('START_OF_INPUT', 'FINAL'))];
   readonly #inputEnded = [encoded(eventOnly('END_OF_INPUT', 'CHUNK'))];
-  // Keyed by the sound: an entry goes with the sound's entry in the prompt cache.
+  // Keyed by the sound, so that an entry disappears together with the sound's entry in the prompt cache.
   readonly #cuttable = new WeakMap<PromptAudio, readonly Buffer[]>();
   readonly #protected = new WeakMap<PromptAudio, readonly Buffer[]>();
   readonly #sendsNoInputTimeout: boolean;
 
-  /** @param sendsNoInputTimeout - whether a reply names the no-input timeout (W-14). */
+  /** @param sendsNoInputTimeout - whether replies contain the no-input timeout (W-14). */
   constructor({ sendsNoInputTimeout }: { readonly sendsNoInputTimeout: boolean }) {
     this.#sendsNoInputTimeout = sendsNoInputTimeout;
   }
 
   /**
-   * The payloads of one output, in order. None when the caller is gone (W-28), or for a turn without its own reply,
+   * The payloads of one output, in order. None when the caller is gone (W-28), and none for a turn without a reply of its own,
    * because the FINAL of another turn on the same socket answers it (W-24). Audio travels headerless before the FINAL
    * in every delivery mode (W-30).
    */
@@ -72,7 +72,7 @@ export class ToEnvelope {
       if (prompt.audio !== undefined) payloads.push(...this.#chunks(prompt.audio, prompt.bargeIn));
       else texts.push({ text: wellFormed(prompt.text ?? ''), is_barge_in_enabled: prompt.bargeIn });
     }
-    // W-25: a FINAL without a prompt can leave the platform waiting. It repeats the flag of the last sound, because
+    // W-25: a FINAL without a prompt can leave the platform waiting. The prompt repeats the flag of the last sound, because
     // the effect of mixed flags is unknown (G-56).
     const lastBargeIn = prompts.findLast(({ audio }) => audio !== undefined)?.bargeIn ?? bargeIn ?? false;
     if (texts.length === 0) texts.push({ audio_content_b64: '', is_barge_in_enabled: lastBargeIn });
@@ -191,7 +191,7 @@ function customEvent({ name, metadata }: FlowEvent): OutputEvent {
   return outputEvent('CUSTOM_EVENT', name, metadata ?? {});
 }
 
-// G-7B: only the last response of a session carries these.
+// G-7B: only the last response of a session carries summary and transcript.
 function remains({ summary, transcript }: Remains): Partial<Response> {
   return {
     ...(summary === undefined ? {} : { session_summary: { text: wellFormed(summary) } }),

@@ -1,4 +1,4 @@
-// Cuts the messages of a socket into turns, because the wire has none (W-23). Synchronous: it runs for every frame of
+// Splits the messages of a socket into turns, because the wire has none (W-23). Synchronous: it runs for every frame of
 // caller audio, fifty times a second. Knows a session and its turns, no socket and no message.
 import type { SessionEnd } from '../../dialog/ending.ts';
 import type { AudioInput, Input } from '../../dialog/input.ts';
@@ -40,7 +40,7 @@ export class TurnCutter {
     const turn = this.#turnFor(input);
     if (input.kind === 'session_start') this.#welcome = turn;
     turn?.push(input.kind === 'audio' && this.#isWelcomeDue() ? silent(input) : input);
-    // The input may now be complete: then the next turn opens.
+    // If this input is complete now, the next turn opens.
     this.#listening();
     return turn !== undefined;
   }
@@ -61,7 +61,7 @@ export class TurnCutter {
     this.#isOver = true;
     if (this.#session.isEnded && this.#session.openTurns === 0) return;
     if (end !== 'caller') {
-      // Not awaited: the session notifies the bot by itself.
+      // Not awaited: the session notifies the bot on its own.
       void this.#session.stop(end);
       return;
     }
@@ -70,11 +70,11 @@ export class TurnCutter {
   }
 
   #turnFor({ kind }: Input): Turn | undefined {
-    // W-26: an input that waits for its reply comes before a reply that was cut.
+    // W-26: an input that waits for its reply has priority over a reply that was cut.
     if (kind !== 'audio' && (this.#listeningTurn === undefined || !this.#listeningTurn.takesInput)) this.#session.makeRoom();
     const listening = this.#listening();
-    // The event would replace what the caller is saying or typing. A caller reported as silent after a first key
-    // types no more and is listened to again.
+    // The event would replace what the caller is saying or typing. But a caller who is reported as silent after a first key
+    // has stopped typing, and is listened to again.
     const wouldCut = (listening?.state === 'hearing' && kind === 'no_input') || (isBusy(listening) && kind === 'custom_event');
     return wouldCut ? this.#begun() : listening;
   }
@@ -88,7 +88,7 @@ export class TurnCutter {
 
   /** The next turn; undefined when the session has as many as it may. */
   #begun(): Turn | undefined {
-    // Checked first: a rejected input may come fifty times a second.
+    // Checked before opening: a rejected input may come fifty times a second.
     return this.#session.hasRoom ? this.#session.beginTurn(this.#nextWriter()) : undefined;
   }
 
@@ -104,7 +104,7 @@ function isBusy(turn: Turn | undefined): boolean {
   return turn?.state === 'hearing' || turn?.state === 'keys';
 }
 
-/** Before the welcome there is no barge-in: the frame is only checked for its format (G-32). */
+/** The frame without its audio: before the welcome there is no barge-in, and only the format counts (G-32). */
 function silent(input: AudioInput): AudioInput {
   return { ...input, audio: NO_AUDIO };
 }

@@ -1,18 +1,18 @@
 // The order in which the turns of one socket send. On gRPC each turn has its own stream; here a cut reply must end
-// before the speech that cut it is reported (W-27). Knows no messages of the wire.
+// before the start of the speech that cut it is reported (W-27). Knows no messages of the wire.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { Output } from '../../dialog/output.ts';
 import type { TurnSink } from '../../session/ports.ts';
 
-/** Longest wait of a start of input for the FINAL of the replies that it cut, ms. */
+/** Longest time that a start of input waits for the FINAL of the replies that it has cut, ms. */
 const CUT_REPLY_MS = 100;
 
 export interface SocketOutput {
   readonly trackingId: string;
-  /** @returns false when the caller should wait for `onceDrained`. */
+  /** Sends an output. @returns false when the next one should wait for `onceDrained`. */
   deliver(output: Output): boolean;
-  /** See {@link TurnSink.onceDrained}; at most one listener waits, because a session speaks on one turn at a time. */
+  /** See {@link TurnSink.onceDrained}; at most one listener waits, because only one turn of a session speaks at a time. */
   onceDrained(listener: () => void): void;
   /** Ends the call with an error. */
   fail(error: AppError): void;
@@ -47,7 +47,7 @@ export class TurnWriters {
     return writer;
   }
 
-  /** Stops sending; a start that waits is dropped. */
+  /** Stops sending; drops a start that waits. */
   shut(): void {
     this.#isShut = true;
     this.#dropStart();
@@ -112,7 +112,7 @@ class TurnWriter implements TurnSink {
     this.#socket = socket;
   }
 
-  /** Its reply was cut: only a farewell is still sent (G-55). */
+  /** The turn's reply was cut: only a farewell is still sent (G-55). */
   cut(): void {
     this.#isCut = true;
   }
@@ -138,7 +138,7 @@ class TurnWriter implements TurnSink {
     if (this.#close()) this.#socket.fail(error);
   }
 
-  /** @returns false when it was already closed. */
+  /** @returns false when the sink was already closed. */
   #close(): boolean {
     if (this.#isShut) return false;
     this.#isShut = true;
@@ -147,7 +147,7 @@ class TurnWriter implements TurnSink {
   }
 }
 
-/** A prompt that cannot be cut, or a terminal event: after a cut the engine sends these only to end the call. */
+/** Whether an output is a prompt that cannot be cut, or a terminal event: after a cut the engine sends these only to end the call. */
 function isFarewell(output: Output): boolean {
   if (output.kind === 'prompt') return !output.prompt.bargeIn;
   return output.kind === 'final' && output.next.kind !== 'listen';

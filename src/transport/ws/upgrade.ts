@@ -33,11 +33,11 @@ export interface UpgradesOptions {
   readonly maxMessageBytes: number;
   /** Longest wait for the check of a token, ms. */
   readonly limitMs: number;
-  /** Longest wait for the other side to answer a close, ms. */
+  /** Longest wait for the client to answer a close, ms. */
   readonly closeLimitMs: number;
   /** Whether there is room for one more socket. */
   readonly hasRoom: () => boolean;
-  /** The listener of the connection, if it is ours: notified when a token check begins and when it succeeds. */
+  /** The listener of the connection, if it is one of ours: notified when a token check begins and when it succeeds. */
   readonly connections: () => Pick<SocketListener, 'began' | 'verified'> | undefined;
   readonly onSocket: (accepted: AcceptedSocket) => void;
 }
@@ -45,7 +45,7 @@ export interface UpgradesOptions {
 /** Most token checks at once. Cached tokens take no time and do not count. */
 const MAX_PENDING = 256;
 
-/** The body of each refusal by status: it repeats nothing of the request and gives no reason. */
+/** The body of each refusal by status: a fixed text that repeats nothing of the request and gives no reason. */
 const REFUSAL_TEXTS = {
   400: 'bad request',
   401: 'token refused',
@@ -79,7 +79,7 @@ export class Upgrades {
       ...limits,
       noServer: true,
       clientTracking: false,
-      // Off: a small message could unpack to a thousand times its size.
+      // Off, because a small message could unpack to a thousand times its size.
       perMessageDeflate: false,
       skipUTF8Validation: false,
       autoPong: true,
@@ -104,7 +104,7 @@ export class Upgrades {
     for (const socket of this.#pending) socket.destroy();
   }
 
-  /** The status for a request that asks for no upgrade. */
+  /** The status for a request that is no upgrade. */
   statusOf({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): 404 | 405 | 426 {
     if (this.#channelOf(url) === undefined) return 404;
     return method === 'GET' ? 426 : 405;
@@ -131,7 +131,7 @@ export class Upgrades {
     const over = connections?.began(peer);
     const admit = (visitor: Visitor): void => {
       connections?.verified(peer);
-      // The state may have changed during the check.
+      // The server's state may have changed during the check.
       const refusal = this.#refusal();
       if (refusal !== undefined) {
         fail(refusal);
@@ -151,7 +151,7 @@ export class Upgrades {
     try {
       const refusal = this.#refusal();
       if (refusal !== undefined) throw refusal;
-      // Two headers are joined, which is never a valid token.
+      // Two headers are joined, and the result is never a valid token.
       const visitor = this.#options.gate.check(request.headersDistinct['authorization']?.join(', '));
       if (visitor instanceof Promise) this.#wait(socket, visitor).then(admit).catch(fail);
       else admit(visitor);
@@ -160,7 +160,7 @@ export class Upgrades {
     }
   };
 
-  /** Waits for the check of a token. Cached tokens do not wait. */
+  /** Waits for the check of a token; not called for cached tokens. */
   async #wait(socket: Duplex, checked: Promise<Visitor>): Promise<Visitor> {
     if (this.#pending.size >= MAX_PENDING) {
       checked.catch(() => undefined);
@@ -173,7 +173,7 @@ export class Upgrades {
     try {
       return await checked;
     } finally {
-      // Only now: the check goes on after the connection is gone.
+      // Removed only now, because the check goes on after the connection is gone.
       this.#pending.delete(socket);
       cancelLimit();
     }
@@ -192,13 +192,13 @@ export class Upgrades {
   }
 
   #refuse(socket: Duplex, status: UpgradeRefusal): void {
-    // Nothing reads from the connection any more, so it would not notice that the other side is gone.
+    // Nothing reads from the connection any more, so the end of the other side would go unnoticed.
     socket.once('finish', () => socket.destroy());
     socket.end(refusalText(status));
   }
 }
 
-/** Headers of a refusal; its body is the text that belongs to the status. */
+/** Headers of a refusal, whose body is the text for its status. */
 export function refusalHeaders(status: UpgradeRefusal): Readonly<Record<string, string>> {
   const body = refusalBody(status);
   return {
@@ -214,7 +214,7 @@ export function refusalBody(status: UpgradeRefusal): string {
   return `${REFUSAL_TEXTS[status]}\n`;
 }
 
-/** A refusal as bytes, for a connection that has left HTTP. */
+/** A refusal as raw bytes, for a connection that HTTP no longer handles. */
 function refusalText(status: UpgradeRefusal): string {
   const headers = Object.entries(refusalHeaders(status)).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`, ...headers, '', refusalBody(status)].join('\r\n');

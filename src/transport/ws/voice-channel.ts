@@ -21,7 +21,7 @@ export class VoiceChannel {
   /**
    * Starts a call that ends with its socket.
    *
-   * @returns ends the call at once with an error.
+   * @returns a function that ends the call at once with an error.
    */
   take({ socket, visitor, trackingId }: AcceptedSocket): (error: AppError) => void {
     const { admission } = this.#parts;
