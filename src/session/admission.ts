@@ -26,7 +26,7 @@ export interface LoadReading {
   readonly loopDelayMs: number;
   /** Resident memory, bytes. */
   readonly rssBytes: number;
-  /** Used part of the heap limit, percent. */
+  /** Use of the heap in percent of its limit. */
   readonly heapPercent: number;
 }
 
@@ -41,7 +41,7 @@ export interface OrganizationLimits {
   readonly maxSessions: number;
   /** Most new calls a second, with bursts of several seconds; 0: off. */
   readonly maxNewPerSecond: number;
-  /** Part of a process that is nearly full, compared with other organizations. Default 1. */
+  /** Weight of the organization when the places of a nearly full process are shared out. Default 1. */
   readonly weight?: number;
 }
 
@@ -51,9 +51,9 @@ export interface AdmissionLimits {
   readonly perOrganization: OrganizationLimits;
   /** Organizations with their own limits. */
   readonly organizations: ReadonlyMap<string, OrganizationLimits>;
-  /** Part of `maxSessions` that is kept for organizations below their fair share, percent. Default 0: none. */
+  /** Percentage of `maxSessions` that is reserved for organizations below their fair share. Default 0. */
   readonly reservedPercent?: number;
-  /** Most streams at which new calls are accepted. Running calls may open the same number again. */
+  /** Number of streams above which new calls are refused. Running calls may open as many again. */
   readonly maxStreams: number;
   /** Longest event loop delay at which new calls are accepted, ms; 0: off. */
   readonly maxLoopDelayMs: number;
@@ -69,9 +69,9 @@ export interface AdmissionOptions {
   readonly clock: Clock;
 }
 
-/** The load must stay low for this long before calls are accepted again, ms. */
+/** After an overload, the load must stay low for this long before calls are accepted again, ms. */
 const CALM_MS = 3000;
-/** Low load, as a fraction of the limit. Memory hardly falls, because freed memory stays with the process. */
+/** Load that counts as low, as a fraction of the limit. For memory closer to 1, because freed memory stays with the process. */
 const CALM_DELAY = 0.7;
 const CALM_MEMORY = 0.95;
 
@@ -118,7 +118,7 @@ export class Admission {
     this.#isDraining = isDraining;
   }
 
-  /** What this process says of its organizations to the others. */
+  /** Use of this process by organizations, for the other processes. */
   get use(): readonly OrganizationUse[] {
     const { begun: newCalls } = this.#rate;
     const ids = new Set([...this.#sessions.keys(), ...newCalls.keys()]);
@@ -129,12 +129,12 @@ export class Admission {
       .slice(0, MAX_ORGANIZATIONS_SAID);
   }
 
-  /** Takes what all other living processes say. @param wasAway - nothing was heard of them before, for a while. */
+  /** Takes the use of all other living processes. @param wasAway - whether readings were missed before this one. */
   hear(others: readonly ProcessUse[], wasAway: boolean): void {
     for (const [organizationId, begun] of this.#others.read(others, wasAway)) this.#rate.beganElsewhere(organizationId, begun);
   }
 
-  /** Why a new call of an organization would be refused now; undefined: accepted. Counts nothing, and remembers who has called. */
+  /** Why a new call of an organization would be refused now; undefined: accepted. Does not count the call, but notes who has called. */
   refusal(organizationId: string): AdmissionRefusal | undefined {
     const { maxSessions, maxStreams } = this.#limits;
     const own = this.limitsOf(organizationId);
@@ -147,18 +147,18 @@ export class Admission {
     if (this.#share.isOver(organizationId, this.#sessions)) return 'organization_share';
     if (this.#streams > maxStreams) return 'streams';
     const { loopDelayMs, rssBytes, heapPercent } = this.#load.reading();
-    // Both memory limits are checked, because each tracks its own calm time.
+    // Both memory limits are checked, because each must keep track of how long it has been low.
     const isMemoryShort = [this.#rss.isOver(rssBytes), this.#heap.isOver(heapPercent)].includes(true);
     if (this.#delay.isOver(loopDelayMs)) return 'loop_delay';
     return isMemoryShort ? 'memory' : undefined;
   }
 
-  /** Counts a new call, not a restored or restarted one; `sessionStarted` follows. */
+  /** Counts a new call, but no restored or restarted one; `sessionStarted` follows. */
   callBegan(organizationId: string): void {
     this.#rate.began(organizationId);
   }
 
-  /** Counts a session, also one of a running call that was not checked. */
+  /** Counts a session, also of a running call whose admission was not checked. */
   sessionStarted(organizationId: string): void {
     this.#total += 1;
     this.#sessions.set(organizationId, (this.#sessions.get(organizationId) ?? 0) + 1);
@@ -187,7 +187,7 @@ export class Admission {
     this.#streams -= 1;
   }
 
-  /** The limits of an organization, its own or the general ones. */
+  /** The limits of an organization: its own, or else the general ones. */
   limitsOf(organizationId: string): OrganizationLimits {
     return this.#limits.organizations.get(organizationId) ?? this.#limits.perOrganization;
   }

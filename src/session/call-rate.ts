@@ -1,8 +1,8 @@
-// Limits the rate of new calls per organization with token buckets, in which calls of other processes count, too, as soon
-// as they are known. Knows no session.
+// Limits the rate of new calls per organization with token buckets. Calls of other processes count, too, as soon as they are
+// known. Knows no session.
 import type { Clock } from '../base/clock.ts';
 
-/** Size of a bucket, in seconds of its rate: calls do not come evenly. */
+/** Size of a bucket, in seconds of its rate, because calls come in bursts. */
 const BURST_S = 5;
 const FULL_AFTER_MS = BURST_S * 1000;
 
@@ -13,17 +13,17 @@ export interface CallRateOptions {
 }
 
 interface Bucket {
-  /** Below 0 when other processes have taken calls that this one did not know of. */
+  /** Below 0 when other processes have accepted calls that this process did not know of. */
   readonly tokens: number;
   readonly atMs: number;
-  /** Calls that began here, as long as there is this bucket. */
+  /** Calls that began in this process since the bucket was made. */
   readonly begun: number;
 }
 
-/** One per process. Full buckets are dropped, after a while in which the other processes learn of their calls. */
+/** One per process. Full buckets are dropped, but only after the other processes have had time to learn of the counted calls. */
 export class CallRate {
   readonly #options: CallRateOptions;
-  /** Buckets that are not full, the last used one at the end. */
+  /** Buckets by organization, the last used one at the end. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(options: CallRateOptions) {
@@ -40,7 +40,7 @@ export class CallRate {
     return this.#tokensOf(organizationId) < 1;
   }
 
-  /** The calls that began here, by organizations with a bucket. */
+  /** The calls that began in this process, by organizations that have a bucket. */
   get begun(): ReadonlyMap<string, number> {
     return new Map([...this.#buckets].map(([organizationId, { begun }]) => [organizationId, begun]));
   }
@@ -50,7 +50,7 @@ export class CallRate {
     this.#take(organizationId, 1, 1);
   }
 
-  /** Counts calls that began in another process, a bucket of them at most. */
+  /** Counts calls that began in another process; never more than a full bucket. */
   beganElsewhere(organizationId: string, calls: number): void {
     this.#take(organizationId, Math.min(calls, this.#fullOf(organizationId)), 0);
   }

@@ -1,4 +1,4 @@
-// The state of a call: its snapshot, playout, open turns and end. The inputs and the runner use it; it calls neither.
+// The state of a call: snapshot, playout, open turns and end. The inputs and the bot runner use it; it calls neither of them.
 import type { Bot } from '../bot/bot.ts';
 import { Wakes } from '../bot/wakes.ts';
 import type { CallFacts } from '../dialog/call.ts';
@@ -14,11 +14,11 @@ import type { Snapshot } from './snapshot/snapshot.ts';
 import { OpenTurns } from './turn/open-turns.ts';
 import type { Turn } from './turn/turn.ts';
 
-/** An end that was decided and not delivered. */
+/** An end of the call that was decided and is not delivered yet. */
 export interface PendingEnd {
   readonly next: FinalNext;
   readonly end: SessionEnd;
-  /** The farewell that the previous home may not have delivered. Undefined: the farewell was spoken here. */
+  /** Set when the previous home may not have delivered the farewell: its prompts. Undefined: it was spoken here. */
   readonly farewell?: readonly Prompt[];
 }
 
@@ -26,13 +26,13 @@ export interface ConversationStart {
   readonly bot: Bot;
   readonly live: LiveResource;
   readonly snapshot: Snapshot;
-  /** Whether the call ends with its connection. */
+  /** Whether the call ends with its connection: no other process can go on with it. */
   readonly isTied: boolean;
-  /** Decided at the previous home. */
+  /** Set when the previous home had already decided the end. */
   readonly pendingEnd: PendingEnd | undefined;
   /** The current listen settings. */
   readonly asked: ListenSettings;
-  /** The bot wants words, and the server has no recognizer. */
+  /** Whether the bot wants words but the server has no recognizer. */
   readonly isWithoutWords: boolean;
 }
 
@@ -42,23 +42,23 @@ export class Conversation {
   readonly bot: Bot;
   readonly live: LiveResource;
   readonly mode: DeliveryMode;
-  /** The bot wants words, and the server has no recognizer. */
+  /** Whether the bot wants words but the server has no recognizer. */
   readonly isWithoutWords: boolean;
   /** Whether the call ends with its connection: no other process can go on with it. */
   readonly isTied: boolean;
   readonly playout = new Playout();
   readonly open = new OpenTurns(this.playout);
-  /** What came from outside and waits for the bot. */
+  /** Events from outside of the call that wait for the bot. */
   readonly wakes: Wakes;
   /** The current listen settings, with all defaults. */
   asked: ListenSettings;
-  /** A complete input has come: a further start restarts the conversation (G-28). */
+  /** Whether a complete input has come: then a further start restarts the conversation (G-28). */
   hasBegun: boolean;
-  /** No more input is answered: the call has ended, or its end is decided. */
+  /** Whether no more input is answered, because the call has ended or its end is decided. */
   isOver: boolean;
-  /** After a terminal event (G-7C), after the end of the session, or after a move. */
+  /** True after a terminal event (G-7C), after the end of the session, and after a move. */
   isEnded = false;
-  /** Since when the caller waits for an answer, monotonic ms; undefined once an answer is audible. */
+  /** Set while the caller waits for an answer to become audible: since when, monotonic ms. */
   waitingSinceMs: number | undefined;
   /** When the platform last got its listen settings, monotonic ms. */
   listeningSinceMs = -Infinity;
@@ -68,9 +68,9 @@ export class Conversation {
   #isInputSensitive = false;
   #snapshot: Snapshot;
   readonly questions = new QuestionNames();
-  /** Why the server ends the call: the current answer or the next turn transfers the caller (G-93). */
+  /** Set when the server ends the call: the current answer or the next turn transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;
-  /** The terminal event was written. */
+  /** Whether the terminal event was written. */
   isFarewellWritten = false;
   readonly #onEnd: (end: SessionEnd | 'moved') => void;
   #pendingEnd: PendingEnd | undefined;
@@ -98,7 +98,7 @@ export class Conversation {
     this.#pendingEnd = pendingEnd;
   }
 
-  /** Replaced with every answer. */
+  /** The newest snapshot; replaced with every answer. */
   get snapshot(): Snapshot {
     return this.#snapshot;
   }
@@ -108,12 +108,12 @@ export class Conversation {
     this.#isInputSensitive = snapshot.listen.sensitive === true || snapshot.lastWasSensitive === true;
   }
 
-  /** Whether what the caller does now may be, or belong to, a sensitive input (G-83). */
+  /** Whether the caller's current input may be sensitive, or the rest of a sensitive one (G-83). */
   get isInputSensitive(): boolean {
     return this.#isInputSensitive;
   }
 
-  /** Whether a sensitive input was requested, now or earlier: from then on prompts and state may repeat it. */
+  /** Whether a sensitive input has been requested in this call: from then on prompts and state may repeat it. */
   get isSensitive(): boolean {
     return this.snapshot.sensitive;
   }
@@ -123,7 +123,7 @@ export class Conversation {
     return this.#hasMoved;
   }
 
-  /** A terminal event that was decided and is not delivered yet. */
+  /** Set when a terminal event was decided and is not delivered yet. */
   get pendingEnd(): PendingEnd | undefined {
     return this.#pendingEnd;
   }
@@ -138,7 +138,7 @@ export class Conversation {
     return { language: this.callerLanguage, hints: this.snapshot.listen.hints };
   }
 
-  /** Whether a farewell was begun. */
+  /** Whether a farewell has begun. */
   get hasFarewell(): boolean {
     return this.#farewell !== undefined;
   }
@@ -148,7 +148,7 @@ export class Conversation {
     return this.isFarewellWritten || (this.#farewell !== undefined && this.open.has(this.#farewell));
   }
 
-  /** The newest snapshot with the current playout. */
+  /** The newest snapshot, with the present state of the playout. */
   snapshotNow({ clock }: Pick<EngineParts, 'clock'>): Snapshot {
     const { waiting: wakes } = this.wakes;
     return { ...this.snapshot, wakes, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
@@ -160,7 +160,7 @@ export class Conversation {
   }
 
   /**
-   * Undoes an answer that was lost before the caller heard it. @returns false when another input was answered since.
+   * Undoes an answer that was lost before the caller heard it. @returns false when another input has been answered since.
    */
   takeBack(answered: Snapshot, before: Snapshot, { clock }: Pick<EngineParts, 'clock'>): boolean {
     if (this.isOver || this.snapshot !== answered) return false;

@@ -1,12 +1,12 @@
 // Ends the calls of a stopping process: finishes open turns, releases calls that can move between two turns, waits
-// for the callers of the others, and transfers those that remain near the end.
+// for the callers of the other calls, and transfers the remaining callers near the end.
 import { waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Session } from './session.ts';
 
 /** Pause between two checks of the calls, ms. */
 const POLL_MS = 50;
-/** Time reserved for transfers at the end, ms; at most half of the limit. */
+/** Time at the end that is reserved for transfers, ms; at most half of the limit. */
 const TRANSFER_MS = 5000;
 /** Longest wait at the very end, ms: for the last terminal events and bot notifications. */
 const LAST_WAIT_MS = 1000;
@@ -15,18 +15,18 @@ const LAST_WAIT_MS = 1000;
 export interface CutCalls {
   /** Unfinished turns; their callers were transferred. */
   readonly turns: number;
-  /** Calls that ended silently, because no stream came. */
+  /** Calls that ended silently, because no stream came on which to transfer the caller. */
   readonly calls: number;
 }
 
 export interface DrainingOptions {
-  /** Time until all calls have ended, and one more second for the last writes. */
+  /** Longest time until all calls have ended, ms; the last writes may take one second more. */
   readonly limitMs: number;
   /**
-   * Whether other processes could take the calls now; then only turns in work keep a call here. Called at each check.
+   * Whether other processes could take over the calls now; then only turns in work keep a call here. Called at each check.
    */
   readonly canMove: () => boolean;
-  /** Releases a call that no turn keeps here. @returns false when a turn now does. */
+  /** Releases a call that no turn keeps here. @returns false when a turn keeps it after all. */
   readonly release: (session: Session) => Promise<boolean>;
 }
 
@@ -42,7 +42,7 @@ export class Draining {
   #turns = 0;
   #calls = 0;
 
-  /** The time starts now. @param live - all sessions, including ended ones that are still kept. */
+  /** Starts the time limit. @param live - all sessions, including ended ones that are still kept. */
   constructor(live: () => Iterable<Session>, { limitMs, canMove, release }: DrainingOptions, clock: Clock) {
     this.#canMove = canMove;
     this.#release = release;
@@ -53,7 +53,7 @@ export class Draining {
   }
 
   /**
-   * Releases calls between two turns; waits until no turn is open and no caller is expected back, or until the time
+   * Releases calls between two turns. Waits until no turn is open and no caller is expected back, or until the time reserved
    * for transfers.
    */
   async untilTransfer(): Promise<void> {
@@ -67,14 +67,14 @@ export class Draining {
   }
 
   /**
-   * Moves or transfers all callers who are there or come back in time, and ends all sessions. A farewell plays to its
+   * Moves or transfers all callers who are on the line or come back in time, and ends all sessions. A farewell plays to its
    * end if the time allows.
    *
    * @param hurry - called when no time is left.
    */
   async transfer(hurry: () => void): Promise<CutCalls> {
     const left = [...this.#live()];
-    // Farewells in work are not cut yet.
+    // Farewells that are in work are not cut yet.
     const farewells = left.filter(({ hasPendingEnd }) => hasPendingEnd);
     const allLeft = Promise.all(left.map((session) => this.#moveOrTransfer(session)));
     await waitAtMost(allLeft, Math.max(0, this.#deadlineMs - this.#clock.monotonicMs()), this.#clock);
@@ -85,7 +85,7 @@ export class Draining {
   }
 
   async #moveOrTransfer(session: Session): Promise<void> {
-    // Turns in work get the rest of the time.
+    // Turns that are in work get the rest of the time.
     while (this.#mayMove(session)) {
       session.completeSilent();
       if (session.canMove && (await this.#release(session))) return;
@@ -93,7 +93,7 @@ export class Draining {
       await this.#nextPoll();
     }
     await this.#leave(session);
-    // Repeated for turns that open meanwhile.
+    // In a loop, because further turns may open meanwhile.
     while (!session.isEnded && (session.openTurns > 0 || this.#isAwaited(session))) {
       if (session.openTurns > 0) await this.#leave(session);
       else await this.#nextPoll();

@@ -1,37 +1,36 @@
-// Who gets the last places of a process that is nearly full: organizations with less than their fair share.
+// Decides who gets the last places of a nearly full process: organizations with less than their fair share.
 import type { Clock } from '../base/clock.ts';
 
-/** How long after its last call an organization counts as one that wants places, ms. */
+/** An organization wants places for this long after its last call, ms. */
 const WANTS_MS = 600_000;
-/** An organization that has just ended calls begins others soon: what it had within one or two such times is not given away, ms. */
+/** Places that an organization used within the last one or two of these periods stay its own, because further calls come soon, ms. */
 const WINDOW_MS = 10_000;
 
 export interface FairShareOptions {
   readonly maxSessions: number;
-  /** The part of them that is kept for organizations below their share, percent; 0: off. */
+  /** Percentage of these sessions that is reserved for organizations below their fair share; 0: off. */
   readonly reservedPercent: number;
-  /** How many places an organization gets for each one of an organization with weight 1. */
+  /** Weight of an organization: its places for each place of an organization with weight 1. */
   readonly weightOf: (organizationId: string) => number;
   readonly clock: Clock;
 }
 
 /**
- * While other organizations have called lately, the last places are not for everybody. The fair share is what an
- * organization gets when the other places are dealt out by weight, one after the other, to those who have calls, as
- * many as each had within the last seconds: what one does not use goes to the others (max-min fairness). Organizations
- * with short calls have their most at different times: of the sum, only the part counts that all together had at once, but
- * not less than one of them had alone.
+ * Reserves the last places while several organizations call. The fair share of an organization results from dealing out the
+ * unreserved places by weight, one after the other, until every organization has as many as it used within the last seconds; places
+ * that one does not use go to the others (max-min fairness). Organizations with short calls have their peaks at different times, so the
+ * sum of the peaks is scaled down to the highest number of calls that all had at once, but not below the largest single peak.
  */
 export class FairShare {
   readonly #options: FairShareOptions;
-  /** Places for everybody. */
+  /** Number of unreserved places. */
   readonly #shared: number;
-  /** The two organizations that called last: enough to know whether another one has. */
+  /** Last call of each of the two organizations that called last: enough to know whether another one wants places. */
   readonly #calledAtMs = new Map<string, number>();
-  /** Most open calls of each organization within this window and the one before. */
+  /** Most open calls of each organization in the current window, and in the previous one. */
   #most = new Map<string, number>();
   #mostBefore: ReadonlyMap<string, number> = new Map();
-  /** Most open calls of all together, likewise. */
+  /** Most open calls of all organizations together, likewise. */
   #atOnce = 0;
   #atOnceBefore = 0;
   #windowAtMs = -Infinity;
@@ -42,7 +41,7 @@ export class FairShare {
     this.#shared = maxSessions - Math.floor((maxSessions * reservedPercent) / 100);
   }
 
-  /** An organization calls, whether or not it gets a place. */
+  /** An organization calls, whether admitted or not. */
   called(organizationId: string): void {
     this.#calledAtMs.delete(organizationId);
     this.#calledAtMs.set(organizationId, this.#options.clock.monotonicMs());
@@ -50,21 +49,21 @@ export class FairShare {
     if (this.#calledAtMs.size > 2 && oldest !== undefined) this.#calledAtMs.delete(oldest);
   }
 
-  /** An organization has got a place. @param calls - open calls by organization, with this one. */
+  /** A call was admitted. @param calls - open calls by organization, this call included. */
   took(organizationId: string, calls: ReadonlyMap<string, number>): void {
     this.#roll(calls);
     this.#atOnce = Math.max(this.#atOnce, sum(calls.values()));
     this.#most.set(organizationId, Math.max(calls.get(organizationId) ?? 0, this.#most.get(organizationId) ?? 0));
   }
 
-  /** Whether the places that are left are not for this organization. @param calls - open calls by organization. */
+  /** Whether the remaining places are reserved for other organizations. @param calls - open calls by organization. */
   isOver(organizationId: string, calls: ReadonlyMap<string, number>): boolean {
     if (this.#shared === this.#options.maxSessions || !this.#isWantedBeside(organizationId)) return false;
     this.#roll(calls);
     const { weightOf } = this.#options;
     const own = (calls.get(organizationId) ?? 0) + 1;
     const weight = weightOf(organizationId);
-    // As many places are dealt out to the others until the organization gets this one; times its weight.
+    // Places that go to the others until this organization gets one more, multiplied by its weight.
     let dealt = 0;
     let largest = 0;
     let peaks = 0;

@@ -1,4 +1,4 @@
-// What a bot keeps for one call in one process: opened when it is first wanted, closed once when the call ends or moves.
+// A resource that a bot keeps for one call in one process: opened when first used, closed once when the call ends or moves.
 import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
@@ -22,7 +22,7 @@ export interface LiveResourceOptions {
   readonly onFailed: (error: AppError) => void;
 }
 
-/** Owned by a session; see {@link Live}. */
+/** Owned by a session; for bots see {@link Live}. */
 export class LiveResource {
   readonly #options: LiveResourceOptions;
   readonly #abort = linkForeignAbort();
@@ -33,14 +33,14 @@ export class LiveResource {
     this.#options = options;
   }
 
-  /** What the bot has opened; opens it the first time. @throws AppError `bot_failed` when `open` threw, each time. */
+  /** The resource; opened at the first access. @throws AppError `bot_failed` when `open` threw, at every access. */
   get value(): unknown {
     this.#opened ??= this.#isClosed ? { value: undefined } : this.#open();
     if ('error' in this.#opened) throw this.#opened.error;
     return this.#opened.value;
   }
 
-  /** Closes what was opened; only the first call counts. Never rejects, and waits for 2 s at most. */
+  /** Closes the resource if it was opened; only the first call counts. Never rejects, and takes 2 s at most. */
   async close(why: LiveEnd): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -61,7 +61,7 @@ export class LiveResource {
   #open(): { readonly value: unknown } | { readonly error: AppError } {
     const { bot, snapshot, ear, wake, clock, log } = this.#options;
     const { call } = snapshot;
-    // A state of another version is not this bot's.
+    // A state of another version is not passed to this version of the bot.
     const isOwn = snapshot.started && snapshot.bot.version === bot.version;
     try {
       const value = bot.live?.open({

@@ -2,7 +2,7 @@
 import type { LogFields } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 
-/** A turn, or an event between turns, with its ids for bots and the log. */
+/** A turn, or an event between turns, with ids for bots and the log. */
 export interface NamedTurn {
   readonly id: string;
   /** See {@link logIds}. */
@@ -12,7 +12,7 @@ export interface NamedTurn {
 /**
  * The ids of a turn.
  *
- * @param trackingId - the platform's; undefined outside an RPC.
+ * @param trackingId - the platform's correlation id; undefined outside of an RPC.
  */
 export function logIds(
   { conversationId, organizationId }: CallFacts,

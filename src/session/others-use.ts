@@ -1,33 +1,33 @@
-// What the other processes that share calls said last of their organizations. Knows neither limits nor how it is brought
-// here.
+// The latest use of the other processes that share calls, by organizations. Knows neither limits nor how this information
+// travels.
 import type { Clock } from '../base/clock.ts';
 
 /**
- * What a process says of one organization: its open calls, and its calls that began there, as a counter that begins
+ * The use of one process by one organization: its open calls, and its calls that began there, as a counter that starts
  * again at 0 after a pause.
  */
 export type OrganizationUse = readonly [organizationId: string, calls: number, begun: number];
 
-/** What a process says of its busiest organizations. */
+/** The use of one process by its busiest organizations. */
 export interface ProcessUse {
-  /** Of the process. */
+  /** Id of the process. */
   readonly id: string;
   readonly organizations: readonly OrganizationUse[];
 }
 
-/** Most organizations of which a process speaks. */
+/** Most organizations that a process reports. */
 export const MAX_ORGANIZATIONS_SAID = 100;
-/** Most organizations of each process whose counters are kept; those that were said last. */
+/** Most organizations of each process whose counters are kept; those that were reported last. */
 const MAX_KEPT = 10 * MAX_ORGANIZATIONS_SAID;
-/** How long the last words of the others hold, ms: without any, this process counts for itself. */
+/** How long a reading is valid, ms: without a newer one, this process counts for itself. */
 const HOLDS_MS = 10_000;
 
 /** One per process. */
 export class OthersUse {
   readonly #clock: Clock;
-  /** Begun calls by process and organization, also of organizations that are not among its busiest now, but may be again. */
+  /** Counters of begun calls by process and organization; includes organizations that are not among the busiest now. */
   #begun: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map();
-  /** Open calls by organization, of all others. */
+  /** Sum of the other processes' open calls, by organization. */
   #calls: ReadonlyMap<string, number> = new Map();
   #readAtMs = -Infinity;
 
@@ -42,10 +42,10 @@ export class OthersUse {
   }
 
   /**
-   * Takes what all other living processes say.
+   * Takes a reading of all other living processes.
    *
-   * @param wasAway - readings were missed: nobody knows when the calls since then began.
-   * @returns the calls that began elsewhere since the last reading, by organization, for each process.
+   * @param wasAway - whether readings were missed: then it is unknown when the calls in between began.
+   * @returns the calls that began in other processes since the last reading: an entry per process and organization.
    */
   read(processes: readonly ProcessUse[], wasAway: boolean): readonly (readonly [organizationId: string, begun: number])[] {
     const before = wasAway ? undefined : this.#begun;
@@ -66,7 +66,7 @@ export class OthersUse {
   }
 }
 
-/** A process that could have said more has forgotten the others, and counts them from 0 again. */
+/** An organization that a process does not report although its list has room is forgotten: its counter starts at 0 again. */
 function withLatest(known: ReadonlyMap<string, number> = new Map(), said: readonly OrganizationUse[]): ReadonlyMap<string, number> {
   const latest = new Map(said.map(([of, , count]) => [of, count]));
   const others = said.length < MAX_ORGANIZATIONS_SAID ? [] : [...known].filter(([of]) => !latest.has(of));

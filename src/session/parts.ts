@@ -14,7 +14,7 @@ export interface EngineParts {
   readonly observer: SessionObserver;
   /** Default: no call is recorded. */
   readonly recorder?: Recorder | undefined;
-  /** Recorded answers of models and tools, in a replay without them: see {@link ServiceQuestion.recorded}. Default: they are asked. */
+  /** Set in a replay with recorded answers of models and tools: see {@link ServiceQuestion.recorded}. Default: the services are asked. */
   readonly answers?: ((turnId: string, service: 'model' | 'tool', key: string) => RecordedAnswer) | undefined;
   readonly clock: Clock;
   readonly log: Logger;

@@ -18,23 +18,23 @@ export interface TurnSink {
   /** The platform's correlation id of this turn, or one of ours; safe to log. */
   readonly trackingId?: string;
   /**
-   * Set for a forwarded turn: its id at the process with the stream. If this home dies, the turn comes again under
+   * Set for a forwarded turn: its id in the process that has the stream. If this home dies, the turn comes again under
    * this id.
    */
   readonly forwardedId?: string | undefined;
-  /** Sends one output. @returns false when the caller should wait for `onceDrained`. */
+  /** Sends one output. @returns false when the next one should wait for `onceDrained`. */
   write(output: Output): boolean;
   /** Calls `listener` once when the wire can take more. At most one listener waits at a time. */
   onceDrained(listener: () => void): void;
   /** Ends the turn successfully (G-13). */
   complete(): void;
-  /** Ends the turn with an error; only for failures that no spoken reply can cover. */
+  /** Ends the turn with an error; only for failures in which nothing can be spoken. */
   fail(error: AppError): void;
-  /** Returns an unused forwarded stream, because the call moves. @returns false for a direct stream. */
+  /** Gives a forwarded stream without input back, because the call moves. @returns false for a direct stream. */
   giveBack?(): boolean;
   /**
    * Resolves soon after the end of the turn: with true when the outputs have left the process, with false when they
-   * were lost with the forwarding process. Never rejects. Undefined when delivery is immediate.
+   * were lost together with the forwarding process. Never rejects. Undefined: delivery is immediate.
    */
   delivered?(): Promise<boolean>;
 }
@@ -46,13 +46,13 @@ export interface Snapshots {
   /** Whether other processes can go on with calls now: saves reach them. */
   readonly canMove: boolean;
   /**
-   * Saves the newest snapshot of a call in the background; replaces a waiting one. Never throws; retried while the
+   * Saves the newest snapshot of a call in the background; replaces one that still waits. Never throws. Retries while the
    * directory is unavailable.
    */
   save(call: CallKey, snapshot: Snapshot): void;
-  /** Resolves when the store has what was last saved of a call, or has not answered in bounded time. Never rejects. */
+  /** Resolves when the store has the last saved snapshot of a call, or has not answered in time. Never rejects. */
   saved(call: CallKey): Promise<void>;
-  /** Releases a call to other homes; without `snapshot` the last saved one stays. Never rejects; bounded in time. */
+  /** Releases a call to other homes; without `snapshot` the last saved one stays valid. Never rejects; bounded in time. */
   release(call: CallKey, snapshot?: Snapshot): Promise<void>;
   /**
    * Records that the call has ended, so that late turns get no prompts anywhere (G-7C). In the background; never
@@ -71,13 +71,13 @@ export interface PromptVoice {
    * @throws never; a failed synthesis is reported by the implementation and yields undefined.
    */
   render(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound>;
-  /** A sound, or a piece of it, was late; the implementation reports it like a failure. */
+  /** A sound, or a piece of one, was late; the implementation reports this like a failure. */
   late(prompt: Prompt): void;
 }
 
 /**
- * The audio of a prompt: complete, in pieces that are still being synthesized (a failure, reported by the
- * implementation, is thrown after the pieces so far), or none.
+ * The audio of a prompt: complete, or in pieces that are still being synthesized, or none. When the synthesis fails, the
+ * implementation reports the failure and throws it after the pieces so far.
  */
 export type Sound = PromptAudio | AsyncIterable<PromptAudio> | undefined;
 
@@ -88,39 +88,39 @@ export interface Recognizer {
    * @throws AppError `recognition_failed`.
    */
   recognize(utterance: Utterance, signal: AbortSignal, expected?: Expected): Promise<string | undefined>;
-  /** Hears the utterances of one call while they are spoken; undefined in engines that take whole ones. The caller closes it. */
+  /** Set for an engine that hears utterances while they are spoken. One stream per call; the calling code closes it. */
   open?(onWords: (words: HeardWords) => void): RecognitionStream;
 }
 
 /** Hears one utterance after the other. No method throws. */
 export interface RecognitionStream {
-  /** An utterance begins; drops the one before. */
+  /** An utterance begins; drops the previous one. */
   begin(expected: Expected): void;
-  /** Takes what is spoken, G.711 µ-law, 8 kHz; copies it. */
+  /** Takes the next audio of the utterance, G.711 µ-law, 8 kHz; copies it. */
   push(mulaw: Uint8Array): void;
-  /** The caller pauses and may be done: the words up to here are wanted soon. */
+  /** The caller pauses and may be done: the words so far are wanted soon. */
   pause(): void;
   /** The caller goes on after a pause. */
   resume(): void;
   /**
-   * The utterance is over. Resolves with its text, undefined for none.
+   * The utterance is over. Resolves with its text, undefined when it has none.
    *
-   * @throws AppError `recognition_failed` when the text is not whole or does not come in time.
+   * @throws AppError `recognition_failed` when the text is incomplete or does not come in time.
    */
   text(signal: AbortSignal): Promise<string | undefined>;
-  /** Nobody wants the utterance. */
+  /** The utterance is no longer wanted. */
   drop(): void;
-  /** Whether the text of this utterance cannot become whole. */
+  /** Whether the text of this utterance can no longer become complete. */
   readonly isLost: boolean;
   close(): void;
 }
 
-/** What was understood of an utterance that goes on. */
+/** The words recognized so far in an unfinished utterance. */
 export interface HeardWords {
   readonly text: string;
   /** The beginning of `text` that no later words will change. */
   readonly stable: string;
-  /** Whether these are all words up to the pause that the caller makes now. */
+  /** Whether `text` has all words up to the current pause. */
   readonly isWhole: boolean;
 }
 
@@ -133,7 +133,7 @@ export interface Expected {
 }
 
 /**
- * Observes the engine. All members are optional; what an observer throws is logged and ignored. No member is called
+ * Observes the engine. All members are optional; an error that an observer throws is logged and ignored. No member is called
  * per audio frame, and only `wordsUnderstood` gets caller data.
  */
 export interface SessionObserver {
@@ -147,32 +147,32 @@ export interface SessionObserver {
   /**
    * The first prompt audio of a turn was sent, `latencyMs` after the caller's input was complete.
    *
-   * @param synthesisMs - what was waited for sounds until then: from the request of the prompt; 0 when it was cached.
+   * @param synthesisMs - time waited for sounds until then, from the request of the prompt; 0 when the sound was cached.
    */
   replyStarted?(call: CallFacts, turnId: string, latencyMs: number, synthesisMs: number): void;
-  /** The time to the first sound of the reply by its parts; just before `turnEnded`. Reported by an observer: see telemetry/answer-parts. */
+  /** The parts of the time to the first sound of the reply; just before `turnEnded`. Comes from an observer, telemetry/answer-parts. */
   answerTimed?(call: CallFacts, turnId: string, parts: AnswerParts): void;
   turnEnded?(call: CallFacts, turnId: string, end: TurnEnd): void;
   speechStarted?(call: CallFacts, turnId: string): void;
-  /** The caller stopped speaking. @param silenceMs - how long the caller was silent until that was decided; 0 where the bot decides it. */
+  /** The caller stopped speaking. @param silenceMs - silence before this was decided; 0 when the bot decides it. */
   speechEnded?(call: CallFacts, turnId: string, silenceMs: number): void;
-  /** The recognizer has answered or failed. @param waitedMs - what was waited for it after the end of speech. */
+  /** The recognizer has answered or failed. @param waitedMs - time waited for the recognizer after the end of speech. */
   recognized?(call: CallFacts, turnId: string, outcome: Exclude<SpeechInput['understood'], 'not_asked'>, waitedMs: number): void;
   /** What the caller said, unless it is sensitive (G-83). */
   wordsUnderstood?(call: CallFacts, turnId: string, words: string): void;
   /** The bot was asked; `botAnswered` always follows. */
   botAsked?(call: CallFacts, turnId: string, event: ReplyingEvent['type']): void;
   botAnswered?(call: CallFacts, turnId: string, tookMs: number): void;
-  /** What a language model of the bot did in a turn: from the bot's own code, which may be of another copy of this package. */
+  /** A report of a language model's work in a turn. Comes from the bot's own code, which may be of another copy of this package. */
   modelReported?(call: CallFacts, turnId: string, report: TurnReport): void;
   bargeIn?(call: CallFacts, turnId: string, by: BargeIn['by'], heardMs: number): void;
-  /** After a false interruption the prompts resumed. */
+  /** The prompts resumed after a false interruption. */
   promptResumed?(call: CallFacts, turnId: string): void;
-  /** The filler was played. */
+  /** A filler was played. */
   fillerSpoken?(call: CallFacts, turnId: string): void;
   /** A client did not read its prompts in time. */
   slowReader?(call: CallFacts, turnId: string): void;
-  /** A turn that another home had answered came again, and its reply is repeated. */
+  /** A turn came again that another home had answered, and its reply is repeated. */
   replyRepeated?(call: CallFacts, turnId: string): void;
   /** A bot threw, was too slow or returned an invalid reply; the caller heard the apology or was transferred. */
   botFailed?(call: CallFacts, turnId: string, error: AppError): void;
@@ -180,19 +180,19 @@ export interface SessionObserver {
 
 /** Records calls, or a share of them. */
 export interface Recorder {
-  /** A session begins, here or at another home. Never throws. @returns undefined when it is not recorded. */
+  /** A session begins, new or after a move. Never throws. @returns undefined when the call is not recorded. */
   begin(call: RecordedCall): CallRecorder | undefined;
 }
 
-/** What a recorder may know of a call, beside what happens. */
+/** The facts of a call that its recorder may read at any time. */
 export interface RecordedCall {
   readonly call: CallFacts;
   readonly bot: Pick<Bot, 'id' | 'version'>;
   readonly mode: DeliveryMode;
   readonly isTied: boolean;
-  /** Whether what the caller does now may be, or belong to, a sensitive input (G-83). */
+  /** Whether the caller's current input may be sensitive, or the rest of a sensitive one (G-83). */
   readonly isInputSensitive: boolean;
-  /** Whether a sensitive input was requested, now or earlier: from then on prompts and state may repeat it. */
+  /** Whether a sensitive input has been requested in this call: from then on prompts and state may repeat it. */
   readonly isSensitive: boolean;
 }
 
@@ -204,15 +204,15 @@ export interface RecordedTurn {
   readonly trackingId?: string | undefined;
 }
 
-/** What was recognized of an utterance; `tookMs` since it was complete. */
+/** The final words of an utterance; `tookMs`: time since the utterance was complete. */
 export interface Recognized {
   readonly text: string | undefined;
   readonly tookMs: number;
-  /** Code of the failure. */
+  /** Set when the recognition failed: the error code. */
   readonly failure?: string | undefined;
 }
 
-/** The answer of a model or a tool; `key` names the question without its content. */
+/** The answer of a model or a tool; `key` identifies the question without its content. */
 export interface ServiceAnswer {
   readonly service: 'model' | 'tool';
   readonly key: string;
@@ -221,28 +221,28 @@ export interface ServiceAnswer {
 }
 
 /**
- * Records one call. All members are synchronous and return soon, because they stand on the way of every frame and every prompt; none
- * throws. It keeps nothing that is sensitive: see {@link RecordedCall}.
+ * Records one call. All members are synchronous and fast, because every frame and every prompt passes through them; none
+ * throws. Keeps nothing sensitive: see {@link RecordedCall}.
  */
 export interface CallRecorder {
   turnOpened(turn: RecordedTurn): void;
-  /** Audio is copied. */
+  /** Copies audio. */
   input(turn: RecordedTurn, input: Input): void;
   halfClosed(turn: RecordedTurn): void;
   aborted(turn: RecordedTurn, reason: string): void;
-  /** Words of an utterance that goes on. */
+  /** The words recognized so far in an unfinished utterance. */
   heard(turn: RecordedTurn, words: HeardWords): void;
-  /** @param isSensitive - this utterance was requested as sensitive, or may be the rest of such a one. */
+  /** @param isSensitive - whether the utterance was requested as sensitive, or may be the rest of a sensitive one. */
   recognized(turn: Pick<RecordedTurn, 'id'>, recognized: Recognized, isSensitive: boolean): void;
   output(turn: RecordedTurn, output: Output): void;
-  /** The bot is asked about the input of a turn, after what waits already. @param done - resolves when nothing more comes of it; never rejects. */
+  /** The bot will be asked about the input of a turn, after earlier work. @param done - resolves when this work is done; never rejects. */
   asked?(turn: RecordedTurn, done: Promise<void>): void;
-  /** The bot has spoken and did not come to say how it listens: the caller may answer a sensitive question that nobody knows of. */
+  /** The bot spoke but could not say how it listens: the caller may be answering a sensitive question that the engine does not know of. */
   questionLost?(turn: RecordedTurn): void;
   /**
-   * The bot has answered, and `state` is what it keeps. The answer already counts in {@link RecordedCall}.
+   * The bot has answered; `state` is its new state. {@link RecordedCall} already includes the answer.
    *
-   * @param isSensitive - whether the input was.
+   * @param isSensitive - whether the input was sensitive.
    */
   answered(turn: RecordedTurn, state: JsonValue, isSensitive: boolean): void;
   serviceAnswered(turn: Pick<RecordedTurn, 'id'>, answer: ServiceAnswer): void;

@@ -1,23 +1,23 @@
-// The times of a session: its last input, and when a caller without an open stream is expected back. Reads no clock;
+// The times of a session: its last input, and when a caller without an open stream is expected back. Does not read a clock;
 // knows no turns.
 import type { ListenSettings } from '../dialog/output.ts';
 
-/** Tolerance for a new stream of the platform, ms: it notices the end of a prompt late, and then connects. */
+/** How late a new stream of the platform may come, ms: the platform notices the end of a prompt late, and then connects. */
 const LATE_MS = 3000;
 
 /** Owned by a session. Times are monotonic ms. */
 export class SessionTimes {
-  /** Start of the call, at any home. */
+  /** Start of the call at its first home. */
   readonly startedMs: number;
-  /** Time of the last message. Written fifty times a second. */
+  /** Time of the last message. Set fifty times a second. */
   lastInputMs: number;
-  /** When the last open turn was cancelled; undefined once the caller is back. */
+  /** Set when the last open turn was cancelled, until the caller is back: the time. */
   #vanishedMs: number | undefined;
   #dueMs: number;
   #endedMs: number | undefined;
 
   /**
-   * @param nowMs - creation of the session, just before its first stream.
+   * @param nowMs - time at which the session is made, just before its first stream.
    * @param ageMs - age of the call.
    */
   constructor(nowMs: number, ageMs: number) {
@@ -29,22 +29,22 @@ export class SessionTimes {
   /**
    * The last open stream was closed.
    *
-   * @param playMs - rest of its playout: the next stream may come only after it (G-51).
+   * @param playMs - what is left of the playout: the next stream may come only after it (G-51).
    * @param asked - the current listen settings.
-   * @param isTyping - the caller has pressed a key; the digits come together on another stream (G-54).
+   * @param isTyping - whether the caller has pressed a key; the digits come together on another stream (G-54).
    */
   closed(nowMs: number, playMs: number, asked: ListenSettings, isTyping: boolean): void {
     this.#vanishedMs = undefined;
     this.#dueMs = nowMs + playMs + silentMs(asked, isTyping);
   }
 
-  /** The last open stream was cancelled: the platform returns at once, or the caller is gone. */
+  /** The last open stream was cancelled: either the platform opens another one at once, or the caller is gone. */
   cancelled(nowMs: number): void {
     this.#vanishedMs = nowMs;
     this.#dueMs = nowMs;
   }
 
-  /** The session is over. */
+  /** The session has ended. */
   ended(nowMs: number): void {
     this.#endedMs = nowMs;
   }
@@ -59,7 +59,7 @@ export class SessionTimes {
     return nowMs - this.lastInputMs;
   }
 
-  /** Time since a caller without an open stream disappeared without a hang-up, ms. */
+  /** Time since the last stream was cancelled, ms; 0 when the caller is back. */
   vanishedForMs(nowMs: number): number {
     return nowMs - (this.#vanishedMs ?? nowMs);
   }

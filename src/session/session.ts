@@ -1,4 +1,4 @@
-// One call on our side: owns its turns and parts, and ends it. Inputs go from the turns to `Inputs`, and from there
+// One call on our side: owns its turns and other parts, and ends them. Inputs go from the turns to `Inputs`, and from there
 // to the bot runner.
 import type { Bot } from '../bot/bot.ts';
 import { wantsWords } from '../bot/catalog.ts';
@@ -23,7 +23,7 @@ import { TurnNames } from './turn/turn-names.ts';
 import { Turn } from './turn/turn.ts';
 
 /**
- * Most waiting inputs and notifications of the bot: a client that opens and cancels streams must not grow the queue.
+ * Most inputs and notifications that wait for the bot: a client that opens and cancels streams must not grow this queue.
  */
 const MAX_QUEUED = 64;
 
@@ -35,11 +35,11 @@ export interface SessionParts extends EngineParts {
 export interface SessionStart {
   readonly bot: Bot;
   readonly snapshot: Snapshot;
-  /** Whether the call ends with its connection. */
+  /** Whether the call ends with its connection: no other process can go on with it. */
   readonly isTied: boolean;
-  /** Number of moves of the call; undefined: a new call. */
+  /** How often the call has moved; undefined: a new call. */
   readonly generation?: number;
-  /** The names of the previous conversation, when this one restarts it. */
+  /** Set when this conversation restarts another: the names of that one. */
   readonly names?: TurnNames;
 }
 
@@ -117,7 +117,7 @@ export class Session {
     return this.#conversation.isTied;
   }
 
-  /** Why the server ends the call, if it does. */
+  /** Set when the server ends the call: the reason. */
   get leaving(): Conversation['leaving'] {
     return this.#conversation.leaving;
   }
@@ -147,7 +147,7 @@ export class Session {
   }
 
   /**
-   * Takes the start of the conversation. @returns false when it has already begun or ended: then it restarts (G-28).
+   * Takes the start of the conversation. @returns false when it has already begun or ended: then it must restart (G-28).
    */
   takeStart(): boolean {
     if (this.#conversation.hasBegun || this.isEnded) return false;
@@ -160,7 +160,7 @@ export class Session {
     return this.#conversation.open.size > 0 ? 0 : this.times.vanishedForMs(nowMs);
   }
 
-  /** Without an open stream: whether the caller is expected back soon. */
+  /** Whether a caller without an open stream is expected back soon. */
   isAwaited(nowMs: number): boolean {
     return !this.isEnded && this.times.isAwaited(nowMs);
   }
@@ -196,17 +196,17 @@ export class Session {
   }
 
   /**
-   * Ends the call from our side: the turn in work, or else the newest, transfers the caller; others complete. Without
-   * an open turn, the next one does.
+   * Ends the call from our side: the turn that is being answered, or else the newest, transfers the caller; the others complete.
+   * Without an open turn, the next turn transfers the caller.
    */
   async leave(end: 'too_long' | 'shutdown'): Promise<void> {
     const { open } = this.#conversation;
     this.#conversation.leaving ??= end;
     // The bot's own farewell already ends the call.
     if (this.hasPendingEnd) await this.#runner.done();
-    // Repeated for a turn that came meanwhile, when the first was cancelled.
+    // In a loop, because the first turn may be cancelled and another one may come meanwhile.
     for (let turn = open.keepLast(); turn !== undefined && !this.isEnded; turn = open.keepLast()) {
-      // An answer in work transfers the caller itself: two replies on one turn would cut each other.
+      // A running answer transfers the caller itself: two replies on one turn would cut each other.
       if (turn.takeOver()) turn.interrupt();
       else this.#runner.leave(turn, end);
       await this.#runner.done();
@@ -229,13 +229,13 @@ export class Session {
     return this.#conversation.open.canMove;
   }
 
-  /** Returns the streams open after {@link Session.moveAway}; they go on at the next home. */
+  /** Gives back the streams that are open after {@link Session.moveAway}; they go on at the next home. */
   giveBack(): void {
     this.#conversation.open.giveBack();
   }
 
   /**
-   * Ends the session so that the call goes on in another process. The bot gets no end event.
+   * Ends the session because the call goes on in another process. The bot gets no end event.
    *
    * @returns false when a turn keeps the call here.
    */
@@ -249,11 +249,11 @@ export class Session {
   /**
    * Ends the session and its turns: see {@link OpenTurns.stop}. Resolves when the bot was notified.
    *
-   * @param end - `moved`: the call lives in another process now; the bot here gets no event.
+   * @param end - `moved`: the call now lives in another process, and the bot here gets no event.
    */
   async stop(end: SessionEnd | 'moved'): Promise<void> {
     this.#conversation.ends(end);
-    // Repeated for a turn that found the session before it ended.
+    // In a loop, because a turn may have found the session before its end.
     do {
       this.#conversation.open.stop(end);
       await this.#runner.done();
@@ -272,7 +272,7 @@ export class Session {
       this.#runner.moved();
       return;
     }
-    // A restarted conversation stays in the directory (G-28).
+    // The call of a restarted conversation stays in the directory (G-28).
     if (end !== 'restarted') this.#parts.snapshots.forget(call);
     if (this.openTurns === 0) this.#callerAudio.close();
     this.#runner.end(end);

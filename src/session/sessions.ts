@@ -19,7 +19,7 @@ import { firstSnapshot, readSnapshot } from './snapshot/snapshot.ts';
 
 /** How long an ended session is kept, ms, so that late streams get no prompts (G-7C). */
 const ENDED_RETENTION_MS = 60_000;
-/** How long a caller whose last stream was cancelled may come back, ms. */
+/** How long a caller whose last stream was cancelled is expected back, ms. */
 const VANISHED_RETENTION_MS = 30_000;
 
 /** A turn that opens, with the facts of its call. */
@@ -33,9 +33,9 @@ export interface CallOpening extends CallKey {
   readonly opensWith?: TurnOpening;
   /** The delivery mode of this wire; default: the operator's setting. */
   readonly mode?: DeliveryMode;
-  /** Whether the call ends with this connection; default: another process may go on with it. */
+  /** Whether the call ends with this connection; default: another process may go on with the call. */
   readonly isTied?: boolean;
-  /** The state that another home has left; undefined: there is none. */
+  /** Set when another home had the call: the state that it left. */
   readonly restored?: Restored | undefined;
 }
 
@@ -47,16 +47,16 @@ export class Sessions {
   readonly #admission: Admission;
   readonly #catalog: CatalogSource;
   readonly #live = new Map<string, Session>();
-  /** Sessions that are ending; a late turn of such a call waits and then starts a new session. */
+  /** Sessions that are ending; a late turn of such a call waits for the end and then starts a new session. */
   readonly #stopping = new Map<string, Promise<void>>();
   readonly #finishing = linkAbort();
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
   #closing: Promise<CutCalls> | undefined;
-  /** True once shutdown has passed the drain: new sessions are refused. */
+  /** True once the shutdown has come to its transfers: new sessions are refused. */
   #isTransferring = false;
 
-  /** Starts the sweep for idle sessions; `close` stops it. */
+  /** Starts the sweeps for idle sessions; `close` stops them. */
   constructor(parts: SessionsParts, catalog: CatalogSource) {
     const onEnded = ({ organizationId }: CallKey): void => {
       parts.admission.sessionEnded(organizationId);
@@ -83,7 +83,7 @@ export class Sessions {
    * The session of a call. An unknown call gets a new one (G-12, G-15), and so does a conversation that restarts
    * (G-28).
    *
-   * @returns synchronously for a further turn of a call: nothing may happen between the lookup and the turn.
+   * @returns synchronously for a further turn of a call, because nothing may happen between this lookup and the turn.
    * @throws AppError `agent_unknown`, `agent_conflict` (G-17), or the error of {@link refusedCall}; also through the
    * promise.
    */
@@ -103,7 +103,7 @@ export class Sessions {
     return live;
   }
 
-  /** The session that waits for its start, or a new one. Synchronous, so that later turns stay behind this one. */
+  /** The session that waits for its start, or a new one. Synchronous, so that later turns cannot overtake this one. */
   #firstStart(id: string, opening: CallOpening): Session | undefined {
     const live = this.#live.get(id) ?? this.#open(id, opening);
     return !isOtherAgent(opening, live) && live.takeStart() ? live : undefined;
@@ -117,7 +117,7 @@ export class Sessions {
       // G-28: a restarted conversation may have another agent.
       const isOther = isOtherAgent(opening, live);
       if (live === begun || (begun === undefined && !isOther && live.takeStart())) return live;
-      // A second start came behind this one: it must not restart the conversation again.
+      // A second start came while this one waited: the conversation must not restart twice.
       if (begun !== undefined) return begun;
       wanted = { ...opening, restored: undefined, ...(!live.isEnded && !isOther && { agentId: live.call.agentId }) };
       begun = await this.#restart(id, live, wanted);
@@ -125,7 +125,7 @@ export class Sessions {
   }
 
   /**
-   * The session of a call that hangs up. Undefined when there is none: a hang-up never opens one, and is never
+   * The session of a call that hangs up; undefined when the call has none. A hang-up never opens a session, and is never
    * refused.
    */
   async find(key: CallKey, restored?: Restored): Promise<Session | undefined> {
@@ -154,7 +154,7 @@ export class Sessions {
     return [...this.#live.values()].some(({ call }) => call.conversationId === conversationId);
   }
 
-  /** The call lives in another process now: its session here ends silently. */
+  /** The call now lives in another process: its session here ends silently. */
   lose(key: CallKey): void {
     const id = callId(key);
     const session = this.#live.get(id);
@@ -163,7 +163,7 @@ export class Sessions {
     void this.#stopped(id, session.call, session.stop('moved'), 'a session whose call lives in another process could not be ended');
   }
 
-  /** Answers a call that `acquire` refused, or whose home is unknown: see {@link transferRefused}. */
+  /** Answers a call that `acquire` refused or whose home is unknown: see {@link transferRefused}. */
   transferRefused(sink: TurnSink, refusal: AppError, call: CallKey, isBegun = false): void {
     const isUnknown = refusal.code === 'store_unavailable';
     if (isUnknown) this.#parts.observer.callRefused?.(call, 'store');
@@ -171,14 +171,14 @@ export class Sessions {
     transferRefused(sink, answered, this.#parts, isBegun, this.#process.signal);
   }
 
-  /** Refuses new calls, until it is called with false; running ones go on. Calls that can move to other processes may still begin. */
+  /** Refuses new calls, until it is called with false; running calls go on. New calls that could move are still accepted. */
   drain(isDraining = true): void {
     if (!this.#parts.snapshots.isShared) this.#admission.drain(isDraining);
   }
 
   /**
-   * Waits until no turn is open and no caller is expected back, moves or transfers the remaining callers, and ends
-   * all sessions, within `limitMs` and a second: see {@link Draining}. A second call waits for the first.
+   * Waits until no turn is open and no caller is expected back, moves or transfers the remaining callers, and ends all sessions, within
+   * `limitMs` and one more second: see {@link Draining}. A second call waits for the first one.
    */
   close(limitMs: number): Promise<CutCalls> {
     return (this.#closing ??= this.#close(limitMs));
@@ -201,11 +201,11 @@ export class Sessions {
 
   async #release(session: Session): Promise<boolean> {
     await session.workDone();
-    // Synchronous from here.
+    // Nothing is awaited from here on.
     if (!session.moveAway()) return false;
     const id = callId(session.call);
     if (this.#live.get(id) === session) this.#live.delete(id);
-    // A lookup meanwhile must find the released state.
+    // A lookup in the meantime must wait until the state is released.
     const released = this.#parts.snapshots.release(session.call, session.snapshot).then(() => {
       session.giveBack();
     });
@@ -213,12 +213,12 @@ export class Sessions {
     return true;
   }
 
-  /** @param before - the ended session of a conversation that restarts. */
+  /** @param before - set for a restart: the ended session of the conversation. */
   #open(id: string, opening: CallOpening, before?: Session, isRestart = false): Session {
     try {
       return this.#opened(id, opening, before, isRestart);
     } catch (thrown) {
-      // The call has no session here and may live elsewhere. A restarted one does not.
+      // A call without a session here may live elsewhere; a restarted one does not.
       if (before === undefined) void this.#parts.snapshots.release(opening);
       else this.#parts.snapshots.forget(opening);
       throw thrown;
@@ -232,7 +232,7 @@ export class Sessions {
       try {
         return this.#restored(id, restored, organizationId);
       } catch (thrown) {
-        // G-28: the conversation restarts without the old state.
+        // G-28: the conversation restarts without its old state.
         if (opening.opensWith !== 'start') throw thrown;
       }
     }
@@ -244,7 +244,7 @@ export class Sessions {
     const bot = this.#bot(agentId, organizationId);
     if (!isRestart) this.#admission.callBegan(organizationId);
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
-    // Frozen, because bots get this object.
+    // Frozen, because bots get this very object.
     const call = Object.freeze({ organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters });
     const snapshot = firstSnapshot({ call, bot, mode: voice.canSpeak ? mode : 'wav' });
     return this.#create(id, { bot, isTied, snapshot, ...(before !== undefined && { names: before.names }) });
@@ -256,14 +256,14 @@ export class Sessions {
     const bot = this.#bot(snapshot.call.agentId, organizationId);
     const call = Object.freeze({ ...snapshot.call });
     const session = this.#create(id, { bot, generation, isTied: false, snapshot: { ...snapshot, call } });
-    // Checked here as well: a call that moves often could escape every sweep.
+    // Checked here, too: a call that moves often could escape every sweep.
     if (this.#isTooLong(session)) this.#leaveTooLong(session);
     return session;
   }
 
-  /** Ends a session and opens the one of the restarted conversation (G-28). @throws as `acquire`. */
+  /** Ends a session and opens a new one for the restarted conversation (G-28). @throws as `acquire`. */
   async #restart(id: string, old: Session, opening: CallOpening): Promise<Session | undefined> {
-    // Another start may have come first.
+    // Another start may have restarted the conversation first.
     if (this.#live.get(id) !== old) return undefined;
     this.#live.delete(id);
     const hasEnded = old.isEnded;
@@ -286,7 +286,7 @@ export class Sessions {
     return bot;
   }
 
-  // Ended sessions must not take the room of new calls.
+  // Makes room for a new call, because the number of kept sessions is limited.
   #forgetOldestEnded(): void {
     for (const [id, session] of this.#live) {
       if (!session.isEnded) continue;
@@ -324,7 +324,7 @@ export class Sessions {
     void this.#stopped(id, session.call, session.stop('idle'), 'ending an idle session failed');
   }
 
-  /** Turns of the call wait meanwhile. Never rejects. */
+  /** Makes turns of the call wait for the end of its session. Never rejects. */
   #stopped(id: string, { conversationId }: CallKey, stopping: Promise<void>, failure: string): Promise<void> {
     const stopped = stopping
       .catch((err: unknown) => {

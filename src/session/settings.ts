@@ -6,13 +6,13 @@ import { inLanguage } from '../dialog/languages.ts';
 import type { Lines } from '../dialog/languages/language.ts';
 import type { DeliveryMode, ListenSettings } from '../dialog/output.ts';
 
-/** How long a pause may be, depending on the words before it. */
+/** Silences that end an utterance, depending on the words before them. */
 export interface WordSilences {
-  /** Silence after which the words so far are asked for. */
+  /** Silence after which the recognizer is asked for the words so far. */
   readonly pauseMs: number;
-  /** After a whole sentence, or all digits that were asked for. */
+  /** Silence after a complete sentence, or after all requested digits. */
   readonly finishedMs: number;
-  /** After a word that asks for more. */
+  /** Silence after a word that must be followed by others. */
   readonly unfinishedMs: number;
 }
 
@@ -28,20 +28,20 @@ export interface EngineSettings {
   readonly sweepMs: number;
   /** Largest state of a bot, and largest reply in a snapshot, bytes as JSON. */
   readonly maxStateBytes: number;
-  /** Longest a bot may take for one reply. */
+  /** Longest time of a bot for one reply. */
   readonly turnDeadlineMs: number;
   /** Longest wait for a client that does not read (G-91). */
   readonly slowReaderMs: number;
   /**
-   * Most unheard speech of a handler; beyond it, the handler waits, or fails when nothing can be heard before the
+   * How far a handler may speak ahead of its caller. Beyond this the handler waits, or fails when nothing can be heard before the
    * final.
    */
   readonly maxAheadMs: number;
-  /** Thinking time of a bot after which the caller hears `filler`; 0: never. */
+  /** Time that a bot takes for its reply before the caller hears a filler; 0: never. */
   readonly fillerAfterMs: number;
   /** Longest wait for the end of a farewell before a call is transferred or ended (G-7A). */
   readonly maxFarewellMs: number;
-  /** Whether prompts go on that were cut by a sound without recognized words. */
+  /** Whether prompts resume that were cut by a sound without recognized words. */
   readonly resumesPrompts: boolean;
   /** Whether the platform gets a transcript with the last response (G-7B). */
   readonly keepsTranscript: boolean;
@@ -51,7 +51,7 @@ export interface EngineSettings {
   readonly patience: SpeechPatience;
   /** Silence that ends an input while digits are being read out. */
   readonly digitSilenceMs: number;
-  /** The silences that end an utterance whose words are known while it is spoken; undefined: they are not. */
+  /** Set when words are recognized while they are spoken: the silences that then end an utterance. */
   readonly words: WordSilences | undefined;
   /** The delivery mode (G-40). */
   readonly mode: DeliveryMode;
@@ -61,18 +61,18 @@ export interface EngineSettings {
   readonly listen: ListenSettings;
   /** The language of bots that name none, BCP 47. */
   readonly language: string;
-  /** What the engine says in this language, and in those for which it has no lines. */
+  /** The engine's lines in this language, also used for languages without lines of their own. */
   readonly lines: Lines;
-  /** What it says in other languages, by tags in lower case. */
+  /** The engine's lines in other languages, by tags in lower case. */
   readonly linesByLanguage: ReadonlyMap<string, Lines>;
 }
 
-/** What the engine says to a bot's callers. */
+/** The engine's lines for the callers of a bot. */
 export function linesOf({ language, lines, linesByLanguage }: LineSettings, { speaks }: Pick<Bot, 'speaks'>): Lines {
   return inLanguage(linesByLanguage, speaks?.language ?? language) ?? lines;
 }
 
-/** What a bot's callers hear while it takes its time: its own fillers, else the operator's. */
+/** The fillers for the callers of a bot: the bot's own, or else the operator's. */
 export function fillersOf(settings: LineSettings & Pick<EngineSettings, 'fillerAfterMs'>, bot: Pick<Bot, 'speaks' | 'filler'>): Fillers {
   return bot.filler ?? { afterMs: settings.fillerAfterMs, say: [linesOf(settings, bot).filler] };
 }

@@ -1,4 +1,4 @@
-// Asks the bot about one input: the event, the handler, its deadline, and its cancellation by a barge-in. Does not
+// Asks the bot about one input: makes the event, runs the handler within its deadline, and cancels it on a barge-in. Does not
 // end the turn.
 import { linkAbort, linkForeignAbort } from '../../base/abort.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
@@ -34,11 +34,11 @@ export type Outcome =
       /** Prompts that the handler yielded before its reply. */
       readonly early: readonly Prompt[];
     }
-  /** `event` is undefined when the deadline passed before it was known. */
+  /** `event` is undefined when the deadline passed before the event was known. */
   | { readonly kind: 'failed'; readonly error: AppError; readonly event: ReplyingEvent | undefined }
-  /** Barge-in, and the handler did not finish in time; its state is dropped. */
+  /** The caller barged in and the handler did not finish in time; the handler's state is dropped. */
   | { readonly kind: 'abandoned' }
-  /** The sound that cut a prompt was no speech; the bot was not asked. */
+  /** The sound that cut a prompt was no speech, so the bot was not asked. */
   | { readonly kind: 'false_interruption' };
 
 /** One question; `ask` is called once. */
@@ -53,18 +53,18 @@ export class BotQuestion {
    * the audio of the welcome, and the next input waits until the bot has begun the call.
    */
   readonly #unneeded: AbortSignal;
-  /** The handler's signal: the answer is not needed, or the deadline passed. */
+  /** The signal for the handler: aborts when the answer is no longer needed, or at the deadline. */
   readonly #thinking;
-  /** The recognizer's signal: not aborted by a barge-in, because the earlier utterance still counts. */
+  /** The signal for the recognizer: a barge-in does not abort it, because the earlier utterance still counts. */
   readonly #listening;
-  /** Stops early prompts: barge-in, or the deadline passed. */
+  /** Stops early prompts, on a barge-in or at the deadline. */
   readonly #speaking;
   readonly #early: Prompt[] = [];
   #unheardYields = 0;
   #isWaitedFor = true;
   #event: ReplyingEvent | undefined;
   #deadline: Deadline | undefined;
-  /** Set from the first yield on. */
+  /** Undefined until the first yield. */
   #sayings: SayingQueue | undefined;
   #conditional: ConditionalSayings<Sounds> | undefined;
   #waitingSinceMs = 0;
@@ -84,7 +84,7 @@ export class BotQuestion {
   }
 
   /**
-   * Asks the bot. A silent reply counts as failed, unless it transfers or ends the call.
+   * Asks the bot. A reply with prompts of which none can be heard counts as failed, unless it transfers or ends the call.
    *
    * @throws AppError `slow_reader` when the client did not read the early prompts.
    */
@@ -133,7 +133,7 @@ export class BotQuestion {
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === 'slow_reader') throw error;
-      // An error of a cancelled handler is no failure of the bot.
+      // An error of a cancelled handler is not the bot's failure.
       return this.#isCancelled ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
     } finally {
       this.#isWaitedFor = false;
@@ -148,14 +148,14 @@ export class BotQuestion {
     }
   }
 
-  /** Whether the handler works on an answer that is no longer needed. */
+  /** Whether the handler is working on an answer that is no longer needed. */
   get #isCancelled(): boolean {
     return this.#hasHandlerBegun && this.#unneeded.aborted;
   }
 
   async #think(input: CompleteInput): Promise<{ answer: Answer<JsonValue>; event: ReplyingEvent } | 'false_interruption' | 'abandoned'> {
     const event = await this.#eventOf(input);
-    // The deadline passed during recognition: the apology was spoken, so the bot must not get this input.
+    // At a deadline during recognition the apology was spoken, so the bot must not get this input any more.
     if (this.#conversation.isEnded || !this.#isWaitedFor) return 'abandoned';
     if (event === undefined) return 'false_interruption';
     this.#event = event;
@@ -166,7 +166,7 @@ export class BotQuestion {
       if (this.#sayings !== undefined) this.#writer.prepare(answer.reply);
       return { answer, event };
     } finally {
-      // What a handler has said is heard to its end, also when it failed.
+      // Prompts that a handler has yielded are played to their end, even when the handler has failed.
       await this.#sayings?.done();
     }
   }
@@ -195,8 +195,8 @@ export class BotQuestion {
   }
 
   /**
-   * Saves a checkpoint: the call continues from it, whatever happens to the handler. A reply that is lost with a forwarding server does
-   * not undo it.
+   * Saves a checkpoint, from which the call continues whatever happens to the handler. Losing the reply with a forwarding server does
+   * not undo the checkpoint.
    */
   async #keep({ keep: state, durable }: Keep<JsonValue>): Promise<boolean> {
     const conversation = this.#conversation;
@@ -214,7 +214,7 @@ export class BotQuestion {
     return callerEvent(input, { parts: this.#parts, conversation: this.#conversation, turn: this.#turn, signal });
   }
 
-  /** Plays the fillers one after the other, so that the line does not seem dead. @returns a function that cancels them. */
+  /** Plays the fillers one after the other, so that the line does not seem dead. @returns a function that cancels the rest. */
   #fillersLater(): () => void {
     const { clock, observer, settings } = this.#parts;
     const { call, bot, playout } = this.#conversation;
@@ -247,9 +247,9 @@ export class BotQuestion {
       this.#conditional?.drop();
       await this.#say(said);
     }
-    // What is said with the final is never said into a silence.
+    // In WAV mode all prompts travel with the final, so none can be said into a silence.
     if (this.#conversation.mode !== 'wav') for (const prompt of conditional) (this.#conditional ??= this.#silences()).add(prompt);
-    // A handler that yields nothing else must not keep the process to itself.
+    // A handler that yields nothing else must not block the event loop.
     if (said.length === 0) await new Promise(setImmediate);
     return this.#isWaitedFor;
   }
@@ -282,7 +282,7 @@ export class BotQuestion {
     });
   }
 
-  /** Slows a handler whose prompts are not played; the deadline can pass between two yields. */
+  /** Delays a handler whose prompts are not played, so that the deadline can pass between two yields. */
   async #mayYieldUnheard(): Promise<boolean> {
     if (this.#isCancelled) this.#unheardYields += 1;
     else await new Promise(setImmediate);
@@ -290,7 +290,7 @@ export class BotQuestion {
   }
 }
 
-/** The context of a handler. @throws AppError `bot_failed` when the bot could not open what it keeps for the call. */
+/** The context of a handler. @throws AppError `bot_failed` when the bot could not open its resource for the call. */
 export function botContext(parts: EngineParts, conversation: Conversation, turn: NamedTurn, signal: AbortSignal): BotContext<unknown> {
   const { clock, log, observer, answers } = parts;
   const { call, bot, live, recorder } = conversation;

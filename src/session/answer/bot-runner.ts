@@ -1,5 +1,5 @@
-// Runs a session's bot: asks it, keeps its new state, and speaks; one input, notification or farewell at a time.
-// After a failure the caller hears an apology, after the second in a row the call is transferred.
+// Runs a session's bot: asks it, keeps its new state, and speaks its replies; one input, notification or farewell at a time.
+// After a failure the caller hears an apology; after the second one in a row the caller is transferred.
 import { toAppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { NotifyingEvent, ReplyingEvent } from '../../bot/bot.ts';
@@ -25,12 +25,12 @@ import { notify } from './notifications.ts';
 import { transcriptAfter } from './transcript.ts';
 import { timedListen } from './waking.ts';
 
-/** Bot failures in a row that transfer the caller. */
+/** Number of bot failures in a row after which the caller is transferred. */
 const FAILURES_BEFORE_TRANSFER = 2;
 
 interface Answered {
   readonly answer: Answer<JsonValue>;
-  /** Undefined when the deadline passed before it was known. */
+  /** Undefined when the deadline passed before the event was known. */
   readonly event: ReplyingEvent | undefined;
   /** Prompts that were spoken before the reply. */
   readonly early?: readonly Prompt[];
@@ -68,7 +68,7 @@ export class BotRunner {
     this.#add(async () => {
       const delivery = this.#delivery(turn, input.completeAtMs);
       try {
-        // Only now the outcome of the previous answer is known.
+        // The outcome of the previous answer is known only now.
         await this.#answer(delivery, { ...input, heard: this.#conversation.playout.settled(input.heard) });
       } catch (thrown) {
         await this.#farewell.transferAfter(delivery, toAppError(thrown));
@@ -87,7 +87,7 @@ export class BotRunner {
     this.#add(() => this.#farewell.settle(this.#delivery(turn)));
   }
 
-  /** Notifies a bot that has a handler for the event. After the end of the call it gets only the end event. */
+  /** Notifies a bot that has a handler for the event. After the end of the call, a bot gets only the end event. */
   notify(event: NotifyingEvent, turn: NamedTurn): void {
     const { bot, isEnded } = this.#conversation;
     if (!bot.notes.has(event.type) || isEnded) return;
@@ -96,12 +96,12 @@ export class BotRunner {
     });
   }
 
-  /** The call goes on in another process: closes what the bot keeps for it here. */
+  /** The call goes on in another process: closes the bot's resource for the call here. */
   moved(): void {
     this.#add(() => this.#conversation.live.close('moved'));
   }
 
-  /** Sends the bot its last event, closes what it keeps for the call, and drops its state. */
+  /** Sends the bot its last event, closes its resource for the call, and drops its state. */
   end(by: SessionEnd): void {
     const conversation = this.#conversation;
     const { call, bot } = conversation;
@@ -122,14 +122,14 @@ export class BotRunner {
       .catch((err: unknown) => {
         this.#parts.log.error({ conversationId: call.conversationId, err }, 'work of a session failed');
       })
-      // A failing log must not stop the queue.
+      // A failing log must not stop this queue.
       .catch(() => undefined)
       .finally(() => {
         this.#size -= 1;
       });
   }
 
-  /** @param completeAtMs - since when the caller waits; default: now. */
+  /** @param completeAtMs - since when the caller has been waiting, monotonic ms; default: now. */
   #delivery(turn: Turn, completeAtMs = this.#parts.clock.monotonicMs()): Delivery {
     const conversation = this.#conversation;
     const { clock, observer, settings, voice, hurry } = this.#parts;
@@ -147,12 +147,12 @@ export class BotRunner {
     await (decided ?? this.#spoken(delivery, input, await this.#asked(delivery, input)));
   }
 
-  /** Answers that need no bot, by priority; undefined: ask the bot. */
+  /** Answers without the bot, by priority; undefined: the bot must be asked. */
   #decided(delivery: Delivery): Promise<void> | undefined {
     const { conversation, turn } = delivery;
     const { repliedTo, reply } = conversation.snapshot;
     if (conversation.isOver) return this.#farewell.settle(delivery);
-    // A completed turn cannot deliver a farewell.
+    // A turn that is already completed cannot deliver a farewell.
     if (conversation.leaving !== undefined)
       return turn.over.isAborted ? Promise.resolve() : this.#farewell.transfer(delivery, conversation.leaving);
     if (repliedTo !== undefined && repliedTo === turn.forwardedId) return this.#sayAgain(delivery, reply);
@@ -182,7 +182,7 @@ export class BotRunner {
         observer.botFailed?.(conversation.call, turn.id, outcome.error);
         return this.#speak(delivery, { answer: this.#excuse(conversation), event: outcome.event, hasFailed: true });
       case 'abandoned':
-        // Barge-in or hang-up while the bot was busy.
+        // A barge-in or a hang-up came while the bot was busy.
         return this.#listenOn(delivery, [], conversation.snapshot.listen, 'interrupted');
       case 'false_interruption':
         observer.promptResumed?.(conversation.call, turn.id);
@@ -191,7 +191,7 @@ export class BotRunner {
   }
 
   /**
-   * False interruption: the prompts resume a little before the cut, or restart if their audio is at the previous
+   * After a false interruption the prompts resume from a little before the cut, or start again if their audio is at the previous
    * home.
    */
   async #goOn(delivery: Delivery, cut: Cut | undefined): Promise<void> {
@@ -202,11 +202,11 @@ export class BotRunner {
     await this.#listenOn(delivery, prompts, listen, 'replied', !isHere);
   }
 
-  /** The previous home had answered this turn and died before its end: repeats the reply without asking the bot. */
+  /** The previous home had answered this turn and died before the turn's end: repeats the reply without asking the bot. */
   async #sayAgain(delivery: Delivery, kept: SavedReply | undefined): Promise<void> {
     const { conversation, turn } = delivery;
     this.#parts.observer.replyRepeated?.(conversation.call, turn.id);
-    // The reply was too large for the snapshot: asks the caller again.
+    // A reply too large for the snapshot is lost: the caller is asked again.
     const { prompts } = kept === undefined ? say(linesOf(this.#parts.settings, conversation.bot).apology).listen() : replyOf(kept);
     await this.#listenOn(delivery, prompts, conversation.snapshot.listen, 'replied', true);
   }
@@ -217,7 +217,7 @@ export class BotRunner {
     const { settings } = this.#parts;
     const { next, prompts } = reply;
     if (next.kind === 'listen' && next.sensitive === true) {
-      // A home that dies while it asks has not answered, but the caller may have heard the question.
+      // If the home dies during the question, the turn counts as unanswered, but the caller may have heard a sensitive question.
       conversation.snapshot = { ...snapshot, sensitive: true, lastWasSensitive: true };
       this.#save(conversation);
     }
@@ -246,7 +246,7 @@ export class BotRunner {
     };
     conversation.recorder?.answered(turn, state, isSensitive);
     if (isEnd) {
-      // Saved now, because the farewell takes seconds: another home must know that the call ends.
+      // Saved now, because the farewell takes seconds and another home must know that the call ends.
       this.#save(conversation);
       const end = hasFailed ? 'failed' : endOf(next);
       await this.#farewell.say(delivery, prompts, { next: lastNext(next, settings, transcript), end }, hasFailed ? 'failed' : 'replied');
@@ -257,7 +257,7 @@ export class BotRunner {
     try {
       await this.#listenOn(delivery, prompts, asked, hasFailed ? 'failed' : 'replied', true);
     } finally {
-      // Saved after the prompts were sent: a home that dies before has not answered.
+      // Saved after the prompts were sent: if a home dies before, the input counts as unanswered.
       this.#save(conversation);
       if (before !== undefined) void this.#takeBackUnlessDelivered(delivery, before);
     }
@@ -265,7 +265,7 @@ export class BotRunner {
 
   /**
    * Undoes an answer that was lost with the forwarding process: the platform then sends the input again through
-   * another one.
+   * another process.
    */
   async #takeBackUnlessDelivered({ conversation, turn }: Delivery, before: Snapshot): Promise<void> {
     const { snapshot } = conversation;
@@ -276,9 +276,9 @@ export class BotRunner {
   }
 
   /**
-   * Speaks and listens again; transfers the caller instead if the server is ending the call.
+   * Speaks and listens again; if the server is ending the call, transfers the caller instead.
    *
-   * @param isKept - whether the bot's state includes this reply; then unheard prompts must be reported as unheard.
+   * @param isKept - whether the bot's state includes this reply: then prompts that are not heard must be reported to the bot as unheard.
    */
   async #listenOn(
     { conversation, turn, writer }: Delivery,
@@ -301,7 +301,7 @@ export class BotRunner {
     else turn.finish(end === 'replied' && turn.wanted.isAborted ? 'interrupted' : end);
   }
 
-  /** Sets the listen settings of the platform and of the audio listener. */
+  /** Passes a listen on to the platform's settings and to the audio listener. */
   #listensFor(listen: Listen, timed = this.#timed(listen)): void {
     const { settings } = this.#parts;
     this.#callerAudio.expect(listeningPatience(listen, this.#conversation.bot, settings));
@@ -317,7 +317,7 @@ export class BotRunner {
     if (this.#parts.snapshots.isShared) conversation.save(this.#parts);
   }
 
-  /** The saved form of a reply; undefined when no other process could repeat it. */
+  /** The saved form of a reply; undefined when no other process could ever repeat the reply. */
   #kept(reply: Reply): SavedReply | undefined {
     return this.#parts.snapshots.isShared ? savedReply(reply, this.#parts.settings.maxStateBytes) : undefined;
   }
@@ -326,7 +326,7 @@ export class BotRunner {
     const { apology, transfer: transferPrompt } = linesOf(this.#parts.settings, bot);
     const { state, failures, listen } = snapshot;
     if (failures + 1 >= FAILURES_BEFORE_TRANSFER) return { state, reply: say(transferPrompt).transfer({ reason: 'failed' }) };
-    // The caller answers the last question again.
+    // After the apology the caller answers the last question again.
     return { state, reply: { ...say(apology).listen(), next: listen } };
   }
 }

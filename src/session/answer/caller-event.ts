@@ -1,4 +1,4 @@
-// Turns an input into an event for the bot: recognizes utterances, turns spoken digits into keys, and adds what was
+// Turns an input into an event for the bot: recognizes utterances, turns spoken digits into keys, and adds how much was
 // heard of the last reply. Knows no handler and no reply.
 import { toAppError } from '../../base/errors.ts';
 import type { ReplyingEvent, SpeechInput } from '../../bot/bot.ts';
@@ -16,9 +16,9 @@ import { spokenDigits } from './spoken-digits.ts';
 import { wokenBy } from './waking.ts';
 import type { TurnInput } from '../turn/turn-facts.ts';
 
-/** The bot's preparation for words that may be the whole input. */
+/** What the bot has prepared for words that may turn out to be the whole input. */
 export interface Prepared {
-  /** Its value, when the input is the same; it is stopped with `signal`. Else undefined, and the work is stopped. */
+  /** The prepared value if the input is the same; `signal` stops the work. Otherwise undefined, and the work is stopped. */
   valueFor(text: string, heard: Heard, snapshot: Snapshot, signal: AbortSignal): unknown;
   stop(): void;
 }
@@ -26,15 +26,15 @@ export interface Prepared {
 /** A complete input with what the caller had heard by then. */
 export interface CompleteInput {
   readonly act: TurnInput;
-  /** Time of the input, monotonic ms; it may have waited for earlier ones since. */
+  /** When the input was complete, monotonic ms; since then it may have waited for earlier inputs. */
   readonly completeAtMs: number;
-  /** Corrected if the previous answer is never spoken. */
+  /** How much was heard of the last reply; corrected if the previous answer is never spoken. */
   readonly heard: Heard;
-  /** The reply that this speech has cut and that can resume. */
+  /** Set when this speech has cut a reply that can resume. */
   readonly cut?: Cut | undefined;
-  /** A recognition that began at the suspected end. */
+  /** Set when recognition began before the end of the input. */
   readonly recognition?: RunningRecognition | undefined;
-  /** What the bot has prepared for it. */
+  /** Set when the bot has prepared something for this input. */
   readonly prepared?: Prepared | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface InputContext {
   readonly signal: AbortSignal;
 }
 
-/** The event of a session start; also for a call that starts over, whatever its input. */
+/** The event of a session start; also used when a call starts over, whatever the input. */
 export function startEvent({ act }: CompleteInput, { parameters }: Pick<CallFacts, 'parameters'>): ReplyingEvent {
   if (act.kind === 'session_start') return { type: 'session_start', name: act.name, parameters: act.parameters };
   return { type: 'session_start', name: '', parameters };
@@ -102,10 +102,10 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
 }
 
 /**
- * Whether an input is sensitive (G-83): it was requested as such, or may be the rest of a sensitive one, if the
- * caller has not heard the next question yet.
+ * Whether an input is sensitive (G-83): it was requested as such, or the caller has not heard the next question yet, so that
+ * it may be the rest of a sensitive input.
  *
- * @param event - undefined when the deadline passed before it was known.
+ * @param event - undefined when the deadline passed before the event was known.
  */
 export function isSensitiveInput(
   { listen, lastWasSensitive }: Pick<Snapshot, 'listen' | 'lastWasSensitive'>,
@@ -114,14 +114,14 @@ export function isSensitiveInput(
   return listen.sensitive === true || (lastWasSensitive === true && mayBeItsRest(event));
 }
 
-/** A caller who has heard nothing of the last reply still answers the previous question. */
+/** Whether an input may be the rest of the previous one: a caller who has heard nothing of the last reply still answers the earlier one. */
 function mayBeItsRest(event: ReplyingEvent | undefined): boolean {
   if (event === undefined) return true;
   return event.type !== 'session_start' && event.heard.ms === 0 && !event.heard.complete;
 }
 
 interface Recognized extends Pick<SpeechInput, 'text' | 'understood'> {
-  /** Code of the failure. */
+  /** Set when the recognition failed: the error code. */
   readonly failure?: string;
 }
 
@@ -135,16 +135,16 @@ async function recognize(
     const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal, conversation.expected));
     return text === undefined || text.trim() === '' ? { text: undefined, understood: 'nothing' } : { text, understood: 'words' };
   } catch (thrown) {
-    // Cancelled with the turn, not failed.
+    // Cancelled together with the turn, so it is no failure.
     if (signal.aborted) return { text: undefined, understood: 'failed' };
-    // Not fatal: the bot still gets the audio and can ask again.
+    // Not fatal, because the bot still gets the audio and can ask again.
     const error = toAppError(thrown, 'recognition_failed');
     parts.log.warn({ ...turn.logIds, code: error.code, err: error }, 'the utterance goes to the bot without text');
     return { text: undefined, understood: 'failed', failure: error.code };
   }
 }
 
-/** Whether the requested digits may be spoken. */
+/** Whether the caller may speak the requested digits. */
 function mayBeSpoken({ digits, accept }: Listen): boolean {
   return digits !== undefined && accept !== 'keys';
 }

@@ -1,18 +1,18 @@
-// The time limit of a bot for one question. It is also limited over consecutive questions without an answer, and counts
-// only what its caller waits in silence.
+// The time limit of a bot for one question. Consecutive questions without an answer share a limit, too. Only time in which
+// the caller waits in silence counts.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 
-/** Limit over consecutive questions without an answer, in turn deadlines. */
+/** Limit for consecutive questions without an answer together, as a multiple of the turn deadline. */
 const WHOLE_DEADLINES = 1.5;
-/** Least time of a question, ms. */
+/** Least time for a question, ms. */
 const LEAST_MS = 1000;
 
 /**
- * The time limit of a question, ms. A caller who acts again cancels a question and asks another; without a limit over
- * all of them, a hanging bot would leave an active caller in silence for ever.
+ * The time limit of a question, ms. A caller who speaks again cancels a question and causes another one; without a limit for
+ * all of them together, a hanging bot would leave an active caller in silence for ever.
  *
- * @param waitedMs - the caller's wait so far, for this answer and earlier ones that never came.
- * @param deadlineMs - of one turn.
+ * @param waitedMs - how long the caller has waited so far, for this answer and for earlier ones that never came.
+ * @param deadlineMs - time limit of one turn, ms.
  */
 export function answerLimitMs(waitedMs: number, deadlineMs: number): number {
   return Math.min(deadlineMs, Math.max(deadlineMs * WHOLE_DEADLINES - waitedMs, LEAST_MS));
@@ -43,9 +43,9 @@ export class Deadline {
   }
 
   /**
-   * Counts again, unless cancelled.
+   * Continues to count, unless cancelled.
    *
-   * @param soundingMs - length of the audio that the caller hears from now on, ms; after it, the full time is available again.
+   * @param soundingMs - audio that the caller hears from now on, ms; counting starts after it, with the full time.
    */
   resume(soundingMs = 0): void {
     if (this.#isCancelled || this.#cancelTimer !== undefined) return;
@@ -56,7 +56,7 @@ export class Deadline {
     });
   }
 
-  /** What was playing is cut off: the caller waits in silence from now on. */
+  /** The audio that was playing is cut: from now on the caller waits in silence. */
   cutOff(): void {
     if (this.#cancelTimer === undefined) return;
     this.pause();
@@ -64,7 +64,7 @@ export class Deadline {
     this.resume();
   }
 
-  /** Stops for good; allowed after expiry. */
+  /** Stops for good; allowed after the limit has passed. */
   cancel(): void {
     this.#isCancelled = true;
     this.#stop();

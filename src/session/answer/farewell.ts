@@ -1,5 +1,5 @@
-// Ends calls from our side: the farewell, its terminal event, and an end that could not be delivered earlier. Asks no
-// bot.
+// Ends calls from our side: the farewell, its terminal event, and an end that could not be delivered earlier. Does not ask
+// the bot.
 import { toAppError, type AppError } from '../../base/errors.ts';
 import { say } from '../../bot/saying.ts';
 import type { SessionEnd, TurnEnd } from '../../dialog/ending.ts';
@@ -15,19 +15,19 @@ import type { Turn } from '../turn/turn.ts';
 import { finalNext } from './final-next.ts';
 import { transcriptText, withBotLine, type TranscriptLine } from './transcript.ts';
 
-/** The target of an answer. */
+/** Where an answer is delivered. */
 export interface Delivery {
   readonly conversation: Conversation;
   readonly turn: Turn;
   readonly writer: ReplyWriter;
 }
 
-/** The next step of the last response. @param transcript - added if there is one (G-7B). */
+/** The next step in the last response. @param transcript - included if it is not empty (G-7B). */
 export function lastNext(next: Next, settings: EngineSettings, transcript: readonly TranscriptLine[]): FinalNext {
   return finalNext(next, settings.listen, transcript.length > 0 ? transcriptText(transcript) : undefined);
 }
 
-/** The end that the previous home had decided and may not have delivered. */
+/** Set when the previous home had decided an end that it may not have delivered. */
 export function pendingEndOf(snapshot: Snapshot, settings: EngineSettings): PendingEnd | undefined {
   if (!snapshot.ended || snapshot.reply === undefined) return undefined;
   const { next, prompts } = replyOf(snapshot.reply);
@@ -35,7 +35,7 @@ export function pendingEndOf(snapshot: Snapshot, settings: EngineSettings): Pend
   return { next: lastNext(next, settings, snapshot.transcript), end: snapshot.failures > 0 ? 'failed' : endOf(next), farewell: prompts };
 }
 
-/** Who ends a call with such a reply. */
+/** How a call ends after a reply that transfers or ends it. */
 export function endOf({ kind }: { readonly kind: 'transfer' | 'end' }): SessionEnd {
   return kind === 'transfer' ? 'bot_transfer' : 'bot_end';
 }
@@ -49,27 +49,27 @@ export class Farewell {
   }
 
   /**
-   * Delivers the farewell and the terminal event; streams without input complete after it (G-13). An undelivered end
+   * Delivers the farewell and the terminal event; streams without input complete afterwards (G-13). An end that is not delivered
    * stays pending until the caller's next turn (G-77).
    *
-   * @throws as the writer; the turn is then not completed.
+   * @throws as {@link ReplyWriter.finish}; then the turn is not completed.
    */
   async say({ conversation, turn, writer }: Delivery, prompts: readonly Prompt[], pendingEnd: PendingEnd, turnEnd: TurnEnd): Promise<void> {
     conversation.endsWith(pendingEnd, turn);
     const isWritten = await writer.finish(prompts, pendingEnd.next, true, turnEnd === 'failed');
     conversation.isFarewellWritten = isWritten;
-    // A forwarded terminal event may be lost with its process, and is then pending again.
+    // A forwarded terminal event may be lost with the forwarding process; the end is then pending again.
     if (isWritten && turn.forwardedId === undefined) conversation.ends(pendingEnd.end);
     turn.finish(turnEnd);
     if (!isWritten) return;
     conversation.isFarewellWritten = (await turn.delivered?.()) ?? true;
     if (!conversation.isFarewellWritten) return;
     conversation.ends(pendingEnd.end);
-    // The call's other streams complete without an answer, after SESSION_END or the transfer, which tells the client why (G-13).
+    // The call's other streams complete without an answer, after the terminal event, which explains this to the client (G-13).
     conversation.open.complete('silent');
   }
 
-  /** Delivers a pending end: without prompts, unless the previous home was speaking its farewell. Never throws. */
+  /** Delivers a pending end; with prompts only if the previous home was speaking its farewell. Never throws. */
   async settle(delivery: Delivery): Promise<void> {
     const { conversation, turn } = delivery;
     try {
@@ -100,13 +100,13 @@ export class Farewell {
       await this.say(delivery, prompts, pendingEnd, end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {
       const error = toAppError(thrown);
-      // A slow client may get the terminal event on the next stream.
+      // A slow client may still get the terminal event on its next stream.
       if (error.code !== 'slow_reader') conversation.ends(end);
       this.failed(delivery, error);
     }
   }
 
-  /** An answer failed outside the bot: transfers the caller if possible. Never throws. */
+  /** Transfers the caller, if possible, because an answer failed outside of the bot. Never throws. */
   async transferAfter(delivery: Delivery, error: AppError): Promise<void> {
     if (error.code === 'slow_reader') {
       this.failed(delivery, error);
@@ -124,7 +124,7 @@ export class Farewell {
     return withBotLine(withBotLine(snapshot.transcript, heard, snapshot.sensitive), linesOf(settings, bot).transfer, false);
   }
 
-  /** Fails a turn that cannot deliver anything more, and logs the cause. */
+  /** Fails a turn on which nothing more can be delivered, and logs the cause. */
   failed({ conversation, turn }: Delivery, error: AppError): void {
     const { log, observer } = this.#parts;
     const ids = turn.logIds;

@@ -1,4 +1,4 @@
-// The next step that the platform gets at the end of a reply: with all defaults, and transfer data under the
+// The next step that the platform gets at the end of a reply: with all defaults, and with the data of a transfer under the
 // platform's names.
 import type { JsonObject } from '../../base/json.ts';
 import type { FinalNext, ListenSettings } from '../../dialog/output.ts';
@@ -7,7 +7,7 @@ import type { Listen, Next, Transfer } from '../../dialog/reply.ts';
 /**
  * Completes a bot's next step.
  *
- * @param defaults - for a listen.
+ * @param defaults - settings for what a listen leaves out.
  * @param transcript - of the whole session, for its last response (G-7B); undefined when none is kept.
  */
 export function finalNext(next: Next, defaults: ListenSettings, transcript?: string): FinalNext {

@@ -1,4 +1,4 @@
-// Notifies bots of events: the return value is the new state, and a failure changes nothing.
+// Notifies bots of events. The return value of the handler is the bot's new state; a failed handler changes nothing.
 import { linkForeignAbort, waitAtMost } from '../../base/abort.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { NotifyingEvent } from '../../bot/bot.ts';
@@ -9,10 +9,10 @@ import type { EngineParts } from '../parts.ts';
 import { migrated } from '../snapshot/migration.ts';
 import { botContext } from './bot-question.ts';
 
-/** Time limit of a notification handler, ms: replies wait behind it. */
+/** Time limit of a handler for notifications, ms: replies wait for it. */
 const NOTIFY_LIMIT_MS = 500;
 
-/** Notifies the bot of a conversation; no question may be running. Never throws. */
+/** Notifies the bot of a conversation; must not be called while a question is running. Never throws. */
 export async function notify(parts: EngineParts, conversation: Conversation, event: NotifyingEvent, turn: NamedTurn): Promise<void> {
   try {
     await run(parts, conversation, event, turn);
@@ -30,7 +30,7 @@ async function run(parts: EngineParts, conversation: Conversation, event: Notify
     const work = runNote(bot, snapshot.state, event, botContext(parts, conversation, turn, limit.signal), parts.settings.maxStateBytes);
     const waited = await waitAtMost(work, NOTIFY_LIMIT_MS, parts.clock);
     if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
-    // A reply that was lost on its way is undone only where nothing has changed since.
+    // Only on a change: a reply that is lost on its way is undone only if the snapshot is still the same.
     if (waited.value !== found.state) conversation.snapshot = { ...snapshot, state: waited.value };
   } finally {
     limit.abort('deadline');

@@ -1,4 +1,4 @@
-// Lets a bot prepare its answer while it is not certain that the caller is done. What was prepared for other words, another state or
+// Lets a bot prepare its answer while it is uncertain whether the caller is done. A preparation for other words, another state or
 // another `heard` is stopped.
 import { linkForeignAbort } from '../../base/abort.ts';
 import { toAppError } from '../../base/errors.ts';
@@ -11,7 +11,7 @@ import { botContext } from './bot-question.ts';
 import type { Prepared } from './caller-event.ts';
 import { plainWords } from './spoken-digits.ts';
 
-/** Most times that a bot is asked to prepare for one input. */
+/** Most preparations for one input. */
 const MAX_BEGINNINGS = 3;
 
 /** One per session; for one utterance at a time. */
@@ -32,7 +32,7 @@ export class Preparation {
     this.#beginnings = 0;
   }
 
-  /** The caller pauses after these words; nothing may be in work that changes the state. */
+  /** The caller pauses after these words. Must not be called while the bot's state may change. */
   begin(text: string, turn: Turn): void {
     const { bot, snapshot, isOver, playout } = this.#conversation;
     const words = wordsOf(text);
@@ -49,7 +49,7 @@ export class Preparation {
     try {
       const context = botContext(this.#parts, this.#conversation, turn, work.signal);
       const value = bot.prepare(snapshot.state, { text, heard }, context);
-      // Handled even if it is never used.
+      // Handled even if the value is never used.
       if (value instanceof Promise) value.catch(() => undefined);
       const isFor = (input: string, before: Heard, now: Snapshot): boolean =>
         wordsOf(input) === words && now === snapshot && before.ms === heard.ms && before.complete === heard.complete;
@@ -67,7 +67,7 @@ export class Preparation {
     }
   }
 
-  /** The utterance has ended: what was prepared for it. */
+  /** The utterance has ended: returns its preparation, if there is one. */
   take(): Prepared | undefined {
     const taken = this.#prepared;
     this.#prepared = undefined;
@@ -79,7 +79,7 @@ export class Preparation {
   }
 }
 
-/** Without marks, because recognizers add them only when they are sure. */
+/** The words without punctuation, which recognizers add only when they are sure. */
 function wordsOf(text: string): string {
   return plainWords(text).join(' ');
 }

@@ -1,5 +1,5 @@
-// Speaks what a handler yields, in order: one saying is spoken while the sound of the next is made. The handler waits with the one after
-// it, and whenever it is too far ahead of its caller. Its deadline counts only what the caller waits in silence.
+// Speaks the prompts that a handler yields, in order: while one saying is spoken, the sound of the next one is made. The handler waits
+// with a third one, and whenever it is too far ahead of its caller. Its deadline counts only time in which the caller waits in silence.
 import { linkAbort, pause } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Prompt } from '../../dialog/reply.ts';
@@ -10,7 +10,7 @@ import type { Sounds } from '../playout/sound.ts';
 import type { Deadline } from './deadline.ts';
 
 /**
- * Most unheard speech of a handler while the process stops, ms: the maximum of `turns.max_ahead_ms`, so that the rest
+ * How far a handler may speak ahead while the process stops, ms: the maximum of `turns.max_ahead_ms`, so that the rest
  * of a reply is sent in time.
  */
 const CLOSING_AHEAD_MS = 1_200_000;
@@ -20,7 +20,7 @@ export interface SayingQueueOptions extends Pick<EngineParts, 'clock' | 'closing
   readonly writer: ReplyWriter;
   readonly deadline: Deadline;
   readonly maxAheadMs: number;
-  /** Stops what is being spoken, and what is made after it. */
+  /** Stops the current saying and all later ones. */
   readonly unwanted: AbortSignal;
 }
 
@@ -41,7 +41,7 @@ export class SayingQueue {
   /**
    * Resolves when the handler may go on.
    *
-   * @param asked - their sounds; default: requested now.
+   * @param asked - the sounds of the prompts; default: requested now.
    * @throws AppError `reply_too_long`; `slow_reader` when the client did not read an earlier saying.
    */
   async add(prompts: readonly Prompt[], asked?: Sounds): Promise<void> {
@@ -49,19 +49,19 @@ export class SayingQueue {
     const sounds = asked ?? writer.ask(prompts, unwanted);
     const before = this.#spoken;
     this.#spoken = this.#next(before, () => writer.speak(prompts, unwanted, sounds));
-    // The next wait throws the error.
+    // The next wait throws this error.
     this.#spoken.catch(() => undefined);
     await before;
     await this.#room();
   }
 
-  /** Resolves when all of it is spoken. @throws AppError as `add`. */
+  /** Resolves when all prompts are spoken. @throws AppError as `add`. */
   done(): Promise<void> {
     return this.#spoken;
   }
 
   // While the caller hears something, waits for the synthesizer and the client do not count against the bot's
-  // deadline. Prompts that travel with the final are not heard before it, so there everything counts.
+  // deadline. When prompts travel with the final, nothing is heard before it, so every wait counts.
   async #next(before: Promise<void>, speak: () => Promise<void>): Promise<void> {
     const { conversation, deadline, writer } = this.#options;
     const isHeard = conversation.mode !== 'wav';
@@ -88,7 +88,7 @@ export class SayingQueue {
     if (closing.aborted) await this.#pausedUntilWithin(Math.max(limitMs, CLOSING_AHEAD_MS));
   }
 
-  /** @param unless - also ends the pause; the end of the bot's question always does. */
+  /** @param unless - ends the pause early; so does the end of the bot's question. */
   async #pausedUntilWithin(limitMs: number, unless?: AbortSignal): Promise<void> {
     const { writer, clock, unwanted } = this.#options;
     const overMs = writer.heldMs + writer.soundingMs - limitMs;

@@ -1,10 +1,10 @@
-// Names a bot's questions to models and tools, notes their answers in the recording of the call, and gives recorded ones in a replay.
+// Names a bot's questions to models and tools, adds their answers to the recording of the call, and returns recorded answers in a replay.
 import type { BotServices } from '../../bot/services.ts';
 import type { Conversation } from '../conversation.ts';
 import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 
-/** For the bot's questions in a turn of a call that is recorded or replayed. */
+/** The service questions of a bot in one turn of a call that is recorded or replayed. */
 export function botServices(
   { clock, answers }: Pick<EngineParts, 'clock' | 'answers'>,
   { recorder, questions }: Pick<Conversation, 'recorder' | 'questions'>,

@@ -1,14 +1,14 @@
-// Reads recognized words as keys: "four two, oh nine" is 4209, "vingt-trois" is 23. Only if nothing but digits was said.
+// Reads recognized words as keys: "four two, oh nine" is 4209, "vingt-trois" is 23. Only when all words are digits or numbers.
 import { inLanguage, LANGUAGES } from '../../dialog/languages.ts';
 import type { Language } from '../../dialog/languages/language.ts';
 import { MAX_DIGITS } from '../../dialog/reply.ts';
 
-/** The words of a language as keys. */
+/** The keys for the words of a language. */
 interface Vocabulary {
-  /** Keys by their words, which are separated by a blank. */
+  /** Keys by number words; several words of one number are separated by a blank. */
   readonly keys: ReadonlyMap<string, string>;
   readonly repeats: ReadonlyMap<string, number>;
-  /** Most words of one number. */
+  /** Largest number of words in one number. */
   readonly longest: number;
 }
 
@@ -28,7 +28,7 @@ export function spokenDigits(text: string, tag: string): string | undefined {
   for (let at = 0; at < words.length;) {
     const repeat = vocabulary.repeats.get(words[at] ?? '');
     const found = keysAt(words, repeat === undefined ? at : at + 1, vocabulary);
-    // Only a single digit can be doubled, not "double 42".
+    // Only a single digit can be repeated: "double four", not "double 42".
     if (found === undefined || (repeat !== undefined && found.keys.length > 1)) return undefined;
     digits += found.keys.repeat(repeat ?? 1);
     at = found.next;
@@ -36,7 +36,7 @@ export function spokenDigits(text: string, tag: string): string | undefined {
   return digits === '' || digits.length > MAX_DIGITS ? undefined : digits;
 }
 
-/** The keys of the longest number that begins at a word, and where the next one begins. */
+/** The keys of the longest number that begins at a word, and the index of the word after it. */
 function keysAt(
   words: readonly string[],
   at: number,
@@ -57,12 +57,12 @@ function vocabularyOf({ numbers, signs, repeats }: Language): Vocabulary {
   return { keys, longest, repeats: new Map(repeats) };
 }
 
-/** The words of a text, in lower case and without accents and marks. */
+/** The words of a text in lower case, without accents and punctuation. */
 export function plainWords(text: string): readonly string[] {
   return plain(text).split(' ');
 }
 
-/** Words in lower case without accents, separated by one blank each. */
+/** The text in lower case without accents, its words separated by single blanks. */
 function plain(text: string): string {
   const letters = text
     .toLowerCase()

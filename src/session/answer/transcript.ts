@@ -1,6 +1,6 @@
-// The transcript of a call, sent to the platform if the operator enables it (G-7B). Limited to what a snapshot can
-// carry, and without sensitive content: neither the caller's input nor the bot's prompts from the sensitive question
-// on, because they may repeat it.
+// The transcript of a call, sent to the platform if the operator enables it (G-7B). No longer than a snapshot can carry, and
+// without sensitive content: from a sensitive question on it omits the caller's answer and the bot's prompts, which may
+// repeat the answer.
 import type { CallerEvent, ReplyingEvent } from '../../bot/bot.ts';
 
 /** One line of a transcript. */
@@ -15,18 +15,18 @@ const WITHHELD = '[withheld]';
 
 export interface TranscriptStep {
   readonly event: ReplyingEvent;
-  /** This input was requested as sensitive, or may be the rest of such an input (G-83). */
+  /** Whether this input was requested as sensitive, or may be the rest of a sensitive one (G-83). */
   readonly isSensitive: boolean;
-  /** A sensitive input was requested, now or earlier in the call. */
+  /** Whether a sensitive input has been requested in this call. */
   readonly wasSensitive: boolean;
 }
 
 /**
  * The transcript after the answer to an event.
  *
- * @param event - undefined when the deadline passed before it was known.
+ * @param event - undefined when the deadline passed before the event was known.
  * @param isSensitive - whether the input is sensitive.
- * @param lastTexts - texts of a reply that ends the call, because no later event reports what was heard of it.
+ * @param lastTexts - texts of a reply that ends the call, because no later event reports how much of them was heard.
  */
 export function transcriptAfter(
   { transcript, sensitive }: { readonly transcript: readonly TranscriptLine[]; readonly sensitive: boolean },
@@ -38,7 +38,7 @@ export function transcriptAfter(
   return withBotLine(lines, lastTexts.join(' '), sensitive);
 }
 
-/** Adds what the caller heard of the last reply, and the input. */
+/** Adds the heard part of the last reply, and then the input. */
 export function withStep(
   lines: readonly TranscriptLine[],
   { event, isSensitive, wasSensitive }: TranscriptStep,
@@ -48,7 +48,7 @@ export function withStep(
   return event.type === 'woken' ? heard : withLine(heard, { who: 'caller', text: isSensitive ? WITHHELD : actOf(event) });
 }
 
-/** Adds a line of the bot. */
+/** Adds a line for the bot. */
 export function withBotLine(lines: readonly TranscriptLine[], text: string, wasSensitive: boolean): readonly TranscriptLine[] {
   return text === '' ? lines : withLine(lines, { who: 'bot', text: wasSensitive ? WITHHELD : text });
 }
@@ -72,7 +72,7 @@ function actOf(event: CallerEvent<unknown>): string {
 }
 
 function withLine(lines: readonly TranscriptLine[], line: TranscriptLine): readonly TranscriptLine[] {
-  // Replaces a lone surrogate at the cut with U+FFFD.
+  // Replaces a lone surrogate, which the cut may leave, with U+FFFD.
   const text = Buffer.from(line.text.slice(0, MAX_CHARS)).toString().replaceAll('\n', ' ');
   const all = [...lines, { ...line, text }];
   let chars = 0;

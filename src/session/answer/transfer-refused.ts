@@ -1,4 +1,4 @@
-// Answers a refused call with a prompt and a transfer: an error would leave the caller in silence (U-06). Knows no
+// Answers a refused call with a prompt and a transfer, because after an error the caller would hear nothing (U-06). Knows no
 // bot and no turn.
 import { pause } from '../../base/abort.ts';
 import type { AppError } from '../../base/errors.ts';
@@ -15,7 +15,7 @@ export type TransferParts = Pick<EngineParts, 'settings' | 'voice' | 'clock'>;
  * Writes the prompt and completes the stream.
  *
  * @param refusal - the cause; the flow gets its `details.reason` as the reason of the transfer.
- * @param isBegun - the call has had turns before, and its delivery mode never changes (G-40).
+ * @param isBegun - whether the call has had turns before: then its delivery mode must not change (G-40).
  * @param signal - stops the synthesis and the wait for the end of the prompt.
  */
 export function transferRefused(sink: TurnSink, refusal: AppError, parts: TransferParts, isBegun: boolean, signal: AbortSignal): void {
@@ -24,7 +24,7 @@ export function transferRefused(sink: TurnSink, refusal: AppError, parts: Transf
   const { prompts, next } = say(settings.lines.transfer).transfer({ reason });
   const spoken = prompts.map((prompt): SpokenPrompt => {
     const audio = voice.render(prompt, signal);
-    // A prompt that is not cached is sent as text: a busy server does not wait for its synthesizer.
+    // A prompt that is not cached is sent as text, because a busy server should not wait for its synthesizer.
     return { audio: audio instanceof Promise || isStreamed(audio) ? undefined : audio, text: settings.lines.transfer, bargeIn: false };
   });
   const last = finalNext(next, settings.listen);
@@ -35,7 +35,7 @@ export function transferRefused(sink: TurnSink, refusal: AppError, parts: Transf
   }
 }
 
-/** Sends the audio first; the final waits until it was heard (G-7A). */
+/** Sends the audio first; the final waits until the caller has heard it (G-7A). */
 async function sayAhead(
   sink: TurnSink,
   spoken: readonly SpokenPrompt[],

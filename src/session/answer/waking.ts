@@ -1,4 +1,4 @@
-// When a bot is woken: the platform's report of no input is its timer, and the chance to tell it what came from outside.
+// When a bot is woken: the platform's report of no input serves as a timer, and as a chance to pass on events from outside.
 import type { Bot } from '../../bot/bot.ts';
 import { isTimer, reportAfterMs, TIMER, type Woken } from '../../bot/wakes.ts';
 import type { ListenSettings } from '../../dialog/output.ts';
@@ -6,7 +6,7 @@ import type { Listen } from '../../dialog/reply.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Heard } from '../../dialog/heard.ts';
 
-/** A listen whose report of no input comes when the bot is to be woken, or after what is left of its time. */
+/** A listen whose report of no input comes when the bot must be woken, or when the rest of its no-input time is over. */
 export function timedListen(
   { wakeMs, ...listen }: Listen,
   { bot, silentMs }: { readonly bot: Pick<Bot, 'woken'>; readonly silentMs: number | undefined },
@@ -17,7 +17,7 @@ export function timedListen(
     : { ...listen, noInputMs: reportAfterMs({ noInputMs: defaults.noInputMs, ...listen, wakeMs, silentMs }) };
 }
 
-/** The event of a report of no input that wakes the bot; undefined: it does not. */
+/** The event for a report of no input that wakes the bot; undefined when it does not. */
 export function wokenBy(
   { completeAtMs, heard }: { readonly completeAtMs: number; readonly heard: Heard },
   conversation: Conversation,
@@ -32,7 +32,7 @@ export function wokenBy(
   return wake === undefined ? undefined : { type: 'woken', ...wake, heard, silentMs: silentMs + sinceReplyMs };
 }
 
-/** How long the caller has been silent since the last reply, ms. A socket's platform takes its own time to report it; others take ours. */
+/** The caller's silence since the last reply, ms: measured for a WebSocket, whose platform takes its own time; else the time we set. */
 function silenceMs({ isTied, asked, playout, listeningSinceMs }: Conversation, nowMs: number): number {
   if (!isTied && asked.noInputMs > 0) return asked.noInputMs;
   const ms = Math.min(nowMs - listeningSinceMs, playout.silentMs(nowMs));

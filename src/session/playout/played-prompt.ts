@@ -1,9 +1,9 @@
-// One prompt that was delivered to the platform: how much of its audio and text was heard at a time, and what is left
-// after a cut. Knows neither its neighbours nor its reply.
+// One prompt that was delivered to the platform: how much of its audio and text was heard by a given time, and what is left
+// after a cut. Knows neither the other prompts nor the reply.
 import { wordsUpTo, type HeardPart } from '../../dialog/heard.ts';
 import type { PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
 
-/** A prompt resumes this much before the cut, ms: the middle of a word is not understood. */
+/** A prompt resumes from this long before the cut, ms, because nobody understands half a word. */
 const REPEATED_MS = 400;
 /** Estimated speaking time, ms per character; used until the whole prompt is synthesized. */
 export const MS_PER_CHARACTER = 65;
@@ -21,15 +21,15 @@ const NO_SOUND = new Uint8Array(0);
 /** A delivered prompt. Times are monotonic ms. */
 export interface Played {
   readonly prompt: SpokenPrompt;
-  /** Its audio. A streamed prompt has several pieces, possibly with silence between them. */
+  /** The prompt's audio. A streamed prompt has several pieces, possibly with silence between them. */
   readonly pieces: Piece[];
   readonly startMs: number;
   endMs: number;
-  /** More audio is being synthesized, or the synthesis broke off. */
+  /** Whether more audio is being synthesized, or the synthesis broke off. */
   isUnfinished: boolean;
 }
 
-/** Audio heard by `nowMs`, ms; includes a part that was skipped because it was heard before a cut. */
+/** Audio that was heard by `nowMs`, ms; includes a part that was skipped because it had been heard before a cut. */
 export function heardOf({ prompt, pieces }: Played, nowMs: number): number {
   return pieces.reduce((sum, { audio, startMs }) => sum + Math.min(Math.max(0, nowMs - startMs), audio.durationMs), prompt.skippedMs ?? 0);
 }
@@ -43,7 +43,7 @@ export function textOf(played: Played, nowMs: number): string {
   return wordsUpTo(text, lengthMs === 0 ? 0 : heardOf(played, nowMs) / lengthMs);
 }
 
-/** The heard part of a prompt, in the form that bots get. */
+/** The heard part of a prompt, as bots get it. */
 export function partOf(played: Played, nowMs: number): HeardPart {
   const { prompt, endMs, isUnfinished } = played;
   const ms = Math.floor(heardOf(played, nowMs));
@@ -55,7 +55,7 @@ export function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join(' ');
 }
 
-/** A reply of the previous home, whose audio is not here. */
+/** The reply of the previous home; its audio is not available here. */
 export function playedBefore(reply: {
   readonly text: string;
   readonly bargeIn: boolean;
@@ -76,7 +76,7 @@ export function playedBefore(reply: {
 export function restOf(played: Played, nowMs: number): SpokenPrompt {
   const { prompt, pieces } = played;
   const skipMs = Math.max(0, heardOf(played, nowMs) - (prompt.skippedMs ?? 0) - REPEATED_MS);
-  // The same object, so that a transport reuses its encoded bytes.
+  // The same object, so that a transport can reuse its encoded bytes.
   if (skipMs === 0 && pieces.length <= 1) return prompt;
   const mulaw = Buffer.concat(pieces.map(({ audio }) => audio.mulaw)).subarray(Math.floor(skipMs * BYTES_PER_MS));
   return { ...prompt, audio: { mulaw, durationMs: mulaw.length / BYTES_PER_MS }, skippedMs: (prompt.skippedMs ?? 0) + skipMs };

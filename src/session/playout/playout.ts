@@ -1,5 +1,5 @@
-// What the caller has heard: a clock over the delivered prompts. An estimate, because the platform does not report
-// its playout; it starts with the first byte sent and never runs ahead of real time.
+// What the caller has heard: a clock for the delivered prompts. An estimate, because the platform does not report its playout.
+// The clock starts with the first byte sent and never runs ahead of real time.
 import { NOTHING_SAID, type Heard } from '../../dialog/heard.ts';
 import type { PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
 import { heardOf, joined, partOf, playedBefore, restOf, textOf, type Played } from './played-prompt.ts';
@@ -9,22 +9,22 @@ const NOTHING_HEARD: Heard = { ...NOTHING_SAID, complete: false };
 /** The result of a cut. */
 export interface Cut {
   readonly heard: Heard;
-  /** The unheard rest, from a little before the cut. */
+  /** The unheard rest, from shortly before the cut. */
   readonly rest: readonly SpokenPrompt[];
-  /** The part that was heard before. */
+  /** The part that was heard before the cut. */
   readonly before: Pick<Heard, 'ms' | 'text' | 'parts'>;
 }
 
-/** What was playing when a snapshot was made, for the next home's estimate: plain JSON. */
+/** The reply that was playing when a snapshot was made: plain JSON, from which the next home makes its estimate. */
 export interface PlayedReply {
-  /** Its text, or the heard part if it was cut. */
+  /** Text of the reply, or of its heard part if it was cut. */
   readonly text: string;
-  /** Start of its playout, ms since the epoch. */
+  /** Start of the reply's playout, ms since the epoch. */
   readonly beganAtMs: number;
-  /** Length of its audio, or of the heard part if it was cut, ms. */
+  /** Length of the reply's audio, or of its heard part if it was cut, ms. */
   readonly soundMs: number;
   readonly bargeIn: boolean;
-  /** False when it was cut or not fully delivered. */
+  /** False when the reply was cut or not fully delivered. */
   readonly isWhole: boolean;
 }
 
@@ -33,20 +33,20 @@ export class Playout {
   #played: Played[] = [];
   /** False when prompts of the reply were never sent. */
   #isWhole = true;
-  /** Whether its last prompt is still being synthesized. */
+  /** Whether the last prompt is still being synthesized. */
   #isStreaming = false;
-  /** The heard part of a reply that was cut. */
+  /** Set when the reply was cut: its heard part. */
   #cutHeard: Heard | undefined;
-  /** The last reply was never sent; these prompts belong to an earlier one. */
+  /** True when the last reply was never sent; the prompts here belong to an earlier one. */
   #isUnspoken = false;
-  /** The prompts come from a snapshot. */
+  /** Whether the prompts come from a snapshot. */
   #isEstimated = false;
-  /** Like #isUnspoken, for an answer that is still in work and may be abandoned. */
+  /** As #isUnspoken, for an answer that is still in work and may be abandoned. */
   #isBeingDropped = false;
-  /** The part heard before the reply was cut and resumed. */
+  /** The part that was heard before the reply was cut and resumed. */
   #before: Cut['before'] = NOTHING_SAID;
 
-  /** Starts the next reply, behind prompts that still play (G-22). */
+  /** Starts the next reply, after prompts that still play (G-22). */
   begin(nowMs: number): void {
     this.#played = this.#played.filter((played) => played.endMs > nowMs);
     this.#isWhole = true;
@@ -66,7 +66,7 @@ export class Playout {
     this.#before = before;
   }
 
-  /** A prompt was sent at `nowMs`; it plays after the earlier ones (G-22). Without audio its length is 0. */
+  /** A prompt was sent at `nowMs`; it plays after the earlier ones (G-22). Without audio, its length counts as 0. */
   queued(prompt: SpokenPrompt, nowMs: number): void {
     // The sound of the previous prompt broke off.
     this.#isWhole &&= !this.#isStreaming;
@@ -104,9 +104,9 @@ export class Playout {
   }
 
   /**
-   * The rest of this reply will not be sent: barge-in, or its stream broke.
+   * The rest of this reply will not be sent, because of a barge-in or a broken stream.
    *
-   * @param hasBegun - false when nothing of it was sent: the earlier reply here counts again if no reply follows it.
+   * @param hasBegun - false when nothing of this reply was sent: then the earlier reply counts again if no other one follows.
    */
   dropped(hasBegun = true): void {
     if (!hasBegun) {
@@ -117,7 +117,7 @@ export class Playout {
     if (this.#cutHeard !== undefined) this.#cutHeard = { ...this.#cutHeard, complete: false };
   }
 
-  /** An answer ended without anything sent. @param isKept - it still counts as the last reply. */
+  /** An answer ended and nothing of it was sent. @param isKept - whether it still counts as the last reply. */
   unspoken(isKept: boolean): void {
     this.#isUnspoken ||= isKept;
     this.#isBeingDropped = false;
@@ -128,13 +128,13 @@ export class Playout {
     return this.remainingMs(nowMs) > 0;
   }
 
-  /** Time until the sent prompts have played, ms. */
+  /** Time until all prompts that were sent have played, ms. */
   remainingMs(nowMs: number): number {
     const last = this.#played.at(-1);
     return last === undefined ? 0 : Math.max(0, last.endMs - nowMs);
   }
 
-  /** Time since the last prompt has ended, ms; negative while one plays. */
+  /** Time since the end of the last prompt, ms; negative while a prompt plays. */
   silentMs(nowMs: number): number {
     return nowMs - (this.#played.at(-1)?.endMs ?? -Infinity);
   }
@@ -146,21 +146,21 @@ export class Playout {
     return false;
   }
 
-  /** What was heard of the last reply by `nowMs`, or by its cut. */
+  /** How much of the last reply was heard by `nowMs`, or by its cut. */
   heard(nowMs: number): Heard {
     return this.#isUnheard ? NOTHING_HEARD : this.#heardHere(nowMs);
   }
 
   /**
-   * The same for an input that may wait for an earlier answer; {@link Playout.settled} returns the final value.
-   * Replies that begin meanwhile do not count as heard.
+   * As {@link Playout.heard}, for an input that may have to wait for an earlier answer; {@link Playout.settled} returns the final
+   * value. Replies that begin meanwhile do not count as heard.
    */
   heardWhenComplete(nowMs: number): Heard {
     return this.#isUnspoken ? NOTHING_HEARD : this.#heardHere(nowMs);
   }
 
   /**
-   * @param heard - from {@link Playout.heardWhenComplete}. @returns the same, unless the previous reply was never
+   * @param heard - from {@link Playout.heardWhenComplete}. @returns the same value, unless the previous reply was never
    * spoken.
    */
   settled(heard: Heard): Heard {
@@ -171,7 +171,7 @@ export class Playout {
     return this.#isUnspoken || this.#isBeingDropped;
   }
 
-  /** What was heard of the last sent reply. */
+  /** How much was heard of the last reply that was sent. */
   #heardHere(nowMs: number): Heard {
     if (this.#cutHeard !== undefined) return this.#cutHeard;
     let { ms } = this.#before;
@@ -197,9 +197,9 @@ export class Playout {
     if (last === undefined) return undefined;
     const soundMs = this.#before.ms + this.#played.reduce((sum, played) => sum + heardOf(played, Infinity), 0);
     return {
-      // Of a sound that broke off, the words that were made.
+      // For a sound that broke off, the words that were synthesized.
       text: joined([this.#before.text, ...this.#played.map((played) => textOf(played, Infinity))]),
-      // Computed from the end, as if played without a pause.
+      // Computed backward from the end, as if the reply had played without a pause.
       beganAtMs: epochMs - (nowMs - last.endMs) - soundMs,
       soundMs,
       bargeIn: this.#played.every(({ prompt }) => prompt.bargeIn),
@@ -207,7 +207,7 @@ export class Playout {
     };
   }
 
-  /** Restores the playout of the previous home; an estimate until the next reply. */
+  /** Restores the playout of the previous home, which is an estimate until the next reply. */
   restore({ text, beganAtMs, soundMs, bargeIn, isWhole }: PlayedReply, nowMs: number, epochMs: number): void {
     // Clocks differ between machines: a start in the future counts as now.
     const startMs = nowMs - Math.max(0, epochMs - beganAtMs);
@@ -217,7 +217,7 @@ export class Playout {
     this.#isEstimated = true;
   }
 
-  /** Stops the clock: the platform drops what has not played by `nowMs` (G-52). */
+  /** Stops the clock: the platform drops all audio that has not played by `nowMs` (G-52). */
   cut(nowMs: number): Cut {
     const heard = this.heard(nowMs);
     const done = this.#played.filter((played) => played.endMs <= nowMs);
@@ -230,7 +230,7 @@ export class Playout {
     this.#cutHeard = this.#heardHere(nowMs);
     this.#isWhole &&= !this.#isStreaming;
     this.#played = [];
-    // A reply of the previous home cannot resume: its audio is not here.
+    // A reply of the previous home cannot resume, because its audio is not here.
     return { heard, rest: this.#isEstimated ? [] : left.map((played) => restOf(played, nowMs)), before };
   }
 }

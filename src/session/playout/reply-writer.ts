@@ -1,5 +1,5 @@
 // Turns prompts into outputs and delivers them: the only code that waits for a slow reader. An interrupted turn gets
-// its closing message and no more audio. Knows nothing of bots.
+// its final message but no more audio. Knows nothing of bots.
 import { waitAtMost } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import type { FinalNext, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
@@ -15,15 +15,15 @@ import type { Turn } from '../turn/turn.ts';
 export interface ReplyWriterOptions extends Pick<EngineParts, 'voice' | 'clock' | 'hurry'> {
   readonly turn: Turn;
   readonly conversation: Pick<Conversation, 'mode' | 'playout' | 'leaving'>;
-  /** The bot's choice, for texts without one of their own. */
+  /** The bot's choice of voice and language, for texts without one of their own. */
   readonly speaks: VoiceChoice;
   /** `slowReaderMs` limits each wait for the client, `maxFarewellMs` the wait for the end of the farewell (G-7A). */
   readonly settings: Pick<EngineSettings, 'slowReaderMs' | 'maxFarewellMs'>;
-  /** Called when the first audio of this turn was sent. @param synthesisMs - what was waited for sounds until then. */
+  /** Called when the first audio of this turn was sent. @param synthesisMs - time waited for sounds until then. */
   readonly onFirstAudio: (synthesisMs: number) => void;
 }
 
-/** Assumed length of an unplayable recording, ms: limits a handler that yields one for ever. */
+/** Assumed length of an unplayable recording, ms, so that a handler that yields such recordings without end is limited. */
 const LOST_MS = 1000;
 
 /** Writes the reply of one turn. */
@@ -38,13 +38,13 @@ export class ReplyWriter {
   #hasBegun = false;
   #hasSpoken = false;
   #hasSaid = false;
-  /** Whether a prompt in {@link #withFinal} has audio. */
+  /** Whether any prompt in {@link #withFinal} has audio. */
   #holdsSound = false;
   /** Whether a prompt had neither audio nor text. */
   #hasLost = false;
   #lastBargeIn = false;
   #heldMs = 0;
-  /** Waits for sounds before the first audio, ms, without the one that began at {@link #waitingSinceMs}. */
+  /** Time waited for sounds before the first audio, ms, without the wait that began at {@link #waitingSinceMs}. */
   #waitedMs = 0;
   #waitingSinceMs: number | undefined;
 
@@ -55,18 +55,18 @@ export class ReplyWriter {
     this.#sounds = new TurnSounds(options.voice, options.clock, options.speaks);
   }
 
-  /** Whether the caller hears something of the reply, or the platform got the next step. */
+  /** Whether the caller hears something of the reply, or the platform has got the next step. */
   get hasSaid(): boolean {
     return this.#hasSaid;
   }
 
-  /** What the caller hears from now on, of the audio that is delivered, ms. */
+  /** Length of delivered audio that the caller has still to hear, ms. */
   get soundingMs(): number {
     const { conversation, clock } = this.#options;
     return conversation.playout.remainingMs(clock.monotonicMs());
   }
 
-  /** The part that is only heard with the final, ms; estimated for texts without audio. */
+  /** Length of the prompts that are heard only with the final, ms; estimated for texts without audio. */
   get heldMs(): number {
     return this.#heldMs;
   }
@@ -76,19 +76,19 @@ export class ReplyWriter {
     return this.#saidTexts;
   }
 
-  /** Requests the sounds of prompts that are spoken later. @param unwanted - stops the requests. */
+  /** Requests the sounds of prompts that will be spoken later. @param unwanted - stops the requests. */
   ask(prompts: readonly Prompt[], unwanted: AbortSignal): Sounds {
     return this.#sounds.ask(prompts, unwanted);
   }
 
-  /** Requests the sounds of the reply that {@link ReplyWriter.finish} is given later. */
+  /** Requests the sounds of the reply that will be passed to {@link ReplyWriter.finish}. */
   prepare({ prompts, next }: Reply): void {
     const { turn } = this.#options;
     this.#sounds.prepare(prompts, (next.kind === 'listen' ? turn.wanted : turn.over).signal);
   }
 
   /**
-   * Delivers prompts before the final; in WAV mode they are kept for it.
+   * Delivers prompts before the final; in WAV mode keeps them for the final.
    *
    * @param unwanted - stops the delivery; default: the interruption of the turn.
    * @param sounds - of {@link ReplyWriter.ask}; default: requested now.
@@ -99,10 +99,10 @@ export class ReplyWriter {
   }
 
   /**
-   * Plays a prompt while the turn has delivered nothing else. Only ready audio, and only when prompts travel before
+   * Plays a prompt while the turn has delivered nothing else. Only with ready audio, and only when prompts travel before
    * the final.
    *
-   * @returns whether it was delivered.
+   * @returns whether the prompt was delivered.
    */
   interject(prompt: Prompt): boolean {
     const { turn, voice, clock, speaks } = this.#options;
@@ -112,7 +112,7 @@ export class ReplyWriter {
     if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
     const spoken = { ...contentOf(prompt), audio: sound, isFiller: true } as const;
     const nowMs = clock.monotonicMs();
-    // A reply of its own: a cut filler does not count as a cut reply.
+    // The filler is a reply of its own here, so that a cut filler does not count as a cut reply.
     playout.begin(nowMs);
     playout.queued(spoken, nowMs);
     this.#lastBargeIn = spoken.bargeIn;
@@ -121,8 +121,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Whether a reply with prompts is inaudible: no prompt, early ones included, has audio or text. Waits only when all
-   * others are recordings.
+   * Whether a reply with prompts cannot be heard: none of its prompts, early ones included, has audio or text. Waits only if no prompt
+   * is a text.
    */
   async isMute(prompts: readonly Prompt[]): Promise<boolean> {
     if (this.#hasBegun || prompts.some(({ kind }) => kind === 'text')) return false;
@@ -140,12 +140,12 @@ export class ReplyWriter {
   }
 
   /**
-   * Delivers the rest and the turn's one FINAL (G-14, G-43).
+   * Delivers the rest of the reply and the turn's only FINAL (G-14, G-43).
    *
-   * @param isTerminal - the caller cannot cut these prompts, and hears them even after a barge-in (G-55); the final
+   * @param isTerminal - whether the caller cannot cut these prompts, and hears them even after a barge-in (G-55); then the final
    * waits until everything before it was heard (G-7A).
    * @param isApology - see {@link Output}.
-   * @returns whether the final was sent; false when the turn was over, or when it would listen on a call that the
+   * @returns whether the final was sent; false when the turn was over, or when the final would listen on a call that the
    * server is ending.
    * @throws AppError `slow_reader`.
    */
@@ -160,15 +160,15 @@ export class ReplyWriter {
     if (!unwanted.aborted) this.#begin();
     for (const prompt of kept) playout.queued(prompt, clock.monotonicMs());
     if (this.#holdsSound && !unwanted.aborted) this.#spoken();
-    // Nothing follows, so no wait for the client.
+    // Nothing follows, so the client is not awaited.
     this.#hasSaid ||= !unwanted.aborted;
     const bargeIn = this.#lastBargeIn && !isTerminal;
     turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn, ...(isApology && { isApology }) });
-    // The wire refuses even the final when its limit is exceeded.
+    // When the queue exceeds its limit, the wire refuses even the final.
     return !turn.over.isAborted;
   }
 
-  // Waits for sound that was sent ahead of the final only: the platform plays the prompts in a final before it ends or transfers the call.
+  // Waits only for sound that was sent before the final: prompts in a final play before the platform ends or transfers the call.
   async #untilHeard(): Promise<void> {
     const { turn, conversation, clock, settings, hurry } = this.#options;
     const remainingMs = Math.min(conversation.playout.remainingMs(clock.monotonicMs()), settings.maxFarewellMs);
@@ -186,11 +186,11 @@ export class ReplyWriter {
     const { turn, clock } = this.#options;
     const lastProtected = isTerminal ? prompts.length : prompts.findLastIndex(({ bargeIn }) => !bargeIn);
     const sinceMs = (this.#waitingSinceMs = clock.monotonicMs());
-    // All are requested at once, so that the second is ready when the first was sent.
+    // All sounds are requested at once, so that the second is ready when the first was sent.
     const sounds = asked ?? this.#sounds.ask(prompts, unwanted);
     for (const [index, prompt] of prompts.entries()) {
       turn.holdsFloor = index <= lastProtected;
-      // Bounded here as well: the next input must not wait for audio that is no longer wanted.
+      // Bounded here as well, because the next input must not wait for audio that is no longer wanted.
       const sound = await this.#sounds.ready(prompt, sounds[index], unwanted);
       if (unwanted.aborted) break;
       await this.#sound(isTerminal ? uncuttable(prompt) : prompt, sound, unwanted);
@@ -227,7 +227,7 @@ export class ReplyWriter {
     const { turn, conversation, clock } = this.#options;
     const { playout } = conversation;
     const said = this.#say({ ...spoken, audio: first }, unwanted);
-    // Set before the wait for the client.
+    // Set before the client is awaited.
     if (first !== undefined) playout.unfinished();
     await said;
     if (first === undefined) return;
@@ -242,7 +242,7 @@ export class ReplyWriter {
   }
 
   async #say(prompt: SpokenPrompt, unwanted: AbortSignal): Promise<void> {
-    // An unplayable recording has no text as a fallback.
+    // An unplayable recording has no text to fall back on.
     if (prompt.audio === undefined && prompt.text === undefined) {
       this.#hasLost = true;
       this.#heldMs += LOST_MS;
@@ -269,7 +269,7 @@ export class ReplyWriter {
     this.#heldMs += prompt.audio?.durationMs ?? (prompt.text ?? '').length * MS_PER_CHARACTER;
   }
 
-  /** A recording without a text cannot wait for the final, which has no audio in chunk mode. */
+  /** Whether a prompt must wait behind texts for the final. A recording without a text cannot: in chunk mode a final has no audio. */
   #isBehindText(text: string | undefined): boolean {
     return this.#options.conversation.mode === 'chunk' && text !== undefined && this.#withFinal.length > 0;
   }
@@ -310,7 +310,7 @@ export class ReplyWriter {
   }
 }
 
-/** A function, because the compiler would assume that `aborted` is unchanged after an await. */
+/** A function, because the compiler would assume that `aborted` does not change during an await. */
 function isWanted(unwanted: AbortSignal): boolean {
   return !unwanted.aborted;
 }

@@ -5,9 +5,9 @@ import type { PromptAudio } from '../../dialog/output.ts';
 import type { Prompt, VoiceChoice } from '../../dialog/reply.ts';
 import type { PromptVoice, Sound } from '../ports.ts';
 
-/** Longest wait for a sound or a piece, ms; after it a prompt is sent as text, or ends early. */
+/** Longest wait for a sound or a piece of one, ms; after it a prompt is sent as text, or ends early. */
 const SOUND_LIMIT_MS = 5000;
-/** For texts after a late one: only cached audio is used. */
+/** For texts after a late one, of which only cached audio is used. */
 const GIVEN_UP = AbortSignal.abort('deadline' satisfies AbortReason);
 
 /** The requested sounds of prompts; some may still be pending. */
@@ -18,14 +18,14 @@ export function isStreamed(sound: Sound): sound is AsyncIterable<PromptAudio> {
   return sound !== undefined && Symbol.asyncIterator in sound;
 }
 
-/** A prompt with its bot's choice of voice and language. A text in another language does not take the bot's voice. */
+/** A prompt with the bot's choice of voice and language. A text in another language does not take the bot's voice. */
 export function spokenBy(prompt: Prompt, bot: VoiceChoice): Prompt {
   return prompt.kind === 'text' && prompt.language === undefined ? { ...bot, ...prompt } : prompt;
 }
 
 /**
- * The sounds of one turn. After a late text, no further text is awaited, and likewise for recordings: a caller should hear one such
- * silence, not one per sentence.
+ * The sounds of one turn. After one late text, no further text is awaited, and likewise for recordings: a caller should hear one
+ * long silence, not one per sentence.
  */
 export class TurnSounds {
   readonly #voice: PromptVoice;
@@ -35,7 +35,7 @@ export class TurnSounds {
   /** The sounds that {@link TurnSounds.prepare} or {@link TurnSounds.areMute} requested. */
   #prepared: { readonly prompts: readonly Prompt[]; readonly sounds: Sounds } | undefined;
 
-  /** @param choice - the bot's, for texts without one of their own. */
+  /** @param choice - the bot's voice and language, for texts without their own. */
   constructor(voice: PromptVoice, clock: Clock, choice: VoiceChoice) {
     this.#voice = voice;
     this.#clock = clock;
@@ -54,16 +54,16 @@ export class TurnSounds {
     );
   }
 
-  /** Requests the sounds that {@link TurnSounds.ask} returns later for the very same prompts. */
+  /** Requests sounds now, which {@link TurnSounds.ask} returns later for the very same prompts. */
   prepare(prompts: readonly Prompt[], signal: AbortSignal): void {
     try {
       this.#prepared = { prompts, sounds: this.ask(prompts, signal) };
     } catch {
-      // A defect of the voice: the later `ask` throws it again.
+      // A defect of the voice, which the later `ask` throws again.
     }
   }
 
-  /** Whether none of these recordings has audio; requests them and waits for the first that has. */
+  /** Whether none of these recordings has audio; requests all and waits for the first one with audio. */
   async areMute(recordings: readonly Prompt[], signal: AbortSignal): Promise<boolean> {
     const sounds = [...this.ask(recordings, signal)];
     this.#prepared = { prompts: recordings, sounds };
@@ -76,7 +76,7 @@ export class TurnSounds {
   }
 
   /**
-   * The requested sound, whole or in pieces, which the caller closes. Undefined when there is none, it is late, or it is no longer wanted.
+   * The requested sound, whole or in pieces that the calling code closes. Undefined when there is none, it is late, or no longer wanted.
    */
   async ready(prompt: Prompt, sound: Sound | Promise<Sound>, signal: AbortSignal): Promise<PromptAudio | Pieces | undefined> {
     const made = await this.#waitedFor(prompt, sound, signal);
@@ -99,7 +99,7 @@ export class TurnSounds {
     return undefined;
   }
 
-  /** Records a late sound and notifies the voice. */
+  /** Notes a late sound and notifies the voice. */
   giveUp(prompt: Prompt): void {
     this.#late.add(prompt.kind);
     this.#voice.late(prompt);
@@ -141,7 +141,7 @@ export class Pieces {
     return waited.kind === 'value' && waited.value.done !== true ? waited.value.value : undefined;
   }
 
-  /** The rest as one sound; undefined when there is none. */
+  /** The remaining pieces as one sound; undefined when there are none. */
   async whole(): Promise<PromptAudio | undefined> {
     const pieces: PromptAudio[] = [];
     for (let piece = await this.next(); piece !== undefined; piece = await this.next()) pieces.push(piece);
@@ -152,7 +152,7 @@ export class Pieces {
     };
   }
 
-  /** Cancels the source; does not wait for it. */
+  /** Cancels the synthesis; does not wait for its end. */
   close(): void {
     this.#iterator.return?.().catch(() => undefined);
   }

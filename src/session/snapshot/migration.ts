@@ -9,15 +9,15 @@ import { firstSnapshot, type Snapshot } from './snapshot.ts';
 type MigrationParts = Pick<EngineParts, 'log' | 'settings'>;
 
 /**
- * A snapshot migrated to this process's version of the bot. A call whose bot rejects an older state starts over.
+ * A snapshot migrated to this process's version of the bot. When the bot rejects an older state, the call starts over.
  *
- * @throws AppError `bot_outdated` for a state of a newer version that the bot rejects: the caller is transferred
+ * @throws AppError `bot_outdated` when the bot rejects a state of a newer version: the caller is transferred
  * instead of starting over.
  */
 export function migrated(bot: Bot, snapshot: Snapshot, parts: MigrationParts): Snapshot {
   if (snapshot.ended) return snapshot;
   const today = { ...snapshot, bot: { id: bot.id, version: bot.version } };
-  // No bot state yet.
+  // There is no bot state yet.
   if (!snapshot.started) return today;
   const state = migratedState(snapshot, bot, parts);
   if (state !== undefined) return { ...today, state };

@@ -1,16 +1,16 @@
-// The JSON form of a reply in a snapshot, in case the next home must repeat it.
+// The JSON form of a reply in a snapshot, in case the next home must repeat the reply.
 import type { Prompt, Reply } from '../../dialog/reply.ts';
 import type { SavedPrompt, SavedReply } from './snapshot.ts';
 
-/** Base64 characters per three bytes. */
+/** Number of Base64 characters for three bytes. */
 const BASE64_GROUP = 4;
 
 /**
  * The JSON form of a reply.
  *
- * @param maxBytes - most bytes of ready audio in all prompts, as Base64; the rest is small.
- * @returns undefined for a too large reply: the next home then asks the caller again. A too large terminal reply is
- * saved without its prompts.
+ * @param maxBytes - most bytes of ready audio in all prompts together, as Base64; everything else is small.
+ * @returns undefined for a reply that is too large: the next home then asks the caller again. A terminal reply that is too large
+ * is saved without its prompts.
  */
 export function savedReply({ prompts, next }: Reply, maxBytes: number): SavedReply | undefined {
   const bytes = prompts.reduce((sum, prompt) => sum + (prompt.kind === 'audio' ? (prompt.mulaw.length / 3) * BASE64_GROUP : 0), 0);

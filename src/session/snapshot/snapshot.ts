@@ -9,7 +9,7 @@ import type { Listen, Next, Prompt } from '../../dialog/reply.ts';
 import type { TranscriptLine } from '../answer/transcript.ts';
 import type { PlayedReply } from '../playout/playout.ts';
 
-/** Version of the format; a snapshot with a larger number is not restored. */
+/** Version of the format; a snapshot with a larger number cannot be restored. */
 export const SNAPSHOT_FORM = 1;
 
 /** One call between two turns. */
@@ -17,31 +17,31 @@ export interface Snapshot {
   readonly form: typeof SNAPSHOT_FORM;
   readonly call: CallFacts;
   readonly bot: { readonly id: string; readonly version: number };
-  /** The bot's state; null after the end. */
+  /** The bot's state; null after the end of the call. */
   readonly state: JsonValue;
   readonly mode: DeliveryMode;
-  /** False until the bot has answered the session's start. */
+  /** False until the bot has answered the start of the session. */
   readonly started: boolean;
   /** The last listen of the bot. */
   readonly listen: Listen;
   /**
-   * The last reply, in case its turn comes to the next home. Undefined when there is none, when no other process
-   * could go on, or when it is too large (a terminal one is then saved without its prompts).
+   * The last reply, in case its turn comes again at the next home. Undefined when there is none, when no other process
+   * could go on, or when the reply is too large (a terminal one is then saved without its prompts).
    */
   readonly reply?: SavedReply | undefined;
-  /** Id of the forwarded turn of the last reply. */
+  /** Set when the last reply was on a forwarded turn: the turn's id. */
   readonly repliedTo?: string | undefined;
-  /** What was playing when the snapshot was made. */
+  /** Set when a reply was sent: what was playing when the snapshot was made. */
   readonly played?: PlayedReply | undefined;
   /** Bot failures in a row; the second one transfers the caller. */
   readonly failures: number;
-  /** Inputs without anything from the caller in a row. */
+  /** Number of inputs in a row without anything from the caller. */
   readonly misses: number;
-  /** Silence of the caller that goes on although the bot was woken, ms. */
+  /** Set when the bot was woken during a silence that goes on: the silence so far, ms. */
   readonly silentMs?: number;
-  /** What waits for the bot: see {@link LiveContext.wake}. */
+  /** Events that wait for the bot: see {@link LiveContext.wake}. */
   readonly wakes?: readonly Wake[];
-  /** True once a sensitive input was requested (G-83). */
+  /** True once a sensitive input has been requested in this call (G-83). */
   readonly sensitive: boolean;
   /** Whether the last answered input was sensitive; see {@link isSensitiveInput}. */
   readonly lastWasSensitive?: boolean;
@@ -49,12 +49,12 @@ export interface Snapshot {
   readonly transcript: readonly TranscriptLine[];
   /** Number of answered turns. */
   readonly turns: number;
-  /** A terminal event is decided; its farewell may still be undelivered (G-7C). */
+  /** Whether a terminal event was decided; its farewell may still be undelivered (G-7C). */
   readonly ended: boolean;
 }
 
 /**
- * A snapshot of another home. The JSON is sealed, so it is trusted to have this type.
+ * A snapshot of another home. The JSON was sealed by a server, so it is trusted to have this type.
  *
  * @throws AppError `state_unreadable` for an unknown format version.
  */

@@ -1,4 +1,4 @@
-// The caller audio of a session: its audio listener, its format, and the turn that is listened to. A newer turn takes
+// The caller audio of a session: its audio listener, its format, and the turn whose audio counts. A newer turn takes
 // over; audio of older turns is ignored until the newer one has ended.
 import type { Bot } from '../../bot/bot.ts';
 import type { AudioInput } from '../../dialog/input.ts';
@@ -15,7 +15,7 @@ import type { Turn } from './turn.ts';
 export type CreateListener = (options: {
   readonly onEvent: (event: SpeechEvent) => void;
   readonly onFrame: ((pcm: Int16Array) => void) | undefined;
-  /** Called with what the caller says, while it is spoken. */
+  /** Called with the audio of an utterance while it is spoken. */
   readonly onSpeech: ((mulaw: Uint8Array) => void) | undefined;
   /** Whether the bot detects start and end of speech itself. */
   readonly isSelfEndpointing: boolean;
@@ -25,7 +25,7 @@ export interface CallerAudioOptions {
   readonly create: CreateListener;
   /** Called with every frame; undefined for bots without `audio_input`. */
   readonly onFrame: ((pcm: Int16Array) => void) | undefined;
-  /** Called with what the caller says while it is spoken; undefined when nobody recognizes it. */
+  /** Called with the audio of an utterance while it is spoken; undefined when nobody recognizes it. */
   readonly onSpeech: ((mulaw: Uint8Array) => void) | undefined;
   readonly isSelfEndpointing: boolean;
 }
@@ -59,13 +59,13 @@ export class CallerAudio {
   /**
    * Listens to a frame of a turn; frames of older turns are dropped.
    *
-   * @param isOverPrompt - a prompt is playing: a short sound does not count as speech.
+   * @param isOverPrompt - whether a prompt is playing: then a short sound does not count as speech.
    * @throws AppError `unsupported_audio`.
    */
   hear(turn: Turn, audio: Uint8Array, isOverPrompt: boolean): void {
     if (turn !== this.#turn) {
       if (this.#turn !== undefined && turn.number < this.#turn.number) return;
-      // Speech on the older turn ends here; the caller goes on on the newer one.
+      // Speech on the older turn ends here, and the caller continues on the newer turn.
       this.#listener?.finish();
       this.#turn = turn;
       this.#listener?.reset();
@@ -89,7 +89,7 @@ export class CallerAudio {
     this.#listener?.endWithin(leastMs, mostMs);
   }
 
-  /** The input of the turn ended; its speech ends with it. */
+  /** The input of the turn has ended, and its speech with it. */
   cut(turn: Turn): void {
     if (turn === this.#turn) this.#listener?.finish();
   }
@@ -108,7 +108,7 @@ export class CallerAudio {
     return this.#listener?.utteranceSoFar() ?? NOTHING_HEARD;
   }
 
-  /** The turn has ended; the newest other turn is listened to again. @returns whether this turn was listened to. */
+  /** The turn has ended; the newest other turn takes over. @returns whether the audio of the ended turn counted. */
   leave(turn: Turn): boolean {
     if (turn !== this.#turn) return false;
     this.#turn = undefined;
@@ -116,7 +116,7 @@ export class CallerAudio {
     return true;
   }
 
-  /** Frees the listener. Idempotent; a later frame makes a new one. */
+  /** Frees the audio listener. Idempotent; a later frame makes a new one. */
   close(): void {
     this.#turn = undefined;
     this.#listener?.close();
@@ -131,8 +131,8 @@ export class CallerAudio {
 }
 
 /**
- * The silences for the next input: from the operator, the bot and its reply, and longer for read-out digits. Default:
- * the operator's settings. Times are ms.
+ * The silences for the next input, ms: from the operator, the bot and its reply, and longer while digits are read out. Default: the
+ * operator's settings.
  */
 export function listeningPatience(listen: Listen, bot: Bot, { digitSilenceMs, patience, words }: EngineSettings): Partial<SpeechPatience> {
   // A caller who reads out digits pauses between groups.
@@ -141,7 +141,7 @@ export function listeningPatience(listen: Listen, bot: Bot, { digitSilenceMs, pa
   return words !== undefined && isWeighed(listen, bot) ? { ...given, ...pausingAfter(words.pauseMs, { ...patience, ...given }) } : given;
 }
 
-/** Whether words decide about pauses: they are recognized, and neither the bot nor its reply asks for a silence of its own. */
+/** Whether the length of a pause depends on the words: they are recognized, and neither bot nor reply asks for a silence of its own. */
 export function isWeighed({ speech }: Listen, bot: Bot): boolean {
   return bot.recognition !== 'none' && (speech?.endSilenceMs ?? bot.speech.endSilenceMs) === undefined;
 }

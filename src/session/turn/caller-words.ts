@@ -1,4 +1,4 @@
-// The caller's words while they are spoken: recognizes them early, notifies the bot, and decides from them how long a pause may be.
+// The caller's words while they are spoken: recognizes them early, notifies the bot, and lets them decide how long a pause may be.
 import { toAppError } from '../../base/errors.ts';
 import type { Bot } from '../../bot/bot.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
@@ -21,7 +21,7 @@ export interface CallerWordsOptions {
   readonly conversation: Conversation;
   readonly callerAudio: CallerAudio;
   readonly recognizer: Recognizer;
-  /** Whether nothing is in work that changes the bot's state. */
+  /** Whether no work is running that changes the bot's state. */
   readonly isBotIdle: () => boolean;
 }
 
@@ -30,10 +30,10 @@ export class CallerWords {
   readonly #options: CallerWordsOptions;
   readonly #recognition: EarlyRecognition;
   readonly #preparation: Preparation;
-  /** The turn of the utterance that goes on. */
+  /** The turn of the current utterance. */
   #turn: Turn | undefined;
   #isPaused = false;
-  /** Understood since the last pause; late words of the piece before it among them. */
+  /** Words since the last pause, and words of the piece before it that were recognized late. */
   #words: HeardWords | undefined;
   #heardAtMs = -Infinity;
 
@@ -55,7 +55,7 @@ export class CallerWords {
     this.#recognition.begin(this.#options.conversation.expected);
   }
 
-  /** Takes what is spoken, G.711 µ-law. */
+  /** Takes audio of the utterance, G.711 µ-law. */
   push(mulaw: Uint8Array): void {
     this.#recognition.push(mulaw);
   }
@@ -65,14 +65,14 @@ export class CallerWords {
     const { callerAudio, conversation } = this.#options;
     this.#isPaused = true;
     this.#recognition.pause(() => callerAudio.utteranceSoFar(), conversation.expected);
-    // Services that write while the caller speaks may know all words by now; they have those of the newest piece, which may change.
+    // Some services send words while the caller speaks: these may be all by now, although the last ones may still change.
     if (this.#words !== undefined && this.#words.text !== this.#words.stable) this.#weigh(this.#words);
   }
 
   /** The caller goes on. */
   resume(): void {
     this.#isPaused = false;
-    // They say nothing about the next pause.
+    // These words say nothing about the next pause.
     this.#words = undefined;
     this.#recognition.resume();
   }
@@ -101,7 +101,7 @@ export class CallerWords {
     this.#words = words;
     this.#options.conversation.recorder?.heard(this.#turn, words);
     this.#tell(words, this.#turn);
-    // Some services write the words of a pause one by one.
+    // Some services send the words before a pause one by one.
     if (this.#isPaused && words.isWhole) this.#weigh(words);
   }
 
@@ -109,7 +109,7 @@ export class CallerWords {
     const { parts, conversation } = this.#options;
     const { bot, call } = conversation;
     const nowMs = parts.clock.monotonicMs();
-    // All words before a pause are always passed on.
+    // A bot always gets all words before a pause.
     if (bot.hearing === undefined || (!isWhole && nowMs - this.#heardAtMs < HEARING_MS)) return;
     this.#heardAtMs = nowMs;
     const failed = (thrown: unknown): void => {
@@ -125,7 +125,7 @@ export class CallerWords {
     }
   }
 
-  /** What these words say about the pause: how long it may be, and whether they may be all. */
+  /** Decides from the words how long the pause may be, and whether they may be the whole input. */
   #weigh({ text, isWhole }: HeardWords): void {
     const { parts, conversation, callerAudio, isBotIdle } = this.#options;
     const { words, language } = parts.settings;

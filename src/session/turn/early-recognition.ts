@@ -1,25 +1,25 @@
-// Recognizes an utterance before it is certain to be over, so that its text is there sooner: from the suspected end on with an engine that
-// takes whole utterances, from the start of speech on with one that hears them while they are spoken.
+// Recognizes an utterance before its end is certain, so that its text is available earlier: from the suspected end on with an engine for
+// whole utterances, from the start of speech on with an engine that hears utterances while they are spoken.
 import { linkAbort } from '../../base/abort.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import type { Expected, HeardWords, RecognitionStream, Recognizer } from '../ports.ts';
 
-/** Most starts per utterance: a caller with many pauses must not occupy the recognizer. */
+/** Most recognitions per utterance: a caller with many pauses must not occupy the recognizer. */
 const MAX_BEGINNINGS = 3;
 
 /** A running recognition. */
 export interface RunningRecognition {
-  /** Its text. @param signal - stops it. @throws AppError `recognition_failed`. */
+  /** The recognized text. @param signal - stops the recognition. @throws AppError `recognition_failed`. */
   text(signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** One per session; one utterance at a time. */
 export interface EarlyRecognition {
-  /** An utterance begins; drops an earlier one. */
+  /** An utterance begins; drops the previous one. */
   begin(expected: Expected): void;
-  /** Takes what is spoken, G.711 µ-law. */
+  /** Takes audio of the utterance, G.711 µ-law. */
   push(mulaw: Uint8Array): void;
-  /** The caller pauses and may be done. @param utterance - what was said so far. */
+  /** The caller pauses and may be done. @param utterance - returns the audio so far. */
   pause(utterance: () => Utterance, expected: Expected): void;
   /** The caller goes on. */
   resume(): void;
@@ -31,13 +31,13 @@ export interface EarlyRecognition {
   close(): void;
 }
 
-/** The early recognition that suits the engine. @param onWords - called by a recognizer that hears while the caller speaks. */
+/** The early recognition that suits the engine. @param onWords - called only for engines that hear while the caller speaks. */
 export function earlyRecognition(recognizer: Recognizer, onWords: (words: HeardWords) => void): EarlyRecognition {
   const stream = recognizer.open?.(onWords);
   return stream === undefined ? new SuspectedRecognition(recognizer) : new StreamedRecognition(recognizer, stream);
 }
 
-/** Whole utterances: begun at the suspected end, dropped when the caller goes on. */
+/** For whole utterances: begins at the suspected end, and drops the recognition when the caller goes on. */
 class SuspectedRecognition implements EarlyRecognition {
   readonly #recognizer: Recognizer;
   #running: Stoppable | undefined;
@@ -53,7 +53,7 @@ class SuspectedRecognition implements EarlyRecognition {
   }
 
   push(): void {
-    // Whole utterances come at their end.
+    // Whole utterances are passed at their end.
   }
 
   pause(utterance: () => Utterance, expected: Expected): void {
@@ -82,14 +82,14 @@ class SuspectedRecognition implements EarlyRecognition {
   }
 }
 
-/** Streams the utterance; if the stream is lost, the whole utterance is recognized. */
+/** Streams the utterance; if the stream loses it, recognizes the whole utterance instead. */
 class StreamedRecognition implements EarlyRecognition {
   readonly #recognizer: Recognizer;
   readonly #stream: RecognitionStream;
-  /** Begins at pauses once the stream has lost the utterance. */
+  /** For an utterance that the stream has lost: begins at pauses. */
   readonly #whole: SuspectedRecognition;
   #isOpen = true;
-  /** The utterance was begun and not taken. */
+  /** Whether an utterance has begun that was not taken yet. */
   #isHearing = false;
 
   constructor(recognizer: Recognizer, stream: RecognitionStream) {
@@ -149,7 +149,7 @@ interface Stoppable extends RunningRecognition {
   stop(): void;
 }
 
-/** Begins at once. */
+/** Starts a recognition at once. */
 function running(recognize: (signal: AbortSignal) => Promise<string | undefined>): Stoppable {
   const work = linkAbort();
   const text = recognize(work.signal);

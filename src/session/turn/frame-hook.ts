@@ -1,5 +1,5 @@
-// Passes caller frames to a bot with `audio_input`, and its speech start and end back. On the audio path: no promises
-// and no allocation per frame.
+// Passes caller frames to a bot with `audio_input`, and the bot's reports of speech start and end back. On the audio path: no
+// promises and no allocation per frame.
 import { toAppError, type AppError } from '../../base/errors.ts';
 import type { Bot } from '../../bot/bot.ts';
 import type { BotEar } from '../../bot/live.ts';

@@ -1,4 +1,4 @@
-// The inputs of a session: which turn is listened to, which replies are cut, and which complete inputs go to the bot.
+// The inputs of a session: which turn's audio counts, which replies are cut, and which complete inputs go to the bot.
 // On the audio path: no promises.
 import type { AudioInput } from '../../dialog/input.ts';
 import type { TurnEnd } from '../../dialog/ending.ts';
@@ -26,9 +26,9 @@ export class Inputs implements TurnListener {
   readonly #callerAudio: CallerAudio;
   readonly #times: SessionTimes;
   readonly #runner: BotRunner;
-  /** Undefined: nobody recognizes them. */
+  /** Undefined: nobody recognizes words. */
   readonly #words: CallerWords | undefined;
-  /** The caller has pressed a key; the digits come together on another turn (G-54). */
+  /** Whether the caller has pressed a key; the digits come together on another turn (G-54). */
   #isTyping = false;
 
   constructor({ parts, conversation, callerAudio, times, runner }: InputsOptions) {
@@ -42,7 +42,7 @@ export class Inputs implements TurnListener {
       this.#words = new CallerWords({ parts, conversation, callerAudio, recognizer, isBotIdle: () => runner.size === 0 });
   }
 
-  /** The caller speaks these sounds, G.711 µ-law. */
+  /** Takes audio of an utterance while it is spoken, G.711 µ-law. */
   spoken(mulaw: Uint8Array): void {
     this.#words?.push(mulaw);
   }
@@ -65,10 +65,10 @@ export class Inputs implements TurnListener {
     const nowMs = this.#times.lastInputMs;
     const isPlaying = playout.isPlaying(nowMs);
     const isBarred = open.isBarred(nowMs, isPlaying);
-    // A reply in work is protected against a cough like a playing one, except while the server ends the call.
+    // A cough must not cut a reply in work, as little as a reply that plays, except while the server ends the call.
     const isOverPrompt = isPlaying || (leaving === undefined && open.isReplying);
     this.#callerAudio.note(input);
-    // G-51: speech during an uninterruptible prompt is not input.
+    // G-51: speech during an uninterruptible prompt is no input.
     if (!isBarred) this.#callerAudio.hear(turn, input.audio, isOverPrompt);
   }
 
@@ -91,7 +91,7 @@ export class Inputs implements TurnListener {
         return;
       case 'speech_cut':
         this.#callerAudio.cut(turn);
-        // The listener belongs to a newer turn, so this speech has no end.
+        // The audio listener now belongs to a newer turn, so no end of this speech will come.
         if (turn.state === 'hearing') turn.finish('nothing_said');
         return;
       case 'input_refused':
@@ -113,7 +113,7 @@ export class Inputs implements TurnListener {
     this.#isTyping = false;
     conversation.hasBegun = true;
     if (input.kind === 'speech') parts.observer.speechEnded?.(conversation.call, turn.id, this.#callerAudio.quietMs);
-    // During and after the farewell there is no further reply (G-7C).
+    // During and after the farewell there is no other reply (G-7C).
     if (conversation.isOver && (conversation.isEnded || conversation.isSayingFarewell)) {
       if (conversation.hasMoved) turn.giveBack();
       else turn.finish('superseded');
@@ -126,7 +126,7 @@ export class Inputs implements TurnListener {
     this.#runner.answer(turn, { act: input, completeAtMs, heard, cut, ...ahead });
   }
 
-  /** @param spared - the turn that goes on; undefined to cut its reply as well. */
+  /** @param spared - the turn that goes on; undefined: its reply is cut as well. */
   #cutShort(turn: Turn, by: 'speech' | 'keys', spared: Turn | undefined): void {
     if (by === 'keys') this.#isTyping = true;
     const { call, open, playout } = this.#conversation;
@@ -137,7 +137,7 @@ export class Inputs implements TurnListener {
     this.#runner.notify({ type: 'barge_in', by, heard }, turn);
   }
 
-  /** The stream of the farewell broke: sends the terminal event on the next one, whatever its input. */
+  /** The stream of the farewell broke: sends the terminal event on the next turn, whatever its input. */
   #settle(turn: Turn): void {
     const { isEnded, isSayingFarewell } = this.#conversation;
     if (!isEnded && !isSayingFarewell && !turn.takeOver()) this.#runner.settle(turn);
@@ -146,7 +146,7 @@ export class Inputs implements TurnListener {
   #hungUp(turn: Turn): void {
     const { open, mode } = this.#conversation;
     this.#conversation.ends('caller');
-    // The platform still waits for these streams to complete, without a reply.
+    // The platform still waits for these streams to complete, which they do without a reply.
     for (const other of open.list()) if (other !== turn) other.finish('hang_up', 'hang_up');
     turn.write({ kind: 'final', mode, prompts: [], next: { kind: 'gone' } });
     turn.finish('hang_up', 'hang_up');
@@ -155,7 +155,7 @@ export class Inputs implements TurnListener {
   #closed(turn: Turn, end: TurnEnd): void {
     const { call, open, playout, isEnded, asked } = this.#conversation;
     const isLast = open.delete(turn);
-    // Otherwise the next turn could take the recognition of this one.
+    // Otherwise the next turn could take the recognition that belongs to this one.
     if (this.#callerAudio.leave(turn)) this.#words?.drop();
     if (isLast) {
       const nowMs = this.#parts.clock.monotonicMs();

@@ -1,4 +1,4 @@
-// The open turns of a session; two are normal (G-50). Knows their order and which replies a barge-in cuts, nothing of
+// The open turns of a session; two are normal (G-50). Knows their order and which replies a barge-in cuts, but not
 // their inputs.
 import { AppError } from '../../base/errors.ts';
 import type { BargeIn } from '../../bot/bot.ts';
@@ -6,15 +6,15 @@ import type { SessionEnd } from '../../dialog/ending.ts';
 import type { Cut, Playout } from '../playout/playout.ts';
 import type { Turn } from './turn.ts';
 
-/** Most open turns of a session. Two are needed; the rest is slack for late closes. */
+/** Most open turns of a session. Two are needed; the others allow for streams that close late. */
 const MAX_OPEN_TURNS = 8;
 
 /** Owned by a session. Times are monotonic ms. */
 export class OpenTurns {
   readonly #playout: Playout;
-  /** In the order of opening. */
+  /** In the order in which they opened. */
   readonly #turns = new Set<Turn>();
-  /** The reply that speech has cut, and the turn of the speech: kept for a false interruption. */
+  /** Set when speech has cut a reply: that reply and the turn of the speech, kept for a false interruption. */
   #cut: { readonly turn: Turn; readonly reply: Cut } | undefined;
 
   constructor(playout: Playout) {
@@ -32,7 +32,7 @@ export class OpenTurns {
   /**
    * Whether an uninterruptible prompt is playing or still to be played (G-37, G-51).
    *
-   * @param isPlaying - whether the playout is playing at `nowMs`; avoids a scan of finished prompts.
+   * @param isPlaying - whether anything is playing at `nowMs`; avoids a scan of finished prompts.
    */
   isBarred(nowMs: number, isPlaying = this.#playout.isPlaying(nowMs)): boolean {
     if (isPlaying && this.#playout.isProtected(nowMs)) return true;
@@ -66,13 +66,13 @@ export class OpenTurns {
     return this.#turns.has(turn);
   }
 
-  /** A copy: the caller may close turns during the iteration. */
+  /** A copy, so that turns may be closed during an iteration. */
   list(): readonly Turn[] {
     return [...this.#turns];
   }
 
   /**
-   * Barge-in: cuts the reply in work and the prompts that play.
+   * Barge-in: cuts the reply in work and the prompts that are playing.
    *
    * @param spared - the turn that goes on.
    * @returns true when something was cut.
@@ -80,7 +80,7 @@ export class OpenTurns {
   cutBy(act: BargeIn['by'], turn: Turn, spared: Turn | undefined, nowMs: number): boolean {
     // No prompt resumes while the caller presses keys.
     if (act === 'keys') this.#cut = undefined;
-    // An uninterruptible prompt goes on, whatever a client sends (G-37).
+    // An uninterruptible prompt plays on, whatever a client sends (G-37).
     if (this.isBarred(nowMs)) return false;
     if (act === 'keys') for (const other of this.list()) if (other !== turn) other.keyElsewhere();
     const isPlaying = this.#playout.isPlaying(nowMs);
@@ -108,7 +108,7 @@ export class OpenTurns {
       ?.finish('interrupted');
   }
 
-  /** Completes the turns without input, or all. */
+  /** Completes the turns without input, or all turns. */
   complete(which: 'silent' | 'all'): void {
     for (const turn of this.list()) {
       if (turn.isSilent) turn.finish('nothing_said');
@@ -126,7 +126,7 @@ export class OpenTurns {
     for (const turn of this.list()) turn.giveBack();
   }
 
-  /** Ends all turns with the session: with an error, or complete when the call goes on (G-28). */
+  /** Ends all turns together with the session: completes them when the call goes on (G-28), otherwise fails them. */
   stop(end: SessionEnd | 'moved'): void {
     for (const turn of this.list()) {
       if (end === 'restarted' || end === 'moved') turn.finish('superseded');
@@ -135,7 +135,7 @@ export class OpenTurns {
   }
 
   /**
-   * Completes all turns except one: the newest that is being answered, so that its answer is heard, or else the newest.
+   * Completes all turns except one: the newest one that is being answered, so that its answer is heard, or else the newest one.
    *
    * @returns the excepted turn; undefined when none is open.
    */

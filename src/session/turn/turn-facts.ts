@@ -1,4 +1,4 @@
-// The facts that a turn gets of its call, and those it reports. Types only.
+// The facts of a call that its turns get, and the facts that turns report. Types only.
 import type { JsonObject } from '../../base/json.ts';
 import type { CallFacts } from '../../dialog/call.ts';
 import type { TurnEnd } from '../../dialog/ending.ts';
@@ -9,7 +9,7 @@ import type { CallRecorder } from '../ports.ts';
 export interface TurnCall {
   readonly call: CallFacts;
   readonly mode: DeliveryMode;
-  /** The bot wants words, and the server has no recognizer. */
+  /** Whether the bot wants words but the server has no recognizer. */
   readonly isWithoutWords: boolean;
   /** The current listen settings. */
   readonly asked: ListenSettings;
@@ -25,7 +25,7 @@ export type TurnInput =
   | { readonly kind: 'no_input' }
   | { readonly kind: 'custom_event'; readonly name: string; readonly parameters: JsonObject };
 
-/** A complete input without its utterance, which the listener keeps. */
+/** A complete input as a turn reports it: without the utterance, which the audio listener keeps. */
 export type BroughtInput = Exclude<TurnInput, { readonly kind: 'speech' }> | { readonly kind: 'speech' };
 
 /** A fact that a turn reports to its session. */
@@ -37,7 +37,7 @@ export type TurnFact =
   /** The first key was pressed. `isReplyDropped`: the turn's own reply is dropped as well. */
   | { readonly kind: 'key_started'; readonly isReplyDropped: boolean }
   | { readonly kind: 'input_complete'; readonly input: BroughtInput }
-  /** The input ended during speech. */
+  /** The input ended while the caller was speaking. */
   | { readonly kind: 'speech_cut' }
   /** A second input came on a turn that is being answered. */
   | { readonly kind: 'input_refused' }

@@ -1,6 +1,6 @@
 // The state table of a turn: its action for each state and event. No promises, no clock.
 
-/** States of one turn. */
+/** The states of a turn. */
 export type TurnState =
   /** No input yet. */
   | 'waiting'
@@ -35,15 +35,15 @@ export type TurnAction =
   | 'expect_keys'
   /** The first key came on another turn: drop the current speech (G-61). */
   | 'drop_speech'
-  /** The first key came just after the end of speech: drop its reply (G-61). */
+  /** The first key came just after the end of speech: drop the reply to this speech (G-61). */
   | 'drop_reply'
   /** Pass the input to the bot. */
   | 'answer'
   /** The caller is gone (G-75). */
   | 'hang_up'
-  /** The input ends during speech: end the utterance. */
+  /** The input ends while the caller speaks: end the utterance. */
   | 'cut_speech'
-  /** The input ends with nothing to answer: complete without a response (G-61). */
+  /** The input ends and there is nothing to answer: complete without a response (G-61). */
   | 'complete'
   /** Legal, without effect. */
   | 'ignore'
@@ -52,7 +52,7 @@ export type TurnAction =
 
 const SILENT_ACTIONS = { speech_started: 'ignore', speech_ended: 'ignore', key_elsewhere: 'ignore' } as const;
 
-/** The whole grammar of a turn. */
+/** All transitions of a turn. */
 const TURN_TABLE = {
   waiting: {
     ...SILENT_ACTIONS,
@@ -83,7 +83,7 @@ const TURN_TABLE = {
     half_close: 'cut_speech',
   },
   keys: { ...SILENT_ACTIONS, audio: 'ignore', key_started: 'ignore', complete_input: 'answer', hang_up: 'hang_up', half_close: 'complete' },
-  // Audio that arrives after the start of the reply is dropped (G-38); a second input on one turn is illegal.
+  // Audio after the start of the reply is dropped (G-38); a second input on one turn is illegal.
   answering: {
     ...SILENT_ACTIONS,
     audio: 'ignore',

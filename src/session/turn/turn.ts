@@ -15,21 +15,21 @@ import { turnAction, type TurnState } from './turn-states.ts';
 
 /** Handles the events of turns. */
 export interface TurnListener {
-  /** A message arrived: the session is not idle. */
+  /** A message has arrived, so the session is not idle. */
   touched(): void;
-  /** Passes audio to the session's listener, fifty times a second; speech events return through `Turn.heard`. */
+  /** Passes audio to the session's audio listener, fifty times a second; the speech events come back through `Turn.heard`. */
   listen(turn: Turn, input: AudioInput): void;
   happened(turn: Turn, fact: TurnFact): void;
 }
 
-/** Read-only view: only the owner aborts. */
+/** Read-only view, because only the owner aborts. */
 type AbortState = Pick<LinkedAbort, 'signal' | 'isAborted'>;
 
-/** One RPC on gRPC, one caller input with its reply on other transports. */
+/** One RPC on gRPC; on other transports one caller input with its reply. */
 export class Turn implements NamedTurn {
   readonly id: string;
   readonly number: number;
-  /** True while an uninterruptible prompt of this turn is not finished (G-37). */
+  /** True while an uninterruptible prompt of this turn is still to be delivered (G-37). */
   holdsFloor = false;
   /** True once a prompt of this turn was delivered. */
   hasSpoken = false;
@@ -45,17 +45,17 @@ export class Turn implements NamedTurn {
   readonly #sink: TurnSink;
   readonly #over: LinkedAbort = linkAbort();
   readonly #wanted: LinkedAbort = linkAbort();
-  /** Aborts at the end of the turn; an interruption does not end it. */
+  /** Aborts at the end of the turn, but not at an interruption. */
   readonly over: AbortState = this.#over;
   /** Aborts when the reply is no longer wanted: barge-in, or the end of the turn. */
   readonly wanted: AbortState = this.#wanted;
   #state: TurnState = 'waiting';
-  /** Whether the state takes caller audio; computed per state change, not per frame. */
+  /** Whether the state takes caller audio; computed once per state change, not per frame. */
   #takesAudio = true;
   #isUnheardWelcome = false;
-  /** The turn has no input of its own; it carries the farewell of the call. */
+  /** Whether the turn carries the farewell of the call, and has no input of its own. */
   #isForFarewell = false;
-  /** A complete input has come. */
+  /** Whether a complete input has come. */
   #hasInput = false;
   #hasFinal = false;
   #hasRefused = false;
@@ -91,7 +91,7 @@ export class Turn implements NamedTurn {
     return this.#state !== 'answering' && this.#state !== 'done';
   }
 
-  /** Whether the welcome of this turn has not begun: it cannot be cut, so speech is not an input. */
+  /** Whether the welcome of this turn has not begun yet: until then nothing can be cut, so speech is no input. */
   get isWelcomeDue(): boolean {
     return this.#isUnheardWelcome && this.#state !== 'done';
   }
@@ -120,7 +120,7 @@ export class Turn implements NamedTurn {
     }
   }
 
-  /** Takes the listener's events while this turn is listened to. */
+  /** Takes the audio listener's events while the audio of this turn counts. */
   heard(event: SpeechEvent): void {
     if (event === 'speech_paused' || event === 'speech_resumed') {
       if (this.#state === 'hearing') this.#listener.happened(this, { kind: 'end_suspected', isSuspected: event === 'speech_paused' });
@@ -143,7 +143,7 @@ export class Turn implements NamedTurn {
     }
   }
 
-  /** The input of this turn has ended. Never the end of the call (G-12). */
+  /** The input of this turn has ended. This is never the end of the call (G-12). */
   halfClose(): void {
     this.#call.recorder?.halfClosed(this);
     switch (turnAction(this.#state, 'half_close')) {
@@ -158,7 +158,7 @@ export class Turn implements NamedTurn {
     }
   }
 
-  /** The stream is gone: nothing can be written (G-16). */
+  /** The stream is gone: nothing can be written any more (G-16). */
   abort(reason: Exclude<AbortReason, 'barge_in'>): void {
     if (this.#state === 'done') return;
     this.#call.recorder?.aborted(this, reason);
@@ -166,8 +166,8 @@ export class Turn implements NamedTurn {
   }
 
   /**
-   * Barge-in on this turn's reply: the bot and the speech stop; the turn still completes cleanly (G-53). A welcome
-   * that has not begun is not dropped, because the caller would not know what to answer; neither is a farewell.
+   * Barge-in on this turn's reply: bot and prompts stop, but the turn still completes cleanly (G-53). Does not drop a welcome
+   * that has not begun, because the caller would not know what to answer, nor a farewell.
    *
    * @returns false when there was nothing to interrupt.
    */
@@ -177,7 +177,7 @@ export class Turn implements NamedTurn {
     return true;
   }
 
-  /** The caller presses keys on another turn: drops the speech on this one (G-61). */
+  /** The caller presses keys on another turn: drops the speech on this turn (G-61). */
   keyElsewhere(): void {
     if (turnAction(this.#state, 'key_elsewhere') === 'drop_speech') this.#become('keys');
   }
@@ -196,7 +196,7 @@ export class Turn implements NamedTurn {
   }
 
   /**
-   * Delivers one output unless the turn is over. @returns false when the caller should wait for `onceDrained`.
+   * Delivers one output unless the turn is over. @returns false when the next one should wait for `onceDrained`.
    *
    * @param isReply - false for a filler.
    */
@@ -217,8 +217,8 @@ export class Turn implements NamedTurn {
   }
 
   /**
-   * Completes the response stream with OK, once (G-13). `reason` aborts a bot that still works on this turn. An input
-   * without a reply of its own, because the call ends on another turn, still gets its FINAL, unless the caller is
+   * Completes the response stream with OK, once (G-13). `reason` aborts a bot that is still working on this turn. An input that gets
+   * no reply of its own, because the call ends on another turn, still gets its FINAL, unless the caller is
    * gone (G-43).
    */
   finish(end: TurnEnd, reason: AbortReason = 'superseded'): void {
@@ -274,7 +274,7 @@ export class Turn implements NamedTurn {
         this.#listener.happened(this, { kind: 'input_complete', input });
         return;
       case 'refuse':
-        // Reported once: a client must not fill the log.
+        // Reported once per turn, because a client must not fill the log.
         if (!this.#hasRefused) this.#listener.happened(this, { kind: 'input_refused' });
         this.#hasRefused = true;
         return;
