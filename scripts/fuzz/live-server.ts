@@ -23,6 +23,8 @@ const MAX_GROWTH = { heap: 48 * MB, rss: 300 * MB } as const;
 /** Longest wait for the end of what strangers have left behind, ms: vanished callers are missed after twenty seconds. */
 const QUIET_MS = 60_000;
 const BETWEEN_CALLS_MS = 300;
+/** Members of log lines that the client names. A mutation may copy the canary into an id, which is logged on purpose. */
+const CLIENT_IDS: ReadonlySet<string> = new Set(['conversationId', 'organizationId', 'agentId', 'turnId', 'trackingId']);
 const FLAGS = [
   ...['--websocket.enabled=true', '--websocket.host=127.0.0.1', '--websocket.port=0', '--log.level=info', '--json'],
   ...['--sessions.idle_timeout_ms=20000', '--sessions.sweep_ms=2000', '--shutdown.grace_ms=1000', '--telemetry.timeline_calls=20'],
@@ -86,7 +88,8 @@ export class LiveServer {
       args: [compiledMain(), 'serve', ...flags],
       core: undefined,
       onStderr: (line) => {
-        if (secrets.some((secret) => line.includes(secret))) report(`a secret is in the log: ${messageOf(line)}`);
+        const members = membersWith(secrets, line);
+        if (members.length > 0) report(`a secret is in the log: ${messageOf(line)} (${members.join(', ')})`);
         log.take(line);
       },
     });
@@ -172,6 +175,19 @@ export class LiveServer {
         `a call beside it over ${transport}: ${outcome}, ${findings.map(({ code, message }) => `${code}: ${message}`).join('; ')}`,
       );
     else if (firstMs > limitMs) this.#report(`a call beside it over ${transport} waited too long for its first sound`);
+  }
+}
+
+/** The members of a log line that hold a secret, or the whole line when it is no JSON. */
+function membersWith(secrets: readonly string[], line: string): readonly string[] {
+  if (!secrets.some((secret) => line.includes(secret))) return [];
+  try {
+    const members = Object.entries(JSON.parse(line) as object).map(([name, value]) => [name, JSON.stringify(value)] as const);
+    return members
+      .filter(([name, value]) => secrets.some((secret) => value.includes(secret) && !(secret === CANARY && CLIENT_IDS.has(name))))
+      .map(([name]) => name);
+  } catch {
+    return ['the whole line'];
   }
 }
 
