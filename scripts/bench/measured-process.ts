@@ -67,7 +67,8 @@ export class MeasuredProcess {
   #isOver = false;
 
   constructor({ args, core, onStderr }: ProcessOptions) {
-    const node = [process.execPath, '--expose-gc', `--import=${PROBE}`, ...args];
+    // As the image starts a server.
+    const node = [process.execPath, '--single-threaded-gc', '--expose-gc', `--import=${PROBE}`, ...args];
     const [command = process.execPath, ...rest] = core === undefined || !canBind ? node : ['taskset', '-c', String(core), ...node];
     this.#child = spawn(command, rest, { stdio: ['ignore', 'pipe', onStderr === undefined ? 'inherit' : 'pipe', 'ipc'] });
     running.add(this);

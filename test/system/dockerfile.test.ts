@@ -171,7 +171,7 @@ describe('the Dockerfile', () => {
 describe('the image', () => {
   it('runs as a user who is not root, says so by number, and starts its program without a shell', () => {
     expect(image.user).toMatch(/^[1-9]\d*:[1-9]\d*$/u);
-    expect(image.command).toEqual(['node', 'dist/src/cli/main.js', 'serve']);
+    expect(image.command).toEqual(['node', '--single-threaded-gc', 'dist/src/cli/main.js', 'serve']);
     expect(image.healthCommand).toEqual(['node', 'dist/src/cli/main.js', 'health']);
     expect(image.labels).toContain('org.opencontainers.image.licenses');
   });
