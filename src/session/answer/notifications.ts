@@ -30,8 +30,9 @@ async function run(parts: EngineParts, conversation: Conversation, event: Notify
     const work = runNote(bot, snapshot.state, event, botContext(parts, conversation, turn, limit.signal), parts.settings.maxStateBytes);
     const waited = await waitAtMost(work, NOTIFY_LIMIT_MS, parts.clock);
     if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
-    // Only on a change: a reply that is lost on its way is undone only if the snapshot is still the same.
-    if (waited.value !== found.state) conversation.snapshot = { ...snapshot, state: waited.value };
+    // Only on a change: a reply that is lost on its way is undone only if the snapshot is still the same. And only where no such reply was
+    // undone meanwhile: its state would come back without the rest of it.
+    if (waited.value !== found.state && conversation.snapshot === found) conversation.snapshot = { ...snapshot, state: waited.value };
   } finally {
     limit.abort('deadline');
   }

@@ -104,6 +104,40 @@ describe('a forwarded turn that comes again because its home has died', () => {
     expect((await forwarded(all.a.sessions, 'turn-2', '1')).texts).toEqual(['Input 1.']);
   });
 
+  it('is answered as if for the first time also by a bot whose note on the lost turn comes when its reply is undone already', async () => {
+    let answer: ((state: number) => void) | undefined;
+    const slow = bot<number>({
+      id: 'slow',
+      name: 'Slow',
+      version: 1,
+      session_start: () => go(0, say('Welcome.').listen({ digits: 1 })),
+      otherwise: (inputs) => go(inputs + 1, say(`Input ${String(inputs + 1)}.`).listen({ digits: 1 })),
+      turn_ended: (inputs) =>
+        inputs === 1
+          ? new Promise<number>((resolve) => {
+              answer = resolve;
+            })
+          : undefined,
+    });
+    const all = await homes({}, [1, 1], slow);
+    await begun(all);
+    const lost = Object.assign(new MemorySink(), {
+      forwardedId: 'turn-1',
+      delivered: async () => {
+        await flushMicrotasks();
+        return false;
+      },
+    });
+    (await all.a.sessions.acquire(OPENING)).beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
+    await lost.ended();
+    await flushMicrotasks();
+    await flushMicrotasks();
+    expect(answer).toBeDefined();
+    answer?.(100);
+    await flushMicrotasks();
+    expect((await forwarded(all.a.sessions, 'turn-2', '1')).texts).toEqual(['Input 1.']);
+  });
+
   it('leaves nothing of a lost reply behind: neither what it asked for, nor what was played, nor what is saved', async () => {
     const choosy = bot<null>({
       id: 'choosy',
