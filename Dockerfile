@@ -56,5 +56,5 @@ VOLUME /parley/data
 USER 1000:1000
 EXPOSE 8086 8087 8088 8089 8443
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["node", "dist/src/cli/main.js", "health"]
-# A server uses one core: threads that collect garbage beside it on that core make callers wait three times as long.
+# A server uses one core. Where it has no other, threads that collect garbage beside it make callers wait three times as long.
 CMD ["node", "--single-threaded-gc", "dist/src/cli/main.js", "serve"]

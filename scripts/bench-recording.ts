@@ -1,5 +1,5 @@
 // `npm run bench -- recording`: what recording every call costs, beside the same server without it. CPU per inbound frame under paced
-// calls, one server right after the other. docs/recordings.md says what came out.
+// calls, one server right after the other.
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';

@@ -227,6 +227,15 @@ function tool(name, ...args) {
   return command('node', ['scripts/with-packages.mjs', name, ...args]);
 }
 
+/** @param {number | undefined} pid - of a step that may run beside the tests */
+function yieldToTests(pid) {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It has ended already.
+  }
+}
+
 /**
  * @param {string} program
  * @param {readonly string[]} args
@@ -242,7 +251,7 @@ function command(program, args, { live = false, env = {} } = {}) {
       timeout: STEP_LIMIT_MS,
       shell: process.platform === 'win32',
     });
-    if (!live && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    if (!live) yieldToTests(child.pid);
     let output = '';
     const take = /** @param {Buffer} chunk */ (chunk) => {
       if (live) progress.write(chunk);

@@ -12,6 +12,8 @@ interface Sample {
 }
 
 const SAMPLE_MS = 10_000;
+/** Longest wait for the metrics page, ms. */
+const ANSWER_MS = 10_000;
 const MB = 2 ** 20;
 const HOUR_MS = 3_600_000;
 /** A slope counts against the server when it lies above this even at the lower end of what the samples allow. */
@@ -108,7 +110,8 @@ export class MemoryWatch {
     const counted = this.#samples.filter(({ atMs }) => atMs >= warmUpMs);
     const heap = trend(stretchMeans(counted, ({ heapBytes }) => heapBytes));
     const rss = trend(stretchMeans(counted, ({ rssBytes }) => rssBytes));
-    const grows = ({ slope, error }: typeof heap, limit: number): boolean => slope - GRANTED_ERRORS * error > limit;
+    // Too few samples make no number, and prove nothing.
+    const grows = ({ slope, error }: typeof heap, limit: number): boolean => !(slope - GRANTED_ERRORS * error <= limit);
     return {
       rssSlopeMbPerHour: rss.slope,
       heapSlopeMbPerHour: heap.slope,
@@ -154,9 +157,11 @@ export function moreHandles(before: Handles, after: Handles): readonly string[] 
   return [...after].flatMap(([kind, count]) => Array.from({ length: Math.max(0, count - (before.get(kind) ?? 0)) }, () => kind));
 }
 
-/** One gauge of the metrics page, all its series together. */
+/** One metric of the server, all its series together. @throws Error when the server has no such metric, or does not answer. */
 export async function gauge(opsPort: number, name: string): Promise<number> {
-  const page = await (await fetch(`http://127.0.0.1:${String(opsPort)}/metrics`, { headers: { connection: 'close' } })).text();
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  const page = await (await fetch(`http://127.0.0.1:${String(opsPort)}/metrics`, { headers: { connection: 'close' }, signal })).text();
+  if (!page.includes(`# TYPE ${name} `)) throw new Error(`the server has no metric ${name}`);
   return [...page.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (?<value>\\S+)$`, 'gmu'))].reduce(
     (sum, { groups }) => sum + Number(groups?.['value']),
     0,

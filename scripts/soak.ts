@@ -116,7 +116,8 @@ class Watched {
   }
 
   static async start(server: BuiltServer): Promise<Watched> {
-    await settled(server, () => true, new Map());
+    const { openSessions, openTurns } = await settled(server, () => true, new Map());
+    if (openSessions + openTurns > 0) throw new Error('the first calls have not ended: their handles would hide those that leak');
     return new Watched(server, await handlesOf(server.process), await server.process.ask('memory'));
   }
 
@@ -193,7 +194,7 @@ async function soak(soaked: SoakedServers, logged: LogWatch, access: Access, cal
   for (const each of watched) ends.push(await each.end(Math.max(MIN_WARM_UP_MS, minutes * 60_000 * WARM_UP_PART)));
   const { calls, turns, protocolErrors, failedCalls } = total;
   return {
-    ok: protocolErrors + failedCalls + logged.errors === 0 && ends.every(({ ok }) => ok) && calls > 0,
+    ok: protocolErrors + failedCalls + logged.errors === 0 && ends.every(({ ok }) => ok) && [calls, ...Object.values(facts)].every(Boolean),
     ...{ minutes: rounded(minutes, 1), calls, turns, protocolErrors, failedCalls, ...facts, servers: ends },
     ...{ loggedErrors: logged.errors, warnings: logged.warnings, seed: access.seed, node: process.version },
   };

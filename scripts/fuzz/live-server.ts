@@ -182,10 +182,12 @@ export class LiveServer {
 function membersWith(secrets: readonly string[], line: string): readonly string[] {
   if (!secrets.some((secret) => line.includes(secret))) return [];
   try {
-    const members = Object.entries(JSON.parse(line) as object).map(([name, value]) => [name, JSON.stringify(value)] as const);
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed !== 'object' || parsed === null) return ['the whole line'];
+    const members = Object.entries(parsed).map(([name, value]) => ({ name, text: `${name}:${JSON.stringify(value)}` }));
     return members
-      .filter(([name, value]) => secrets.some((secret) => value.includes(secret) && !(secret === CANARY && CLIENT_IDS.has(name))))
-      .map(([name]) => name);
+      .filter(({ name, text }) => secrets.some((secret) => text.includes(secret) && !(secret === CANARY && CLIENT_IDS.has(name))))
+      .map(({ name }) => name);
   } catch {
     return ['the whole line'];
   }

@@ -18,10 +18,14 @@ export interface SignalModules {
  * @throws AppError `internal` when an installed package has other exports than expected.
  */
 export function loadSignalEngines(): Promise<SignalEngines> {
-  engines ??= loadSignalModules().then(({ fvad, speex }) => ({
-    createDetector: detectorMaker(fvad),
-    createResampler: resamplerMaker(speex),
-  }));
+  engines ??= loadSignalModules().then(
+    ({ fvad, speex }) => ({ createDetector: detectorMaker(fvad), createResampler: resamplerMaker(speex) }),
+    (thrown: unknown) => {
+      // The next server of this process tries again.
+      engines = undefined;
+      throw thrown;
+    },
+  );
   return engines;
 }
 

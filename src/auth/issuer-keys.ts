@@ -1,5 +1,5 @@
-// The keys of one issuer over time: when they are fetched, how long they count as fresh, and how long they remain usable when the issuer
-// cannot be reached. At most one request is in flight, and a pause follows each request.
+// The keys of one issuer over time: when they are fetched, how long they count as fresh, and how long they remain usable when no newer
+// keys can be fetched. At most one request is in flight, and a pause follows each request.
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';

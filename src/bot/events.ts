@@ -59,7 +59,7 @@ export type ReplyingEvent = SessionStart | CallerEvent<unknown> | Woken;
 /** What was understood of an utterance that goes on. */
 export interface HearingEvent {
   readonly text: string;
-  /** Its beginning that later words do not change. */
+  /** The beginning of `text` that later words do not change. */
   readonly stable: string;
 }
 

@@ -84,7 +84,7 @@ export class TestCall {
   }
 
   /**
-   * Time passes, with a fake clock: what is said is heard, fillers are said, timers of the bot and limits of tools run out, and a caller who
+   * Time passes, with a fake clock: what is said is heard, fillers and texts with `ifSilentMs` are said, timers of the bot and limits of tools run out, and a caller who
    * is to answer is silent, so that `woken` and `no_input` are asked when they are due.
    */
   advance(ms: number): Promise<this> {

@@ -44,12 +44,12 @@ export function isTimer({ wakeMs = Infinity, noInputMs, silentMs = 0 }: Silence,
 /** Something that waits for the bot. */
 export type Wake = Pick<Woken, 'name' | 'data'>;
 
-/** Most that wait at once. */
+/** Most wakes that wait at once. */
 const MAX_WAITING = 8;
 /** Longest data, characters of JSON: it travels with a call that moves. */
 const MAX_DATA_CHARS = 2000;
 
-/** What waits in one call, in the order in which it came; one of each name. */
+/** The waiting wakes of one call, in the order in which they came; one of each name. */
 export class Wakes {
   #waiting: ReadonlyMap<string, Wake>;
   #asked: Wake | undefined;

