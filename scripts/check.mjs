@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { availableParallelism, constants, setPriority, tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, styleText } from 'node:util';
 import { CHECKS, commandList, runCommand } from './commands.mjs';
@@ -47,7 +47,7 @@ a test that is skipped without a reason has failed. The exit code is 1 when anyt
 /** @type {readonly Step[]} */
 const STEPS = [
   { name: 'generate', mend: 'commit what `npm run generate` writes', run: generate, isAlone: true },
-  // The longest first: the others run beside it, in the time that it leaves.
+  // The longest first: the others run beside it. Tests mostly wait, and hold on a machine that is busy with other things.
   { name: 'test', mend: 'npm test', run: tests },
   { name: 'lint', mend: 'npm run lint', run: () => script('lint') },
   { name: 'format', mend: 'npm run format', run: () => tool('oxfmt', '--check', '.') },
@@ -227,15 +227,6 @@ function tool(name, ...args) {
   return command('node', ['scripts/with-packages.mjs', name, ...args]);
 }
 
-/** @param {number | undefined} pid - of a step that may run beside the tests */
-function yieldToTests(pid) {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // It has ended already.
-  }
-}
-
 /**
  * @param {string} program
  * @param {readonly string[]} args
@@ -251,7 +242,6 @@ function command(program, args, { live = false, env = {} } = {}) {
       timeout: STEP_LIMIT_MS,
       shell: process.platform === 'win32',
     });
-    if (!live) yieldToTests(child.pid);
     let output = '';
     const take = /** @param {Buffer} chunk */ (chunk) => {
       if (live) progress.write(chunk);
