@@ -24,6 +24,29 @@ describe('a forwarded turn that comes again because its home has died', () => {
     return sink;
   }
 
+  /** A turn whose reply is lost with the forwarding process. @param known - resolves when its home learns that. */
+  function lostTurn(known?: () => Promise<void>): MemorySink {
+    return Object.assign(new MemorySink(), {
+      forwardedId: 'turn-1',
+      delivered: async () => {
+        await known?.();
+        return false;
+      },
+    });
+  }
+
+  /** Counts its inputs, and is notified of the end of each turn. */
+  function counting(turnEnded: (inputs: number) => undefined | Promise<number>) {
+    return bot<number>({
+      id: 'counting',
+      name: 'Counting',
+      version: 1,
+      session_start: () => go(0, say('Welcome.').listen({ digits: 1 })),
+      otherwise: (inputs) => go(inputs + 1, say(`Input ${String(inputs + 1)}.`).listen({ digits: 1 })),
+      turn_ended: turnEnded,
+    });
+  }
+
   it('has the reply said that was decided, and its bot is not asked again', async () => {
     const all = await homes();
     const { a, b, left, asked } = all;
@@ -68,7 +91,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
   it('is answered as if for the first time when its reply was whole, and lost with the process that forwarded it', async () => {
     const all = await homes();
     await begun(all);
-    const lost = Object.assign(new MemorySink(), { forwardedId: 'turn-1', delivered: () => Promise.resolve(false) });
+    const lost = lostTurn();
     (await all.a.sessions.acquire(OPENING)).beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
     await lost.ended();
     await flushMicrotasks();
@@ -80,23 +103,13 @@ describe('a forwarded turn that comes again because its home has died', () => {
   });
 
   it('is answered as if for the first time also by a bot that was notified of the end of the lost turn', async () => {
-    const noting = bot<number>({
-      id: 'noting',
-      name: 'Noting',
-      version: 1,
-      session_start: () => go(0, say('Welcome.').listen({ digits: 1 })),
-      otherwise: (inputs) => go(inputs + 1, say(`Input ${String(inputs + 1)}.`).listen({ digits: 1 })),
-      turn_ended: () => undefined,
-    });
-    const all = await homes({}, [1, 1], noting);
+    const all = await homes(
+      {},
+      [1, 1],
+      counting(() => undefined),
+    );
     await begun(all);
-    const lost = Object.assign(new MemorySink(), {
-      forwardedId: 'turn-1',
-      delivered: async () => {
-        await flushMicrotasks();
-        return false;
-      },
-    });
+    const lost = lostTurn(flushMicrotasks);
     (await all.a.sessions.acquire(OPENING)).beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
     await lost.ended();
     await flushMicrotasks();
@@ -106,28 +119,16 @@ describe('a forwarded turn that comes again because its home has died', () => {
 
   it('is answered as if for the first time also by a bot whose note on the lost turn comes when its reply is undone already', async () => {
     let answer: ((state: number) => void) | undefined;
-    const slow = bot<number>({
-      id: 'slow',
-      name: 'Slow',
-      version: 1,
-      session_start: () => go(0, say('Welcome.').listen({ digits: 1 })),
-      otherwise: (inputs) => go(inputs + 1, say(`Input ${String(inputs + 1)}.`).listen({ digits: 1 })),
-      turn_ended: (inputs) =>
-        inputs === 1
-          ? new Promise<number>((resolve) => {
-              answer = resolve;
-            })
-          : undefined,
-    });
+    const slow = counting((inputs) =>
+      inputs === 1
+        ? new Promise((resolve) => {
+            answer = resolve;
+          })
+        : undefined,
+    );
     const all = await homes({}, [1, 1], slow);
     await begun(all);
-    const lost = Object.assign(new MemorySink(), {
-      forwardedId: 'turn-1',
-      delivered: async () => {
-        await flushMicrotasks();
-        return false;
-      },
-    });
+    const lost = lostTurn(flushMicrotasks);
     (await all.a.sessions.acquire(OPENING)).beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
     await lost.ended();
     await flushMicrotasks();
@@ -149,7 +150,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
     const all = await homes({}, [1, 1], choosy);
     await begun(all);
     const before = all.left.newest();
-    const lost = Object.assign(new MemorySink(), { forwardedId: 'turn-1', delivered: () => Promise.resolve(false) });
+    const lost = lostTurn();
     const session = await all.a.sessions.acquire(OPENING);
     session.beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
     await lost.ended();
@@ -177,7 +178,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
     const all = await homes();
     await begun(all);
     const session = await all.a.sessions.acquire(OPENING);
-    const lost = Object.assign(new MemorySink(), { forwardedId: 'turn-1', delivered: () => Promise.resolve(false) });
+    const lost = lostTurn();
     session.beginTurn(lost).push({ kind: 'dtmf', digits: '8' });
     await lost.ended();
     await flushMicrotasks();
@@ -197,9 +198,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
     }
     const all = await homes({ voice: new SlowVoice() });
     await begun(all);
-    const lost = (await all.a.sessions.acquire(OPENING)).beginTurn(
-      Object.assign(new MemorySink(), { forwardedId: 'turn-1', delivered: () => Promise.resolve(false) }),
-    );
+    const lost = (await all.a.sessions.acquire(OPENING)).beginTurn(lostTurn());
     lost.push({ kind: 'dtmf', digits: '1' });
     await flushMicrotasks();
     lost.abort('hang_up');
