@@ -54,7 +54,7 @@ export interface HomesParts extends ProcessParts {
   /** Undefined when no calls are shared. */
   readonly shared: SharedStore | undefined;
   readonly metrics: Pick<Metrics, 'store' | 'forward'>;
-  /** Told what organizations use elsewhere, and asked what they use here. */
+  /** Gets what organizations use on other servers, and is asked what they use here. */
   readonly admission: Pick<Admission, 'use' | 'hear'>;
   /** Undefined when calls are not traced. */
   readonly traces: Pick<CallTraces, 'forwarded'> | undefined;

@@ -8,7 +8,7 @@ import { parseTarget, targetText } from '../lines/target.ts';
 import { readBounded, type CommandSurroundings } from '../../base/terminal/surroundings.ts';
 import type { ChangeRate } from '../caller/prompt-sound.ts';
 
-/** The caller's voice, and the resampler of that voice. Whoever opened it closes it. */
+/** The caller's voice, and the resampler of that voice. Close it after use. */
 export interface CallerVoice {
   /** µ-law, 8 kHz, in the default voice or the given one. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
   speak(text: string, voice?: string): Promise<Uint8Array>;

@@ -98,7 +98,7 @@ export const PLAIN_EVENTS = {
   session_end: 'SESSION_END',
 } as const;
 
-/** One conversation. Whoever opens the call must cancel it or its connection. */
+/** One conversation. Cancel it, or its connection, after use. */
 export abstract class ProbeCall<Turn extends ProbeTurn = ProbeTurn> {
   readonly ids: ProbeIds;
   readonly turns: Turn[] = [];

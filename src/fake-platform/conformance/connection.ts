@@ -29,7 +29,7 @@ const CONNECT_LIMIT_MS = 60_000;
 /** Most agents named in one line of an exchange. */
 const SHOWN_AGENTS = 8;
 
-/** One connection, opened for the first RPC, and again when an RPC finds it closed. Whoever opens it closes it. */
+/** One connection, opened for the first RPC, and again when an RPC finds it closed. Close it after use. */
 export class WireConnection {
   readonly #options: WireOptions;
   readonly #contract: Contract;

@@ -29,7 +29,7 @@ import { SocketProbe, SOCKET_ACTS } from './websocket/socket-probe.ts';
 /** The checks of one transport, and the means to run them. */
 export interface Suite {
   readonly checks: readonly Check[];
-  /** Opens the transport. Whoever opens it closes it. */
+  /** Opens the transport. Close it after use. */
   open(suspect: GivenSuspect): Probe;
   /** Starts what the checks of one run share. */
   start(suspect: Suspect, slots: Slots): StartedSuite;

@@ -167,13 +167,13 @@ export class RpcCall extends ProbeCall<RpcTurn> {
     };
   }
 
-  /** Opens an RPC and sends these inputs. Whoever opens it must close it. */
+  /** Opens an RPC and sends these inputs. Close it after use. */
   open(...inputs: readonly Input[]): WireRpc {
     this.#rpcs += 1;
     return this.#connection.open(`RPC${String(this.#rpcs)}`, this.#log).send(...inputs.map((input) => this.message(input)));
   }
 
-  /** Begins a turn with these inputs. Whoever begins it must close it. */
+  /** Begins a turn with these inputs. Close it after use. */
   start(kind: ProbeTurnKind, ...inputs: readonly Input[]): RpcTurn {
     const turn = new RpcTurn(kind, this.open(...inputs));
     this.turns.push(turn);

@@ -15,7 +15,7 @@ export class Slots {
     this.#free = Math.max(1, count);
   }
 
-  /** Waits for a slot. Whoever takes one must return it. */
+  /** Waits for a slot. Return it after use. */
   async take(): Promise<void> {
     if (this.#free > 0) {
       this.#free -= 1;
@@ -70,7 +70,7 @@ export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>> {
   #welcomes: Promise<readonly RecordedCall<Turn, Call>[]> | undefined;
 
   /**
-   * @param slots - each call takes one, so whoever waits for a call must not hold the last one.
+   * @param slots - each call takes one, so code that waits for a call must not hold the last one.
    * @param more - acts that only this transport has.
    */
   constructor(suspect: Suspect, slots: Slots, openProbe: () => Probe<Turn, Call>, more: Acts<Call> = {}) {

@@ -14,7 +14,7 @@ export interface LoadWorker {
   kill(): void;
 }
 
-/** Starts a process, from the compiled program or from the sources. Whoever starts the process kills it. */
+/** Starts a process, from the compiled program or from the sources. Kill it after use. */
 export function startWorkerProcess(): LoadWorker {
   const isSource = import.meta.url.endsWith('.ts');
   const file = fileURLToPath(new URL(isSource ? './load-worker.ts' : './load-worker.js', import.meta.url));

@@ -40,7 +40,7 @@ interface Parcel {
 const MAX_LOG = 1000;
 const MAX_COPIES = 100;
 
-/** All deliveries of one platform; whoever made the object closes it. */
+/** All deliveries of one platform. Call `close`. */
 export class Deliveries {
   readonly #parts: DeliveryParts;
   readonly #log: Parcel[] = [];

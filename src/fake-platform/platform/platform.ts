@@ -30,7 +30,7 @@ export interface PlatformObserver {
 
 export interface PlatformOptions {
   readonly profile: PlatformProfile;
-  /** Signs the tokens of data sources. Whoever started the issuer closes it. */
+  /** Signs the tokens of data sources. The platform does not close the issuer. */
   readonly issuer: Pick<Issuer, 'issueToken'>;
   readonly clock: Clock;
   /** Members of the first integration and of the first service app; missing members are generated. */

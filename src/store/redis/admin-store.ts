@@ -17,7 +17,7 @@ export interface AdminKeys {
   readonly deliveries: string;
 }
 
-/** The shared store. Whoever opened the connection closes it. */
+/** The shared store. Does not close the connection. */
 export interface AdminStore {
   readonly keys: AdminKeys;
   /** Sends one command. @throws AppError `store_unavailable` within a bounded time. */

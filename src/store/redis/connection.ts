@@ -50,7 +50,7 @@ export function redisScript(source: string): RedisScript {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
 }
 
-/** A connection that reconnects by itself. Whoever opened it closes it. */
+/** A connection that reconnects by itself. Close it after use. */
 export class RedisConnection {
   readonly #options: RedisConnectionOptions;
   readonly #package: RedisPackage;

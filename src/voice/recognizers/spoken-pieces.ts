@@ -70,7 +70,7 @@ export class SpokenPieces {
     if (this.#isOver && this.isWhole) this.#onDone();
   }
 
-  /** The caller is done. The utterance is complete when its last words are known. */
+  /** The caller is done. The utterance is complete when all of its words are known. */
   end(): void {
     this.#isOver = true;
     if (this.isWhole) this.#onDone();

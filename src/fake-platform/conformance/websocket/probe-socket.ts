@@ -56,7 +56,7 @@ const CLOSE_MS = 3000;
 /** Status codes and close code with which a server says that it has no room. */
 const [NO_ROOM_STATUS, NO_ROOM_CODE] = [[429, 503], 1013];
 
-/** One socket. Whoever opens it must close it. Sending on a closed socket does nothing. */
+/** One socket. Close it after use. Sending on a closed socket does nothing. */
 export class ProbeSocket {
   readonly name: string;
   readonly received: Message[] = [];
