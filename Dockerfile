@@ -56,5 +56,5 @@ VOLUME /parley/data
 USER 1000:1000
 EXPOSE 8086 8087 8088 8089 8443
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["node", "dist/src/cli/main.js", "health"]
-# A server uses one core. Where it has no other, threads that collect garbage beside it make callers wait three times as long.
-CMD ["node", "--single-threaded-gc", "dist/src/cli/main.js", "serve"]
+# The flags of src/app/workers/node-flags.ts.
+CMD ["node", "--single-threaded-gc", "--heap-growing-percent=200", "dist/src/cli/main.js", "serve"]

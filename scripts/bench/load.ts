@@ -1,6 +1,7 @@
 // The load as the one who measures sees it: a child process that takes commands one after the other.
 import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
+import { SERVER_FLAGS } from '../../src/app/workers/node-flags.ts';
 import { bindTo, CORES } from './measured-process.ts';
 import type { Counted } from './paced-call.ts';
 import type { SocketAccess } from './socket-call.ts';
@@ -56,7 +57,7 @@ export class Load {
   /** Bound to the core of everything that is not measured. */
   constructor() {
     this.#child = fork(path.join(import.meta.dirname, 'load-process.ts'), {
-      execArgv: ['--single-threaded-gc', '--import=tsx', '--conditions=@parley/source'],
+      execArgv: [...SERVER_FLAGS, '--import=tsx', '--conditions=@parley/source'],
     });
     bindTo(CORES.load, this.#child.pid);
   }

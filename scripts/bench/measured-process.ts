@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { SERVER_FLAGS } from '../../src/app/workers/node-flags.ts';
 
 /** CPU time since the process began, µs, and the process's own clock when it was read. */
 export interface CpuReading {
@@ -68,7 +69,7 @@ export class MeasuredProcess {
 
   constructor({ args, core, onStderr }: ProcessOptions) {
     // As the image starts a server.
-    const node = [process.execPath, '--single-threaded-gc', '--expose-gc', `--import=${PROBE}`, ...args];
+    const node = [process.execPath, ...SERVER_FLAGS, '--expose-gc', `--import=${PROBE}`, ...args];
     const [command = process.execPath, ...rest] = core === undefined || !canBind ? node : ['taskset', '-c', String(core), ...node];
     this.#child = spawn(command, rest, { stdio: ['ignore', 'pipe', onStderr === undefined ? 'inherit' : 'pipe', 'ipc'] });
     running.add(this);

@@ -21,7 +21,7 @@ export interface Live<S, L> {
 /** What {@link Live.open} gets. */
 export interface LiveContext<S> {
   readonly call: CallFacts;
-  /** What a call goes on from that has moved here; undefined for a new one. */
+  /** The state of a call that has moved here; undefined for a new call. */
   readonly state: S | undefined;
   readonly ear: BotEar;
   /** Aborts when the resource has been closed. */
@@ -29,9 +29,9 @@ export interface LiveContext<S> {
   readonly clock: Pick<Clock, 'nowMs' | 'after'>;
   readonly log: Logger;
   /**
-   * Something came from outside: `woken` is asked at the platform's next report of no input, so after `wakeMs` of silence at the latest.
-   * One of each name waits, with the newest data, and 8 in all, also when the call moves; more are dropped and logged. One whose handler is
-   * interrupted before it answers comes again. Has no effect after the call.
+   * Tells the bot that something came from outside: `woken` is called at the platform's next report of no input, so after `wakeMs` of
+   * silence at the latest. One wake of each name waits, with the newest data, and 8 in all, also when the call moves; more are dropped and
+   * logged. A wake whose handler is interrupted before it answers comes again. Has no effect after the call.
    *
    * @param name - 1 to 100 characters, not `timer`.
    * @param data - 2,000 characters of JSON at most.

@@ -15,7 +15,7 @@ export interface Woken {
   readonly silentMs: number;
 }
 
-/** The name of an event that no `wake` has caused. */
+/** The name of a wake by the timer of `wakeMs`. */
 export const TIMER = 'timer';
 
 /** What is listened for, and how long the caller has been silent before that. */
@@ -26,7 +26,7 @@ export interface Silence {
   readonly silentMs?: number | undefined;
 }
 
-/** Least time of a report of no input that is all but due, ms: 0 would be never. */
+/** Shortest time after which no input is reported, ms: 0 would be never. */
 const LEAST_MS = 100;
 
 /** When the platform is to report no input to a bot that may be woken, ms; 0: never. */

@@ -42,7 +42,7 @@ describe('the Job in which somebody logs in', () => {
     const { spec } = JOB.parse(parse(text));
     const [node, main, group = '', login, ...flags] = spec.template.spec.containers[0].command;
     expect([node, main, login]).toEqual(
-      [...textOf('Dockerfile').matchAll(/^CMD \["(node)", "--[^"]+", "([^"]+)"/gmu)].flatMap(([, ...words]) => words).concat('login'),
+      [...textOf('Dockerfile').matchAll(/^CMD \["(node)", (?:"--[^"]+", )+"([^"]+)"/gmu)].flatMap(([, ...words]) => words).concat('login'),
     );
     const command = (await COMMANDS.get(group)?.(() => undefined))?.commands.find((each) => each.name() === login);
     const known = command?.options.flatMap(({ long }) => long ?? []) ?? [];

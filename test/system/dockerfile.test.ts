@@ -18,6 +18,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { SERVER_FLAGS } from '../../src/app/workers/node-flags.ts';
 import { freePort } from '../support/free-port.ts';
 import { ImageBuild, instructionsOf, mayEnter, type BuiltImage } from '../support/image-build.ts';
 import { ROOT } from '../support/source-tree.ts';
@@ -171,7 +172,7 @@ describe('the Dockerfile', () => {
 describe('the image', () => {
   it('runs as a user who is not root, says so by number, and starts its program without a shell', () => {
     expect(image.user).toMatch(/^[1-9]\d*:[1-9]\d*$/u);
-    expect(image.command).toEqual(['node', '--single-threaded-gc', 'dist/src/cli/main.js', 'serve']);
+    expect(image.command).toEqual(['node', ...SERVER_FLAGS, 'dist/src/cli/main.js', 'serve']);
     expect(image.healthCommand).toEqual(['node', 'dist/src/cli/main.js', 'health']);
     expect(image.labels).toContain('org.opencontainers.image.licenses');
   });

@@ -2,6 +2,7 @@
 // Does not know the messages.
 import cluster from 'node:cluster';
 import { isSent, type FromWorker, type Sent, type ToWorker } from './messages.ts';
+import { SERVER_FLAGS } from './node-flags.ts';
 
 export interface WorkerProcess {
   /** Increases with each started worker; appears in the log. */
@@ -26,8 +27,7 @@ export const STARTS_DRAINED = 'WORKER_STARTS_DRAINED';
 export function clusterWorkers(): StartWorker {
   cluster.schedulingPolicy = cluster.SCHED_RR;
   // The default serialization sends NaN as null.
-  // Workers share the cores: on a core with 250 calls, threads that collect garbage made callers wait three times as long.
-  cluster.setupPrimary({ serialization: 'advanced', execArgv: [...process.execArgv, '--single-threaded-gc'] });
+  cluster.setupPrimary({ serialization: 'advanced', execArgv: [...process.execArgv, ...SERVER_FLAGS] });
   process.once('exit', () => {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
   });
