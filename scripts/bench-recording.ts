@@ -1,5 +1,5 @@
 // `npm run bench -- recording`: what recording every call costs, beside the same server without it. CPU per inbound frame under paced
-// calls, one server right after the other.
+// calls, both servers at once on one core.
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ Progress is on stderr; the last line of stdout is JSON.
 
   --quick        one short round: a check of the bench, not a result
   --rounds N     rounds (default 5)
-  --calls N      calls at once (default 500)
+  --calls N      calls at once, half of them to each server (default 500)
   --seconds N    length of one measurement (default 20)
   --profile      no figures: CPU profiles of both, and what recording adds by function
   --help
@@ -34,15 +34,16 @@ await command({
   help,
   options: { quick: toggle, rounds: number(undefined, 1), calls: number(500, 1), seconds: number(undefined, 1), profile: toggle },
   run: async ({ quick: isQuick, profile, calls, ...given }) => {
-    const plan = roundPlan({ quick: isQuick, ...given }, { usualSeconds: 20 });
+    const plan = { ...roundPlan({ quick: isQuick, ...given }, { usualSeconds: 20 }), isAtOnce: !profile };
+    const callsOfEach = Math.ceil(calls / 2);
     const ground = await prepareGround();
     const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-recordings-'));
     try {
       const ours = await startParley(ground, recordingFlags(folder));
       const reference = await startParley(ground);
-      await warmUp([ours, reference], calls, ground, plan);
+      await warmUp([ours, reference], callsOfEach, ground, plan);
       if (profile) await compareProfiles(ground, { ours, reference }, { ...plan, calls });
-      const rounds = profile ? [] : countingRounds(await measureRounds(calls, { ours, reference }, ground, plan));
+      const rounds = profile ? [] : countingRounds(await measureRounds(callsOfEach, { ours, reference }, ground, plan));
       await ours.process.stop();
       await reference.process.stop();
       if (profile) return { ...(await written(folder)), calls };

@@ -9,7 +9,7 @@ import { BLOCK_BYTES, EventBlock } from './event-block.ts';
 import { HeldBack } from './held-back.ts';
 import type { RecordedEvent, RecordingHeader, SoundRange } from './recording.ts';
 import { allowedInput, keptOutput, WITHHELD, withheldInput } from './redaction.ts';
-import { FileSealer, PIECE } from './sealed-file.ts';
+import { PIECE, type PlainPiece } from './sealed-file.ts';
 import type { WriteQueue, WrittenFile } from './write-queue.ts';
 
 const NO_PARAMETERS: ReadonlySet<string> = new Set();
@@ -31,7 +31,6 @@ export interface CallRecordingOptions {
   /** Names of call parameters that are kept. */
   readonly parameters: ReadonlySet<string>;
   readonly maxBytes: number;
-  readonly key: Buffer;
   readonly path: string;
   readonly queue: WriteQueue;
   readonly clock: Clock;
@@ -58,7 +57,6 @@ export class CallRecording implements CallRecorder {
   /** The turn whose question is lost, as long as the caller may answer that question: it may have been sensitive. */
   #lost: number | undefined = UNKNOWN_TURN;
   readonly #file: WrittenFile;
-  readonly #sealer: FileSealer;
   readonly #sounds = new WeakMap<PromptAudio, SoundRange>();
   /** Sounds that wait for the next block, because a write of its own would cost more than the sound. */
   #unwritten: Uint8Array[] = [];
@@ -79,10 +77,9 @@ export class CallRecording implements CallRecorder {
     this.#recorded = options.recorded;
     this.#startedAtMs = options.clock.monotonicMs();
     this.#file = { path: options.path, isLost: false, isBegun: false };
-    this.#sealer = new FileSealer(options.key);
     this.#block = new EventBlock(options.blocks.take());
     const header = Buffer.from(JSON.stringify(options.header));
-    this.#write(header.length, () => [this.#sealer.head, ...this.#sealer.piece(PIECE.header, header)]);
+    this.#write(header.length, [{ kind: PIECE.header, bytes: header }]);
   }
 
   turnOpened(turn: RecordedTurn): void {
@@ -187,10 +184,7 @@ export class CallRecording implements CallRecorder {
     this.#isClosed = true;
     for (const block of this.#held.end(this.#block)) this.#queue(block);
     this.#queue(this.#block);
-    if (end !== undefined) {
-      const summary = { end, durationMs: Math.round(this.#nowMs), turns: this.#turns };
-      this.#write(0, () => this.#sealer.summary(summary));
-    }
+    this.#options.queue.end(this.#file, end === undefined ? undefined : { end, durationMs: Math.round(this.#nowMs), turns: this.#turns });
     this.#options.onClosed(this, end !== undefined && !this.#file.isLost && !this.#isFull, this.#bytes);
   }
 
@@ -290,7 +284,7 @@ export class CallRecording implements CallRecorder {
     const giveBack = (): void => {
       this.#options.blocks.giveBack(block.memory);
     };
-    this.#writeSounds(block.used, () => this.#sealer.piece(PIECE.events, block.written), giveBack);
+    this.#writeSounds(block.used, [{ kind: PIECE.events, bytes: block.written }], giveBack);
   }
 
   /** The place of a sound in the recording. Each sound is stored once. */
@@ -302,22 +296,21 @@ export class CallRecording implements CallRecorder {
     this.#soundBytes += mulaw.length;
     this.#sounds.set(audio, range);
     this.#unwritten.push(mulaw);
-    if (bytesOf(this.#unwritten) > BLOCK_BYTES) this.#writeSounds(0, () => []);
+    if (bytesOf(this.#unwritten) > BLOCK_BYTES) this.#writeSounds(0, []);
     return range;
   }
 
-  /** Writes the waiting sounds, and then a piece. */
-  #writeSounds(bytes: number, piece: () => readonly Uint8Array[], onDone?: () => void): void {
+  /** Writes the waiting sounds, and then pieces. */
+  #writeSounds(bytes: number, pieces: readonly PlainPiece[], onDone?: () => void): void {
     const sounds = this.#unwritten;
     this.#unwritten = [];
-    const pieces = (): readonly Uint8Array[] => [...sounds.flatMap((mulaw) => this.#sealer.piece(PIECE.sound, mulaw)), ...piece()];
-    this.#write(bytes + bytesOf(sounds), pieces, onDone);
+    this.#write(bytes + bytesOf(sounds), [...sounds.map((mulaw) => ({ kind: PIECE.sound, bytes: mulaw })), ...pieces], onDone);
   }
 
-  #write(bytes: number, piece: () => readonly Uint8Array[], onDone?: () => void): void {
+  #write(bytes: number, pieces: readonly PlainPiece[], onDone?: () => void): void {
     const { queue, maxBytes } = this.#options;
     this.#bytes += bytes;
-    queue.add(this.#file, bytes, piece, onDone);
+    queue.add(this.#file, bytes, pieces, onDone);
     if (this.#isClosed || (this.#bytes <= maxBytes && !this.#file.isLost)) return;
     this.#isFull = true;
     this.#put(undefined, { kind: 'fact', event: 'recording_full', details: {} });

@@ -12,7 +12,9 @@ import type { RecordingHeader } from './recording.ts';
 import { idTime, RECORDING_SUFFIX, RecordingFolder, type Keeping } from './recording-folder.ts';
 import { allowedFacts } from './redaction.ts';
 import { Tidying } from './tidying.ts';
-import { WriteQueue, type RecordingLoss, type WriteQueueOptions } from './write-queue.ts';
+import type { RecordingWriter } from './file-writer.ts';
+import { WriteQueue, type RecordingLoss } from './write-queue.ts';
+import { WritingThread } from './writing-thread.ts';
 
 /** Most blocks of memory kept for further use. */
 const MAX_FREE_BLOCKS = 256;
@@ -44,7 +46,7 @@ interface ObservedFact {
   readonly [detail: string]: string | number | undefined;
 }
 
-export interface FolderRecorderOptions extends Pick<WriteQueueOptions, 'append'> {
+export interface FolderRecorderOptions {
   readonly choice: RecordingChoice;
   readonly keeping: Keeping;
   /** Absolute path. */
@@ -61,6 +63,8 @@ export interface FolderRecorderOptions extends Pick<WriteQueueOptions, 'append'>
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer?: RecordingObserver | undefined;
+  /** Default: a thread. The recorder closes it. */
+  readonly writer?: RecordingWriter;
 }
 
 /** Whether a call is recorded. */
@@ -82,6 +86,7 @@ function placeOf({ organizationId, conversationId }: Pick<CallFacts, 'organizati
 export class FolderRecorder implements Recorder {
   readonly #options: FolderRecorderOptions;
   readonly #queue: WriteQueue;
+  readonly #writer: RecordingWriter;
   readonly #parameters: ReadonlySet<string>;
   /** Open recordings, with their ids. */
   readonly #open = new Map<CallRecording, string>();
@@ -90,13 +95,14 @@ export class FolderRecorder implements Recorder {
   readonly #tidying: Tidying;
 
   constructor(options: FolderRecorderOptions) {
-    const { clock, log, observer, folder, append } = options;
+    const { clock, log, observer, folder } = options;
     this.#options = options;
     this.#parameters = new Set(options.parameters);
     const onLost = (loss: RecordingLoss): void => {
       observer?.lost(loss);
     };
-    this.#queue = new WriteQueue({ clock, log, onLost, ...(append !== undefined && { append }) });
+    this.#writer = options.writer ?? new WritingThread(options.key);
+    this.#queue = new WriteQueue({ clock, log, onLost, writer: this.#writer });
     this.#tidying = new Tidying({
       ...{ keeping: options.keeping, clock, log },
       folder: new RecordingFolder(folder, [options.key]),
@@ -128,14 +134,15 @@ export class FolderRecorder implements Recorder {
     const tidied = this.#tidying.close();
     for (const recording of this.#open.keys()) recording.close();
     await this.#queue.written();
+    await this.#writer.close();
     await tidied;
   }
 
   #begun(recorded: RecordedCall): CallRecording {
-    const { folder, key, maxCallBytes: maxBytes, clock, log, observer } = this.#options;
+    const { folder, maxCallBytes: maxBytes, clock, log, observer } = this.#options;
     const header = this.#header(recorded);
     const recording = new CallRecording({
-      ...{ header, recorded, parameters: this.#parameters, maxBytes, key, queue: this.#queue, clock },
+      ...{ header, recorded, parameters: this.#parameters, maxBytes, queue: this.#queue, clock },
       path: join(folder, header.id + RECORDING_SUFFIX),
       blocks: {
         take: () => this.#free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES),

@@ -26,9 +26,14 @@ export const MAX_HEAD_BYTES = 65_536;
 /** Kinds of pieces; the first byte of a piece. */
 export const PIECE = { header: 0, events: 1, sound: 2, summary: 3 } as const;
 
-/** An opened piece. */
-export interface Piece {
+/** A piece before it is sealed. */
+export interface PlainPiece {
   readonly kind: number;
+  readonly bytes: Uint8Array;
+}
+
+/** An opened piece. */
+export interface Piece extends PlainPiece {
   readonly bytes: Buffer;
 }
 

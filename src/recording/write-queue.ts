@@ -1,10 +1,9 @@
-// Writes recordings in the background, one file after the other. A slow or broken disk can lose recordings but never disturbs calls: the
-// waiting bytes are limited, and a file that cannot be written is given up.
-import { constants } from 'node:fs';
-import { mkdir, open, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+// Collects what is recorded and has it written in batches. A slow or broken disk can lose recordings but never disturbs calls: the waiting
+// bytes are limited, and a file that cannot be written is given up.
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { Appended, RecordingWriter, WriteFailure } from './file-writer.ts';
+import type { PlainPiece } from './sealed-file.ts';
 
 /** Most bytes that wait for the disk: one second of two thousand calls. */
 const MAX_WAITING_BYTES = 33_554_432;
@@ -32,21 +31,18 @@ export interface WriteQueueOptions {
   readonly log: Logger;
   /** Called once for each recording that is given up. */
   readonly onLost: (loss: RecordingLoss) => void;
-  /** Default: writes to the disk. */
-  readonly append?: typeof appendToFile;
+  readonly writer: RecordingWriter;
 }
 
-interface Waiting {
+interface Waiting extends Partial<Pick<Appended, 'isLast' | 'summary'>> {
   readonly bytes: number;
-  /** Makes the bytes; called when they are written. */
-  readonly piece: () => readonly Uint8Array[];
-  readonly onDone: (() => void) | undefined;
+  readonly pieces: readonly PlainPiece[];
+  readonly onDone?: (() => void) | undefined;
 }
 
 /** The queue of one recorder. No method throws. */
 export class WriteQueue {
   readonly #options: WriteQueueOptions;
-  readonly #append: typeof appendToFile;
   #waiting = new Map<WrittenFile, Waiting[]>();
   #waitingBytes = 0;
   #writing: Promise<void> | undefined;
@@ -55,30 +51,23 @@ export class WriteQueue {
 
   constructor(options: WriteQueueOptions) {
     this.#options = options;
-    this.#append = options.append ?? appendToFile;
   }
 
   /**
-   * Adds a piece to the end of a file.
+   * Adds pieces to the end of a file.
    *
-   * @param bytes - approximate size of the piece.
-   * @param piece - makes the piece, in parts.
-   * @param onDone - called when `piece` is no longer needed, also when the file is lost.
+   * @param bytes - approximate size of the pieces.
+   * @param onDone - called when the memory of the pieces is no longer needed, also when the file is lost.
    */
-  add(file: WrittenFile, bytes: number, piece: () => readonly Uint8Array[], onDone?: () => void): void {
+  add(file: WrittenFile, bytes: number, pieces: readonly PlainPiece[], onDone?: () => void): void {
     if (!file.isLost && this.#waitingBytes + bytes > MAX_WAITING_BYTES) this.#lose(file, 'slow_disk', SLOW_DISK);
-    if (file.isLost) {
-      onDone?.();
-      return;
-    }
-    const pieces = this.#waiting.get(file);
-    const waiting = { bytes, piece, onDone };
-    if (pieces === undefined) this.#waiting.set(file, [waiting]);
-    else pieces.push(waiting);
-    this.#waitingBytes += bytes;
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    if (file.isLost) onDone?.();
+    else this.#wait(file, { bytes, pieces, onDone });
+  }
+
+  /** Ends a file, also a lost one. @param summary - undefined: the recording is cut. */
+  end(file: WrittenFile, summary?: object): void {
+    this.#wait(file, { bytes: 0, pieces: [], isLast: true, summary });
   }
 
   /** Resolves when everything that was waiting is written or lost. */
@@ -87,12 +76,23 @@ export class WriteQueue {
     await this.#writing;
   }
 
+  #wait(file: WrittenFile, waiting: Waiting): void {
+    const others = this.#waiting.get(file);
+    if (others === undefined) this.#waiting.set(file, [waiting]);
+    else others.push(waiting);
+    this.#waitingBytes += waiting.bytes;
+    this.#writing ??= this.#writeAll();
+  }
+
   async #writeAll(): Promise<void> {
     await this.#pause();
-    for (let batch = this.#waiting; batch.size > 0; batch = this.#waiting) {
+    for (let batch = [...this.#waiting]; batch.length > 0; batch = [...this.#waiting]) {
       this.#waiting = new Map();
-      for (const [file, pieces] of batch) await this.#write(file, pieces);
+      const failures = await this.#options.writer.write(batch.map(([file, waiting]) => appendedOf(file, waiting)));
+      for (const [index, [file, waiting]] of batch.entries()) this.#written(file, waiting, failures[index]);
     }
+    // Together with the last look, or what comes in between would wait for the next call.
+    this.#writing = undefined;
   }
 
   /** Waits, so that pieces which come shortly after each other are written together. */
@@ -105,23 +105,14 @@ export class WriteQueue {
     cancel();
   }
 
-  async #write(file: WrittenFile, pieces: readonly Waiting[]): Promise<void> {
-    try {
-      if (!file.isLost)
-        await this.#append(
-          file,
-          pieces.flatMap(({ piece }) => piece()),
-        );
-    } catch (thrown) {
-      const code = thrown instanceof Error ? String(Reflect.get(thrown, 'code') ?? thrown.name) : 'unknown';
-      // The file was deleted, which says nothing about the disk.
-      if (file.isBegun && code === 'ENOENT') file.isLost = true;
-      else this.#lose(file, 'disk', FAILED_DISK, code);
-    } finally {
-      for (const { bytes, onDone } of pieces) {
-        this.#waitingBytes -= bytes;
-        onDone?.();
-      }
+  #written(file: WrittenFile, all: readonly Waiting[], failure: WriteFailure): void {
+    // The file was deleted, which says nothing about the disk.
+    if (file.isBegun && failure === 'ENOENT') file.isLost = true;
+    else if (failure === undefined) file.isBegun = true;
+    else if (!file.isLost) this.#lose(file, 'disk', FAILED_DISK, failure);
+    for (const { bytes, onDone } of all) {
+      this.#waitingBytes -= bytes;
+      onDone?.();
     }
   }
 
@@ -135,21 +126,10 @@ export class WriteQueue {
   }
 }
 
-/** Appends to a file; the first time it creates file and folder. A file that was deleted meanwhile is not created again. */
-export async function appendToFile(file: WrittenFile, parts: readonly Uint8Array[]): Promise<void> {
-  const { O_WRONLY, O_APPEND, O_CREAT, O_EXCL } = constants;
-  if (!file.isBegun) await mkdir(dirname(file.path), { recursive: true, mode: 0o700 });
-  const handle = await open(file.path, O_WRONLY | O_APPEND | (file.isBegun ? 0 : O_CREAT | O_EXCL), 0o600);
-  try {
-    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
-    const { bytesWritten } = await handle.writev(parts);
-    if (bytesWritten < bytes) throw Object.assign(new Error('the disk took only a part'), { code: 'ENOSPC' });
-    file.isBegun = true;
-  } catch (thrown) {
-    // A file without its header is no recording.
-    if (!file.isBegun) await unlink(file.path).catch(() => undefined);
-    throw thrown;
-  } finally {
-    await handle.close();
-  }
+/** Of a lost file, nothing but its end. */
+function appendedOf({ path, isLost, isBegun }: WrittenFile, waiting: readonly Waiting[]): Appended {
+  const isLast = isLost || waiting.some((each) => each.isLast === true);
+  const summary = waiting.find((each) => each.summary !== undefined)?.summary;
+  if (isLost) return { path, pieces: [], isFirst: false, isLast };
+  return { path, pieces: waiting.flatMap(({ pieces }) => pieces), isFirst: !isBegun, isLast, summary };
 }

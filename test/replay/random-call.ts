@@ -10,7 +10,9 @@ import { turnOpening, type Input } from '../../src/dialog/input.ts';
 import type { FinalNext, Output } from '../../src/dialog/output.ts';
 import { Admission } from '../../src/session/admission.ts';
 import { OutsideWork } from './outside-work.ts';
+import { sealedParts } from '../../src/recording/file-writer.ts';
 import { FolderRecorder } from '../../src/recording/recorder.ts';
+import { FileSealer } from '../../src/recording/sealed-file.ts';
 import type { TurnSink } from '../../src/session/ports.ts';
 import { Sessions } from '../../src/session/sessions.ts';
 import type { EngineSettings } from '../../src/session/settings.ts';
@@ -50,6 +52,7 @@ export async function recordRandomCall(options: RandomCallOptions): Promise<void
   const clock = new JumpingClock(STARTED_AT_MS, () => outside.isAwaited);
   const { draw, settings, file, bots, createListener } = options;
   const written: Uint8Array[] = [];
+  const sealer = new FileSealer(KEY);
   options.onClock(clock);
   const recorder = new FolderRecorder({
     choice: { share: 1, bots: [], organizations: [] },
@@ -65,9 +68,12 @@ export async function recordRandomCall(options: RandomCallOptions): Promise<void
       log: recordingLog(),
     },
     // Written at the end: what the disk does must not look like work of a bot.
-    append: (_file, parts) => {
-      written.push(...parts.map((part) => Uint8Array.from(part)));
-      return Promise.resolve();
+    writer: {
+      write: (batch) => {
+        written.push(...batch.flatMap((appended) => sealedParts(sealer, appended).map((part) => Uint8Array.from(part))));
+        return Promise.resolve(batch.map(() => undefined));
+      },
+      close: () => Promise.resolve(),
     },
   });
   const limits = { maxSessions: 10, maxStreams: Infinity, maxLoopDelayMs: 0, maxRssBytes: 0, maxHeapPercent: 0, organizations: new Map() };

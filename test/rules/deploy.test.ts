@@ -12,7 +12,6 @@ import { loadSettings } from '../../src/app/config/load-settings.ts';
 import type { Settings } from '../../src/app/config/settings.ts';
 import { requireDebian } from '../support/debian.ts';
 import { instructionsOf } from '../support/image-build.ts';
-import { SERVER_FLAGS } from '../../src/app/workers/node-flags.ts';
 import { schemaFaults } from '../support/kubernetes-schema.ts';
 import { filesUnder, ROOT } from '../support/source-tree.ts';
 
@@ -293,11 +292,6 @@ function unitSettings(instance: string): Settings {
 }
 
 describe('the unit', () => {
-  it('runs Node as the workers of a server and the image of the template do', () => {
-    expect(unitValues('ExecStart').join()).toContain(` ${SERVER_FLAGS.join(' ')} `);
-    expect(textOf('template/Dockerfile')).toContain(`["node", ${SERVER_FLAGS.map((flag) => `"${flag}"`).join(', ')}, `);
-  });
-
   it('starts a server with a shared store on loopback, each instance on ports of its own, the first on the default ones', () => {
     const [zero, one] = [unitSettings('0'), unitSettings('1')];
     const portsOf = ({ grpc, ops, websocket, admin }: Settings): readonly number[] => [

@@ -17,7 +17,7 @@ const JOINED = ['src', 'test/support', 'test/fleet', 'test/fixtures/load'].map((
 /** Modules that are begun by their place, as a command, a thread or a process. */
 const BEGUN = [
   ...['src/cli/main.ts', 'src/fake-platform/load/load-worker.ts', 'src/fake-platform/load/worker-process.ts'],
-  ...['src/recording/reading-worker.ts', 'src/voice/synthesizers/flite-worker.ts'],
+  ...['src/recording/reading-worker.ts', 'src/recording/writing-worker.ts', 'src/voice/synthesizers/flite-worker.ts'],
   ...['test/fixtures/load/small-server.ts', 'test/fleet/caller-process.ts'],
 ];
 /** @type {{ exports: Record<string, string | { '@parley/source': string }> }} */

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { Bot } from '../../src/bot/bot.ts';
 import { readRecording, unsealed } from '../../src/recording/read-recording.ts';
+import { FileWriter, type RecordingWriter } from '../../src/recording/file-writer.ts';
 import { FolderRecorder, type FolderRecorderOptions } from '../../src/recording/recorder.ts';
 import { RecordingFolder } from '../../src/recording/recording-folder.ts';
 import type { RecordedEvent, Recording } from '../../src/recording/recording.ts';
@@ -27,6 +28,12 @@ export interface RecordingLab extends TestEngine {
   file(): Buffer;
 }
 
+/** Writes at once, in this thread. */
+export function writerHere(): RecordingWriter {
+  const writer = new FileWriter(RECORDING_KEY);
+  return { write: (batch) => Promise.resolve(batch.map((appended) => writer.append(appended))), close: () => Promise.resolve() };
+}
+
 /** A folder for this test. */
 export function recordingsFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-recordings-'));
@@ -47,6 +54,7 @@ export async function recordingLab(
     choice: { share: 1, bots: [], organizations: [] },
     keeping: { maxCalls: 0, maxBytes: 0, maxAgeDays: 0 },
     ...{ folder: folderPath, key: RECORDING_KEY, parameters: [], maxCallBytes: 10_000_000, settings: {}, version: '1.0.0', clock, log },
+    writer: writerHere(),
     observer: { recorded: (outcome) => told.push(outcome), lost: (loss) => told.push(`lost ${loss}`) },
     ...recording,
   });

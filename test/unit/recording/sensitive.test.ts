@@ -7,6 +7,7 @@ import { LeftSnapshots } from '../../support/homes.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { eventsOf, recordingLab, type RecordingLab } from '../../support/recording-lab.ts';
 import { LINE_SILENCE, SENTENCE, WHOLE_SENTENCE } from '../../support/caller-audio.ts';
+import { until } from '../../support/until.ts';
 
 const CARD = '4111111111111111';
 /** Asks for a card number, repeats it, and then asks something harmless. */
@@ -124,7 +125,7 @@ describe('a recording', () => {
   });
 
   it('has nothing of a number that comes before the bot has asked for it', async () => {
-    let answer: () => void = () => undefined;
+    let answer: (() => void) | undefined;
     const slow = bot<null>({
       id: 'slow',
       name: 'Slow',
@@ -148,7 +149,8 @@ describe('a recording', () => {
     const third = await call.open({ kind: 'dtmf', digits: CARD });
     await lab.recorder.written();
     expect(lab.file().length).toBeLessThan(10_000);
-    answer();
+    await until('the bot is asked', () => answer !== undefined);
+    answer?.();
     await first.sink.ended();
     second.turn.halfClose();
     await Promise.all([second.sink.ended(), third.sink.ended()]);
