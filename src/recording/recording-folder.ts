@@ -106,13 +106,15 @@ export class RecordingFolder {
   /**
    * Deletes the oldest recordings beyond the limits.
    *
-   * @param open - ids of recordings that are being written; they stay.
+   * @param open - returns the ids of recordings that are being written; they stay.
    * @throws the error of the file system.
    */
-  async tidy({ maxCalls, maxBytes, maxAgeDays }: Keeping, nowMs: number, open: readonly string[] = []): Promise<void> {
-    const spared = new Set(open.map((id) => id + RECORDING_SUFFIX));
+  async tidy({ maxCalls, maxBytes, maxAgeDays }: Keeping, nowMs: number, open: () => readonly string[] = () => []): Promise<void> {
+    const names = await this.#names();
+    // Behind the names: a call that begins while the folder is read is open before its file is there.
+    const spared = new Set(open().map((id) => id + RECORDING_SUFFIX));
     let [calls, bytes] = [0, 0];
-    for (const name of (await this.#names()).toReversed()) {
+    for (const name of names.toReversed()) {
       const stat = await lstat(join(this.#folder, name)).catch(() => undefined);
       if (stat === undefined) continue;
       const isBeyond =

@@ -38,7 +38,7 @@ export class Tidying {
   #tidy(): void {
     const { folder, keeping, clock, log, open } = this.#options;
     this.#running ??= folder
-      .tidy(keeping, clock.nowMs(), open?.())
+      .tidy(keeping, clock.nowMs(), open)
       .catch((err: unknown) => {
         log.warn({ event: 'recordings_not_tidied', err }, 'old recordings could not be deleted: mend the rights of recordings.folder');
       })

@@ -2,9 +2,9 @@
 import { chromium, type Browser } from 'playwright-core';
 import type { DebianNeeds } from './debian.ts';
 
-const PROGRAM = '/usr/bin/chromium';
+const PROGRAM = '/usr/bin/chromium-headless-shell';
 /** What `requireDebian` is asked for. */
-export const CHROMIUM_NEEDS: DebianNeeds = { files: [PROGRAM], packages: ['chromium'] };
+export const CHROMIUM_NEEDS: DebianNeeds = { files: [PROGRAM], packages: ['chromium-headless-shell'] };
 
 /** Asks nobody outside, and shows no dialog. */
 const FLAGS = [

@@ -143,6 +143,15 @@ describe('the folder of recordings', () => {
     expect(left()).toEqual([...names.slice(-count), 'notes.txt']);
   });
 
+  it('keeps the recording of a call that begins while the folder is read', async () => {
+    const { folder, left } = filled();
+    const begun: string[] = [];
+    const tidied = folder.tidy({ ...NO_LIMITS, maxCalls: 1 }, NOW_MS, () => begun);
+    begun.push(...names.slice(0, 1));
+    await tidied;
+    expect(left()).toEqual([names[0], names[2], 'notes.txt']);
+  });
+
   it('is tidied while calls go on', async () => {
     const lab = await recordingLab([parrot], {}, { keeping: { ...NO_LIMITS, maxCalls: 2 } });
     for (const conversationId of ['one', 'two', 'three']) {
