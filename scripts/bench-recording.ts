@@ -11,7 +11,7 @@ import { command, number, toggle } from './command-line.ts';
 
 const help = `usage: npm run bench -- recording [options]
 
-Measures the build (run \`npm run build\` first), once recording every call and once recording none.
+Measures the build (run \`npm run build\` first): two servers at once on one core, of which one records every call.
 Progress is on stderr; the last line of stdout is JSON.
 
   --quick        one short round: a check of the bench, not a result
@@ -42,7 +42,7 @@ await command({
       const ours = await startParley(ground, recordingFlags(folder));
       const reference = await startParley(ground);
       await warmUp([ours, reference], callsOfEach, ground, plan);
-      if (profile) await compareProfiles(ground, { ours, reference }, { ...plan, calls });
+      if (profile) await compareProfiles(ground, { ours, reference }, { ...plan, calls: callsOfEach });
       const rounds = profile ? [] : countingRounds(await measureRounds(callsOfEach, { ours, reference }, ground, plan));
       await ours.process.stop();
       await reference.process.stop();

@@ -34,7 +34,8 @@ const help = `Opens the pages of console/ in Chromium.
   npm run check -- console
   npm run check -- console --picture docs/images/dev.png    only takes the picture of the documentation
 
-Needs Debian's chromium-headless-shell. The last line is {"ok","softphoneCalls","heardMatches","latencyPartsNamed","axeSerious","openMs60MinuteCall",
+Needs Debian's chromium-headless-shell. The last line is
+{"ok","softphoneCalls","heardMatches","latencyPartsNamed","axeSerious","openMs60MinuteCall",
 "playedOffline","packedKb"}: calls from the page of parley dev; whether the page played what the bot said, sample by sample; of six delays,
 how many the page named as the longest part of the answer; what axe finds that is serious
 or critical, in light and dark colours and in a narrow window; the time until an exported call of 60 minutes with 20,000 events shows

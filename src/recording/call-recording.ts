@@ -59,7 +59,7 @@ export class CallRecording implements CallRecorder {
   readonly #file: WrittenFile;
   readonly #sounds = new WeakMap<PromptAudio, SoundRange>();
   /** Sounds that wait for the next block, because a write of its own would cost more than the sound. */
-  #unwritten: Uint8Array[] = [];
+  #unwritten: Uint8Array<ArrayBuffer>[] = [];
   readonly #held = new HeldBack();
   readonly #open = new Set<number>();
   /** The question stays lost until the end of this turn. */
@@ -78,8 +78,7 @@ export class CallRecording implements CallRecorder {
     this.#startedAtMs = options.clock.monotonicMs();
     this.#file = { path: options.path, isLost: false, isBegun: false };
     this.#block = new EventBlock(options.blocks.take());
-    const header = Buffer.from(JSON.stringify(options.header));
-    this.#write(header.length, [{ kind: PIECE.header, bytes: header }]);
+    this.#write({ kind: PIECE.header, bytes: new TextEncoder().encode(JSON.stringify(options.header)) });
   }
 
   turnOpened(turn: RecordedTurn): void {
@@ -188,6 +187,11 @@ export class CallRecording implements CallRecorder {
     this.#options.onClosed(this, end !== undefined && !this.#file.isLost && !this.#isFull, this.#bytes);
   }
 
+  /** Whether nothing more is recorded. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   get #nowMs(): number {
     return this.#clock.monotonicMs() - this.#startedAtMs;
   }
@@ -281,10 +285,9 @@ export class CallRecording implements CallRecorder {
   }
 
   #queue(block: EventBlock): void {
-    const giveBack = (): void => {
-      this.#options.blocks.giveBack(block.memory);
-    };
-    this.#writeSounds(block.used, [{ kind: PIECE.events, bytes: block.written }], giveBack);
+    const bytes = new Uint8Array(block.written);
+    this.#options.blocks.giveBack(block.memory);
+    this.#writeSounds({ kind: PIECE.events, bytes });
   }
 
   /** The place of a sound in the recording. Each sound is stored once. */
@@ -295,22 +298,23 @@ export class CallRecording implements CallRecorder {
     const range = { from: this.#soundBytes, bytes: mulaw.length };
     this.#soundBytes += mulaw.length;
     this.#sounds.set(audio, range);
-    this.#unwritten.push(mulaw);
-    if (bytesOf(this.#unwritten) > BLOCK_BYTES) this.#writeSounds(0, []);
+    this.#unwritten.push(new Uint8Array(mulaw));
+    if (bytesOf(this.#unwritten) > BLOCK_BYTES) this.#writeSounds();
     return range;
   }
 
   /** Writes the waiting sounds, and then pieces. */
-  #writeSounds(bytes: number, pieces: readonly PlainPiece[], onDone?: () => void): void {
+  #writeSounds(...pieces: readonly PlainPiece[]): void {
     const sounds = this.#unwritten;
     this.#unwritten = [];
-    this.#write(bytes + bytesOf(sounds), [...sounds.map((mulaw) => ({ kind: PIECE.sound, bytes: mulaw })), ...pieces], onDone);
+    this.#write(...sounds.map((bytes) => ({ kind: PIECE.sound, bytes })), ...pieces);
   }
 
-  #write(bytes: number, pieces: readonly PlainPiece[], onDone?: () => void): void {
+  #write(...pieces: readonly PlainPiece[]): void {
     const { queue, maxBytes } = this.#options;
+    const bytes = bytesOf(pieces.map((piece) => piece.bytes));
     this.#bytes += bytes;
-    queue.add(this.#file, bytes, pieces, onDone);
+    queue.add(this.#file, bytes, pieces);
     if (this.#isClosed || (this.#bytes <= maxBytes && !this.#file.isLost)) return;
     this.#isFull = true;
     this.#put(undefined, { kind: 'fact', event: 'recording_full', details: {} });
@@ -333,6 +337,7 @@ export class CallRecording implements CallRecorder {
 
   #failed(thrown: unknown): void {
     this.#isClosed = true;
+    this.#options.queue.end(this.#file);
     this.#options.onFailed(thrown);
     this.#options.onClosed(this, false, this.#bytes);
   }

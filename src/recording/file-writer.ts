@@ -16,12 +16,12 @@ export interface Appended {
   readonly summary?: object | undefined;
 }
 
-/** Why something could not be written, as a code of the system such as `ENOSPC`; undefined: it was written. */
+/** Why something could not be written: a code of the system such as `ENOSPC`, or `ERR_…` for a defect of ours. Undefined: it was written. */
 export type WriteFailure = string | undefined;
 
 /** Writes batches, one at a time. */
 export interface RecordingWriter {
-  /** @returns an outcome for each member of the batch. Never rejects. */
+  /** Takes the memory of the pieces. @returns an outcome for each member of the batch. Never rejects. */
   write(batch: readonly Appended[]): Promise<readonly WriteFailure[]>;
   /** Call it when the last batch is written. */
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export class FileWriter {
     try {
       if (sealer !== undefined) appendTo(path, sealedParts(sealer, appended), isFirst);
       if (isLast) this.#sealers.delete(path);
-      return sealer === undefined ? 'EBADF' : undefined;
+      return sealer === undefined ? 'ERR_UNKNOWN_FILE' : undefined;
     } catch (thrown) {
       this.#sealers.delete(path);
       return thrown instanceof Error ? String(Reflect.get(thrown, 'code') ?? thrown.name) : 'unknown';

@@ -158,7 +158,7 @@ export class FolderRecorder implements Recorder {
         log.error({ conversationId: recorded.call.conversationId, err }, 'the recording of a call failed');
       },
     });
-    this.#open.set(recording, header.id);
+    if (!recording.isClosed) this.#open.set(recording, header.id);
     this.#byCall.set(recorded.call, recording);
     return recording;
   }

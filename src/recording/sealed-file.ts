@@ -29,11 +29,13 @@ export const PIECE = { header: 0, events: 1, sound: 2, summary: 3 } as const;
 /** A piece before it is sealed. */
 export interface PlainPiece {
   readonly kind: number;
-  readonly bytes: Uint8Array;
+  /** All of its memory, which goes to whoever seals it. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** An opened piece. */
-export interface Piece extends PlainPiece {
+export interface Piece {
+  readonly kind: number;
   readonly bytes: Buffer;
 }
 

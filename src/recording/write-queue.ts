@@ -13,6 +13,7 @@ const WARNING_MS = 60_000;
 const PAUSE_MS = 250;
 const SLOW_DISK = 'recordings are lost, because recordings.folder takes them too slowly: choose a faster disk or lower recordings.share';
 const FAILED_DISK = 'recordings are lost, because recordings.folder cannot be written: free space there or mend its rights';
+const FAILED_THREAD = 'recordings are lost, because what writes them has failed; calls that begin now are recorded again';
 
 /** Why a recording was lost: the disk failed or is full, or the disk was too slow. */
 export type RecordingLoss = 'disk' | 'slow_disk';
@@ -37,7 +38,6 @@ export interface WriteQueueOptions {
 interface Waiting extends Partial<Pick<Appended, 'isLast' | 'summary'>> {
   readonly bytes: number;
   readonly pieces: readonly PlainPiece[];
-  readonly onDone?: (() => void) | undefined;
 }
 
 /** The queue of one recorder. No method throws. */
@@ -56,17 +56,16 @@ export class WriteQueue {
   /**
    * Adds pieces to the end of a file.
    *
-   * @param bytes - approximate size of the pieces.
-   * @param onDone - called when the memory of the pieces is no longer needed, also when the file is lost.
+   * @param bytes - approximate size of the pieces, whose memory is the queue's from now on.
    */
-  add(file: WrittenFile, bytes: number, pieces: readonly PlainPiece[], onDone?: () => void): void {
+  add(file: WrittenFile, bytes: number, pieces: readonly PlainPiece[]): void {
     if (!file.isLost && this.#waitingBytes + bytes > MAX_WAITING_BYTES) this.#lose(file, 'slow_disk', SLOW_DISK);
-    if (file.isLost) onDone?.();
-    else this.#wait(file, { bytes, pieces, onDone });
+    if (!file.isLost) this.#wait(file, { bytes, pieces });
   }
 
-  /** Ends a file, also a lost one. @param summary - undefined: the recording is cut. */
+  /** Ends a file, also one that is lost. @param summary - undefined: the recording is cut. */
   end(file: WrittenFile, summary?: object): void {
+    if (file.isLost && !file.isBegun) return;
     this.#wait(file, { bytes: 0, pieces: [], isLast: true, summary });
   }
 
@@ -85,14 +84,18 @@ export class WriteQueue {
   }
 
   async #writeAll(): Promise<void> {
-    await this.#pause();
-    for (let batch = [...this.#waiting]; batch.length > 0; batch = [...this.#waiting]) {
-      this.#waiting = new Map();
-      const failures = await this.#options.writer.write(batch.map(([file, waiting]) => appendedOf(file, waiting)));
-      for (const [index, [file, waiting]] of batch.entries()) this.#written(file, waiting, failures[index]);
+    try {
+      await this.#pause();
+      for (let batch = [...this.#waiting]; batch.length > 0; batch = [...this.#waiting]) {
+        this.#waiting = new Map();
+        const failures = await this.#options.writer.write(batch.map(([file, waiting]) => appendedOf(file, waiting)));
+        for (const { bytes } of batch.flatMap(([, waiting]) => waiting)) this.#waitingBytes -= bytes;
+        for (const [index, [file]] of batch.entries()) this.#written(file, failures[index]);
+      }
+    } finally {
+      // At the moment of the last look: what comes in between would wait for the next call.
+      this.#writing = undefined;
     }
-    // Together with the last look, or what comes in between would wait for the next call.
-    this.#writing = undefined;
   }
 
   /** Waits, so that pieces which come shortly after each other are written together. */
@@ -105,15 +108,11 @@ export class WriteQueue {
     cancel();
   }
 
-  #written(file: WrittenFile, all: readonly Waiting[], failure: WriteFailure): void {
+  #written(file: WrittenFile, failure: WriteFailure): void {
     // The file was deleted, which says nothing about the disk.
     if (file.isBegun && failure === 'ENOENT') file.isLost = true;
     else if (failure === undefined) file.isBegun = true;
-    else if (!file.isLost) this.#lose(file, 'disk', FAILED_DISK, failure);
-    for (const { bytes, onDone } of all) {
-      this.#waitingBytes -= bytes;
-      onDone?.();
-    }
+    else if (!file.isLost) this.#lose(file, 'disk', failure.startsWith('ERR_') ? FAILED_THREAD : FAILED_DISK, failure);
   }
 
   #lose(file: WrittenFile, loss: RecordingLoss, text: string, code?: string): void {

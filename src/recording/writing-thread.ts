@@ -12,6 +12,9 @@ const FILE = new URL(import.meta.url.endsWith('.ts') ? './writing-worker.ts' : '
 export class WritingThread implements RecordingWriter {
   readonly #data: WritingWorkerData;
   #worker: Worker | undefined;
+  /** Why the thread died. */
+  #error: unknown;
+  /** Of the one batch that is written. */
   #settle: (outcomes: readonly WriteFailure[] | undefined) => void = () => undefined;
 
   /** @param key - seals the files; 32 bytes. */
@@ -21,22 +24,33 @@ export class WritingThread implements RecordingWriter {
 
   async write(batch: readonly Appended[]): Promise<readonly WriteFailure[]> {
     try {
-      const worker = (this.#worker ??= this.#start());
-      const outcomes = await new Promise<readonly WriteFailure[] | undefined>((resolve) => {
-        this.#settle = resolve;
-        // While the thread writes, it keeps the process alive.
-        worker.ref();
-        worker.postMessage(batch);
-      });
-      worker.unref();
-      return outcomes ?? batch.map(() => 'ERR_WORKER_DIED');
-    } catch {
-      return batch.map(() => 'ERR_WORKER_INIT_FAILED');
+      const outcomes = await this.#outcomes((this.#worker ??= this.#start()), batch);
+      if (outcomes !== undefined) return outcomes;
+    } catch (thrown) {
+      this.#error = thrown;
     }
+    this.#worker?.unref();
+    const code = `ERR_THREAD: ${this.#error instanceof Error ? this.#error.message : 'it ended'}`;
+    return batch.map(() => code);
   }
 
   async close(): Promise<void> {
     await this.#worker?.terminate();
+  }
+
+  /** @returns undefined when the thread died. */
+  async #outcomes(worker: Worker, batch: readonly Appended[]): Promise<readonly WriteFailure[] | undefined> {
+    const outcomes = await new Promise<readonly WriteFailure[] | undefined>((resolve) => {
+      this.#settle = resolve;
+      // While the thread writes, it keeps the process alive.
+      worker.ref();
+      worker.postMessage(
+        batch,
+        batch.flatMap(({ pieces }) => pieces.map(({ bytes }) => bytes.buffer)),
+      );
+    });
+    worker.unref();
+    return outcomes;
   }
 
   #start(): Worker {
@@ -44,8 +58,11 @@ export class WritingThread implements RecordingWriter {
     worker.on('message', (outcomes: readonly WriteFailure[]) => {
       this.#settle(outcomes);
     });
+    worker.on('messageerror', () => void worker.terminate());
     // `exit` follows.
-    worker.on('error', () => undefined);
+    worker.on('error', (error) => {
+      this.#error = error;
+    });
     worker.on('exit', () => {
       this.#worker = undefined;
       this.#settle(undefined);

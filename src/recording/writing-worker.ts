@@ -10,6 +10,9 @@ export interface WritingWorkerData {
 const { key } = workerData as WritingWorkerData; // Set by writing-thread.ts.
 const writer = new FileWriter(Buffer.from(key));
 
+parentPort?.on('messageerror', (error) => {
+  throw error;
+});
 parentPort?.on('message', (batch: readonly Appended[]) => {
   parentPort?.postMessage(batch.map((appended) => writer.append(appended)));
 });

@@ -55,10 +55,17 @@ describe('a recorder whose disk fails', () => {
     const hanging = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const writer = { ...writerHere(), write: () => hanging.then(() => []) };
+    let begun = 0;
+    const write = (): Promise<readonly undefined[]> => {
+      begun += 1;
+      return hanging.then(() => []);
+    };
+    const writer = { ...writerHere(), write };
     const lab = await recordingLab([parrot], {}, { writer, maxCallBytes: 1_000_000_000 });
     const call = new MemoryCall(lab.sessions);
     await call.start();
+    lab.clock.advance(1000);
+    await until('the disk hangs', () => begun === 1);
     const { turn } = await call.open();
     const large: Input = { kind: 'audio', audio: new Uint8Array(60_000) };
     for (let count = 0; count < 1000; count += 1) turn.push(large);
