@@ -90,12 +90,10 @@ export async function measureRounds(calls: number, servers: Servers, ground: Gro
   let repeated = 0;
   while (rounds.length < plan.rounds) {
     const isOursFirst = rounds.length % 2 === 0;
-    const order = isOursFirst ? [servers.ours, servers.reference] : [servers.reference, servers.ours];
-    const runs: Run[] = [];
-    if (plan.isAtOnce === true) runs.push(...(await Promise.all(order.map((server) => measureRun(calls, server, ground, plan)))));
-    else for (const server of order) runs.push(await measureRun(calls, server, ground, plan));
-    const [ours, reference] = isOursFirst ? runs : runs.toReversed();
-    if (ours === undefined || reference === undefined) throw new Error('a round is two runs');
+    const one = (): Promise<Run> => measureRun(calls, isOursFirst ? servers.ours : servers.reference, ground, plan);
+    const other = (): Promise<Run> => measureRun(calls, isOursFirst ? servers.reference : servers.ours, ground, plan);
+    const [first, second] = plan.isAtOnce === true ? await Promise.all([one(), other()]) : [await one(), await other()];
+    const [ours, reference] = isOursFirst ? [first, second] : [second, first];
     const ratio = ours.cpuPerFrameUs / reference.cpuPerFrameUs;
     progress(
       `${String(calls)} calls, round ${String(rounds.length + 1)} of ${String(plan.rounds)}: ratio ${ratio.toFixed(3)}\n  ours       ${described(ours)}\n  reference  ${described(reference)}`,

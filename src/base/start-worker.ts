@@ -1,10 +1,15 @@
-// Starts a worker thread, from the compiled program or from the sources.
+// Worker threads, from the compiled program or from the sources.
 import { mkdirSync, renameSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { packageRoot } from './package-root.ts';
+
+/** The module `name` next to the one at `url`: a source next to a source, compiled next to compiled. @param url - `import.meta.url`. */
+export function moduleBeside(url: string, name: string): URL {
+  return new URL(`./${name}${path.extname(new URL(url).pathname)}`, url);
+}
 
 /**
  * A thread that runs `file` without this process's environment and flags.

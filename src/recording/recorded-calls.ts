@@ -5,6 +5,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { CancelTimer, Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import { moduleBeside } from '../base/start-worker.ts';
 import type { CallView } from '../dialog/call-view.ts';
 import type { KnownCall } from './recording-folder.ts';
 import type { RecordingKeys } from './sealed-file.ts';
@@ -118,7 +119,7 @@ export class RecordedCalls {
   #read(call: AskedCall, signal: AbortSignal): Promise<RecordedCallParts | undefined> {
     const { folder, keys, log } = this.#options;
     return new Promise((resolve) => {
-      const file = fileURLToPath(import.meta.url.replace(/recorded-calls(?=\.\w+$)/u, 'reading-worker'));
+      const file = fileURLToPath(moduleBeside(import.meta.url, 'reading-worker'));
       const reader = fork(file, [], {
         // The process gets only the message; when run from the source, also the flags for the loader.
         ...{ env: {}, serialization: 'advanced', signal, killSignal: 'SIGKILL', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },

@@ -8,11 +8,11 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { CallRecorder, RecordedCall, Recorder } from '../session/ports.ts';
 import { CallRecording } from './call-recording.ts';
 import { BLOCK_BYTES } from './event-block.ts';
+import type { RecordingWriter } from './file-writer.ts';
 import type { RecordingHeader } from './recording.ts';
 import { idTime, RECORDING_SUFFIX, RecordingFolder, type Keeping } from './recording-folder.ts';
 import { allowedFacts } from './redaction.ts';
 import { Tidying } from './tidying.ts';
-import type { RecordingWriter } from './file-writer.ts';
 import { WriteQueue, type RecordingLoss } from './write-queue.ts';
 import { WritingThread } from './writing-thread.ts';
 

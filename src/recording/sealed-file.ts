@@ -29,7 +29,7 @@ export const PIECE = { header: 0, events: 1, sound: 2, summary: 3 } as const;
 /** A piece before it is sealed. */
 export interface PlainPiece {
   readonly kind: number;
-  /** All of its memory, which goes to whoever seals it. */
+  /** Shares its memory with nothing: the thread that seals it takes it over. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 

@@ -56,7 +56,7 @@ export class WriteQueue {
   /**
    * Adds pieces to the end of a file.
    *
-   * @param bytes - approximate size of the pieces, whose memory is the queue's from now on.
+   * @param bytes - size of the pieces, whose memory is the queue's from now on.
    */
   add(file: WrittenFile, bytes: number, pieces: readonly PlainPiece[]): void {
     if (!file.isLost && this.#waitingBytes + bytes > MAX_WAITING_BYTES) this.#lose(file, 'slow_disk', SLOW_DISK);

@@ -1,6 +1,7 @@
 // A worker of the load as a child process. Does not know what its messages mean.
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { moduleBeside } from '../../base/start-worker.ts';
 import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
 
 /** Characters that are kept of a worker's output: the last ones, which contain the reason of a failure. */
@@ -16,8 +17,8 @@ export interface LoadWorker {
 
 /** Starts a process, from the compiled program or from the sources. Kill it after use. */
 export function startWorkerProcess(): LoadWorker {
-  const isSource = import.meta.url.endsWith('.ts');
-  const file = fileURLToPath(new URL(isSource ? './load-worker.ts' : './load-worker.js', import.meta.url));
+  const file = fileURLToPath(moduleBeside(import.meta.url, 'load-worker'));
+  const isSource = file.endsWith('.ts');
   return new WorkerProcess(
     // `advanced` can send bytes. From the sources, the process needs the loader of the development tools. It does not get our own flags, or
     // two processes would want the same debugging port. In its own process group it does not receive our Ctrl-C and SIGTERM; it ends when

@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { moduleBeside } from '../../base/start-worker.ts';
 import type { Speech, VoiceChoice } from '../../dialog/reply.ts';
 import type { Synthesizer } from '../synthesizer.ts';
 import { spokenPieces } from './spoken-text.ts';
@@ -70,9 +71,7 @@ export class FliteSynthesizer implements Synthesizer {
     const { wasmFile, voice, voices, ...thread } = options;
     this.#voices = { voice, ...(voices !== undefined && { voices }) };
     const data: FliteWorkerData = { wasmFile, presenceDb: PRESENCE_DB };
-    // The module of the thread is next to this one, as source or compiled.
-    const file = new URL(import.meta.url.endsWith('.ts') ? './flite-worker.ts' : './flite-worker.js', import.meta.url);
-    this.#thread = new SynthesisThread({ ...thread, file, data });
+    this.#thread = new SynthesisThread({ ...thread, file: moduleBeside(import.meta.url, 'flite-worker'), data });
   }
 
   /** Whether the thread is running. */

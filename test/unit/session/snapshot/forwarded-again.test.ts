@@ -35,6 +35,13 @@ describe('a forwarded turn that comes again because its home has died', () => {
     });
   }
 
+  /** The caller presses 1 at the home; resolves when the reply was written, and what follows from it is done. */
+  async function answered({ a }: Homes, sink: MemorySink): Promise<void> {
+    (await a.sessions.acquire(OPENING)).beginTurn(sink).push({ kind: 'dtmf', digits: '1' });
+    await sink.ended();
+    await flushMicrotasks();
+  }
+
   /** Counts its inputs, and is notified of the end of each turn. */
   function counting(turnEnded: (inputs: number) => undefined | Promise<number>) {
     return bot<number>({
@@ -92,9 +99,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
     const all = await homes();
     await begun(all);
     const lost = lostTurn();
-    (await all.a.sessions.acquire(OPENING)).beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
-    await lost.ended();
-    await flushMicrotasks();
+    await answered(all, lost);
     const again = await forwarded(all.a.sessions, 'turn-2', '1');
     expect([lost.texts, again.texts, all.asked.map((event) => event.type === 'dtmf_input' && event.heard.text)]).toEqual([
       ...[['Input 1.'], ['Input 1.']],
@@ -110,9 +115,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
     );
     await begun(all);
     const lost = lostTurn(flushMicrotasks);
-    (await all.a.sessions.acquire(OPENING)).beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
-    await lost.ended();
-    await flushMicrotasks();
+    await answered(all, lost);
     await flushMicrotasks();
     expect((await forwarded(all.a.sessions, 'turn-2', '1')).texts).toEqual(['Input 1.']);
   });
@@ -129,9 +132,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
     const all = await homes({}, [1, 1], slow);
     await begun(all);
     const lost = lostTurn(flushMicrotasks);
-    (await all.a.sessions.acquire(OPENING)).beginTurn(lost).push({ kind: 'dtmf', digits: '1' });
-    await lost.ended();
-    await flushMicrotasks();
+    await answered(all, lost);
     await flushMicrotasks();
     expect(answer).toBeDefined();
     answer?.(100);
@@ -167,9 +168,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
       const all = await homes();
       await begun(all);
       const sink = Object.assign(new MemorySink(), { forwardedId: 'turn-1', ...more });
-      (await all.a.sessions.acquire(OPENING)).beginTurn(sink).push({ kind: 'dtmf', digits: '1' });
-      await sink.ended();
-      await flushMicrotasks();
+      await answered(all, sink);
       expect([all.left.newest()?.repliedTo, all.left.newest()?.turns]).toEqual(['turn-1', 2]);
     }
   });
