@@ -14,45 +14,56 @@ const conditions = ['@parley/source', 'node'];
 const E2E = 'test/e2e/**/*.test.ts';
 const SYSTEM = 'test/system/**/*.test.ts';
 /** What callers may not hear, or only for so long: on a busy machine a server would take another one for dead, and a browser lose sound. */
-const OUTAGES = ['home-*', 'failover', 'rolling-restart', 'softphone', 'store/redis/sentinels'].map(
-  (name) => `test/system/${name}.test.ts`,
-);
+const OUTAGES = ['home-*', 'failover', 'softphone', 'store/redis/sentinels'].map((name) => `test/system/${name}.test.ts`);
 /** The house itself: what its folders, documents and scripts must keep to, and random courses against a model. */
 const RULES = ['test/rules/**/*.test.ts', 'test/model/**/*.test.ts', 'test/unit/scripts/**/*.test.ts'];
 const NEVER = ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'];
 
-/** Whole minutes each: begun last, one of them would keep a single core busy while the others wait. */
+/** Half a minute and more each, the longest first: begun last, one of them would keep a single core busy while the others wait. */
 const LONGEST = [
-  'readme.test.ts',
+  'workers.test.ts',
+  'shared-administration-processes.test.ts',
   'deploy-proxies.test.ts',
   'shared-administration-troubles.test.ts',
-  'shared-administration-processes.test.ts',
+  'readme.test.ts',
+  'dockerfile.test.ts',
+  'console.test.ts',
+  'shared-login.test.ts',
+  'start-refused-by-store.test.ts',
   'load.test.ts',
+  'package.test.ts',
+  'chaos.test.ts',
+  'shared-administration.test.ts',
   'doctor.test.ts',
   'day.test.ts',
+  'restore.test.ts',
+  'assistants.test.ts',
+  'with-packages.test.ts',
+  'websocket/reference.test.ts',
+  'interrupted-fetch.test.ts',
+  'shutdown.test.ts',
+  'conformance/reference.test.ts',
+  'exchanges.test.ts',
+  'conformance-other-style.test.ts',
+  'conformance-faults.test.ts',
+  'call-page.test.ts',
+  'dev.test.ts',
+  'control.test.ts',
+  'answer-parts.test.ts',
   'canary.test.ts',
   'renewal.test.ts',
-  'dockerfile.test.ts',
-  'shutdown.test.ts',
-  'chaos.test.ts',
-  'exchanges.test.ts',
-  'workers.test.ts',
+  'apology-call.test.ts',
+  'softphone.test.ts',
+  'sentinels.test.ts',
   'failover.test.ts',
-  'rolling-restart.test.ts',
-  'home-turns.test.ts',
-  'home-deaths.test.ts',
-  'home-store.test.ts',
-  'home-sentinel.test.ts',
-  'home-versions.test.ts',
-  'home-lost.test.ts',
 ];
 
 /** Files that wait for processes run beside those that compute: the longest ones first, those with servers of this process last. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification): number => {
-      if (LONGEST.some((name) => moduleId.endsWith(`/${name}`))) return 0;
-      return project.name === 'e2e' ? 2 : 1;
+      const place = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}`));
+      return place >= 0 ? place : LONGEST.length + (project.name === 'e2e' ? 1 : 0);
     };
     const sorted = await super.sort(files);
     return sorted.toSorted((one, other) => rank(one) - rank(other));

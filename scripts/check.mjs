@@ -23,7 +23,7 @@ const STEP_LIMIT_MS = 14 * 60_000;
 /** Steps that run at once: one uses a core. */
 const LANES = Math.min(2, availableParallelism());
 
-const HELP = `Runs everything CI runs: generate, test, lint, format, types, layers, unused, build.
+const HELP = `Runs everything CI runs: generate, test, lint, format, types, layers, unused.
 
   npm run check                     all of it
   npm run check -- lint types       only these steps
@@ -47,7 +47,7 @@ a test that is skipped without a reason has failed. The exit code is 1 when anyt
 /** @type {readonly Step[]} */
 const STEPS = [
   { name: 'generate', mend: 'commit what `npm run generate` writes', run: generate, isAlone: true },
-  // The longest first: the others run beside it. Tests mostly wait, and hold on a machine that is busy with other things.
+  // The longest first: the others run beside it. Its tests of the image and of the package also build. Tests mostly wait, and hold on a machine that is busy with other things.
   { name: 'test', mend: 'npm test', run: tests },
   { name: 'lint', mend: 'npm run lint', run: () => script('lint') },
   { name: 'format', mend: 'npm run format', run: () => tool('oxfmt', '--check', '.') },
@@ -58,7 +58,6 @@ const STEPS = [
     run: () => tool('depcruise', 'src', 'bots', 'console', '--config', 'dependency-cruiser.config.mjs'),
   },
   { name: 'unused', mend: 'npm run check -- unused', run: () => tool('knip') },
-  { name: 'build', mend: 'npm run build', run: () => script('build') },
 ];
 
 const named = CHECKS[process.argv[2] ?? ''];

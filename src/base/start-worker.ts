@@ -1,4 +1,4 @@
-// Worker threads, from the compiled program or from the sources.
+// Modules that threads and processes begin with, from the compiled program or from the sources.
 import { mkdirSync, renameSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -18,14 +18,19 @@ export function moduleBeside(url: string, name: string): URL {
  * @throws Error when the system cannot start a thread.
  */
 export function startWorker(file: URL, data: unknown): Worker {
-  return new Worker(file.pathname.endsWith('.ts') ? compiled(file) : file, { workerData: data, env: {}, execArgv: [] });
+  return new Worker(runnable(file), { workerData: data, env: {}, execArgv: [] });
+}
+
+/** What Node can run without a loader: `file`, or its JavaScript when it is a source. */
+export function runnable(file: URL): URL {
+  return file.pathname.endsWith('.ts') ? compiled(file) : file;
 }
 
 /** The compiled file of each source file. */
 const made = new Map<string, URL>();
 
 /**
- * A source file and what it imports, as JavaScript: threads inherit no TypeScript loader, and loading one takes half a second of CPU.
+ * A source file and what it imports, as JavaScript: a thread inherits no TypeScript loader, and loading one takes half a second of CPU.
  * Remove this when the oldest supported Node runs TypeScript.
  */
 function compiled(file: URL): URL {

@@ -5,7 +5,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { CancelTimer, Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import { moduleBeside } from '../base/start-worker.ts';
+import { moduleBeside, runnable } from '../base/start-worker.ts';
 import type { CallView } from '../dialog/call-view.ts';
 import type { KnownCall } from './recording-folder.ts';
 import type { RecordingKeys } from './sealed-file.ts';
@@ -119,11 +119,16 @@ export class RecordedCalls {
   #read(call: AskedCall, signal: AbortSignal): Promise<RecordedCallParts | undefined> {
     const { folder, keys, log } = this.#options;
     return new Promise((resolve) => {
-      const file = fileURLToPath(moduleBeside(import.meta.url, 'reading-worker'));
-      const reader = fork(file, [], {
-        // The process gets only the message; when run from the source, also the flags for the loader.
-        ...{ env: {}, serialization: 'advanced', signal, killSignal: 'SIGKILL', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
-        execArgv: file.endsWith('.ts') ? [`--import=${import.meta.resolve('tsx')}`] : [],
+      const reader = fork(fileURLToPath(runnable(moduleBeside(import.meta.url, 'reading-worker'))), [], {
+        // The process gets only the message.
+        ...{
+          env: {},
+          execArgv: [],
+          serialization: 'advanced',
+          signal,
+          killSignal: 'SIGKILL',
+          stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        },
       });
       let found: RecordedCallParts | undefined;
       reader.once('message', (parts: RecordedCallParts) => {

@@ -21,7 +21,12 @@ export class HomeStage {
     { program = 'source', ...more }: Partial<Pick<FleetOptions, 'program' | 'startOf' | 'administration'>> = {},
   ): Promise<HomeStage> {
     // Callers are silent until a test has seen what it waits for.
-    return new HomeStage(await Fleet.start({ replicas, program, flags: ['--listen.no_input_ms=0', ...flags], ...more }));
+    const stage = new HomeStage(await Fleet.start({ replicas, program, flags: ['--listen.no_input_ms=0', ...flags], ...more }));
+    // What a server does for the first time takes long.
+    const first = stage.fleet.replicas.map((_, server) => stage.call({ script: [], serverOf: () => server }));
+    await Promise.all(first.map((call) => call.heard()));
+    await stage.empty();
+    return stage;
   }
 
   replica(number: number): Replica {

@@ -33,9 +33,6 @@ beforeAll(async () => {
     HomeStage.start(2, [`--store.redis.sentinels=${addresses}`, `--store.redis.sentinel_name=${PRIMARY_NAME}`]),
     ...sentinels.map((sentinel) => sentinel.agrees(1)),
   ]);
-  // What a server does for the first time takes long.
-  const first = [HOME, OTHER].map((home) => stage.call({ script: [press('1')], serverOf: serversOf(home) }));
-  await Promise.all(first.map((call) => call.heard()));
 });
 afterAll(async () => {
   if (!isReady) return;

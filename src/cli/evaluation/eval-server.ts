@@ -54,6 +54,8 @@ const OWN_FLAGS = [
   ...['--grpc.host=127.0.0.1', '--grpc.port=0', '--ops.host=127.0.0.1', '--ops.port=0', '--websocket.enabled=false'],
   ...['--tls.mode=off', '--auth.enabled=false', '--admin.enabled=false', '--store.kind=memory'],
   ...['--media.reveal_prompt_text=true', '--bots.watch=false', '--shutdown.grace_ms=1000', '--shutdown.notice_ms=0'],
+  // Callers and models are in this process, too: a busy machine may make a call slow, but not refuse it.
+  '--overload.max_loop_delay_ms=0',
 ];
 
 /** Starts the server. @param argv - flags of settings. @throws AppError of the settings, the bots or the start. */

@@ -1,7 +1,7 @@
 // A worker of the load as a child process. Does not know what its messages mean.
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { moduleBeside } from '../../base/start-worker.ts';
+import { moduleBeside, runnable } from '../../base/start-worker.ts';
 import type { WorkerOrder, WorkerReport } from './worker-messages.ts';
 
 /** Characters that are kept of a worker's output: the last ones, which contain the reason of a failure. */
@@ -17,15 +17,12 @@ export interface LoadWorker {
 
 /** Starts a process, from the compiled program or from the sources. Kill it after use. */
 export function startWorkerProcess(): LoadWorker {
-  const file = fileURLToPath(moduleBeside(import.meta.url, 'load-worker'));
-  const isSource = file.endsWith('.ts');
   return new WorkerProcess(
-    // `advanced` can send bytes. From the sources, the process needs the loader of the development tools. It does not get our own flags, or
-    // two processes would want the same debugging port. In its own process group it does not receive our Ctrl-C and SIGTERM; it ends when
-    // the channel closes.
-    fork(file, {
+    // `advanced` can send bytes. The process does not get our own flags, or two processes would want the same debugging port. In its own
+    // process group it does not receive our Ctrl-C and SIGTERM; it ends when the channel closes.
+    fork(fileURLToPath(runnable(moduleBeside(import.meta.url, 'load-worker'))), {
       serialization: 'advanced',
-      execArgv: isSource ? ['--conditions=@parley/source', `--import=${import.meta.resolve('tsx')}`] : [],
+      execArgv: [],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // oxlint-disable-next-line no-restricted-properties -- passed on, not read
       env: { ...process.env, NODE_OPTIONS: '' },
