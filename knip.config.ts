@@ -41,7 +41,7 @@ const config: KnipConfig = {
   // A signature may need a name for its shape although nobody else writes that name.
   ignoreExportsUsedInFile: { interface: true, type: true },
   // Started by path or name, and what oxlint starts for the rules that need types.
-  ignoreDependencies: ['typescript-native', 'oxlint', 'oxlint-tsgolint'],
+  ignoreDependencies: ['tsx', 'typescript-native', 'oxlint', 'oxlint-tsgolint'],
   // Debian's, not npm's: tests that need them say so themselves.
   ignoreBinaries: ['mkfifo', 'promtool', 'protoc', 'redis-server'],
 };

@@ -19,7 +19,7 @@ const OUTAGES = ['home-*', 'failover', 'softphone', 'store/redis/sentinels'].map
 const RULES = ['test/rules/**/*.test.ts', 'test/model/**/*.test.ts', 'test/unit/scripts/**/*.test.ts'];
 const NEVER = ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'];
 
-/** Half a minute and more each, the longest first: begun last, one of them would keep a single core busy while the others wait. */
+/** Files that take ten seconds and more, mostly of waiting, the longest first: begun last, they would leave the cores idle. */
 const LONGEST = [
   'workers.test.ts',
   'shared-administration-processes.test.ts',
@@ -53,12 +53,31 @@ const LONGEST = [
   'canary.test.ts',
   'renewal.test.ts',
   'apology-call.test.ts',
+  'certificates.test.ts',
+  'ws-bots.test.ts',
+  'admin-orgs.test.ts',
+  'administration.test.ts',
+  'lost-turns.test.ts',
+  'load-command.test.ts',
+  'causes.test.ts',
+  'ws-upgrade.test.ts',
+  'ws-stop.test.ts',
+  'traces.test.ts',
+  'woken.test.ts',
+  'slow-machine.test.ts',
+  'failing-models.test.ts',
+  'scenarios.test.ts',
+  'bad-input-limits.test.ts',
+  'admin-data-sources.test.ts',
+  'late-apology.test.ts',
+  'overload.test.ts',
+  'conformance/command.test.ts',
   'softphone.test.ts',
   'sentinels.test.ts',
   'failover.test.ts',
 ];
 
-/** Files that wait for processes run beside those that compute: the longest ones first, those with servers of this process last. */
+/** The longest ones first, and those that compute, with servers of this process, last. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification): number => {

@@ -16,7 +16,7 @@ afterAll(async () => {
 
 describe('a rolling restart', () => {
   it('breaks no turn and no call, and every server ends by itself', async () => {
-    const result = await deploys({ fleet, calls: 8, inputs: 2, seconds: 13, everySeconds: 1, seed: 7 });
+    const result = await deploys({ fleet, calls: 8, inputs: 2, seconds: 9, everySeconds: 1, seed: 7 });
     // How long a gap is on a machine that runs many tests at once says nothing of a server; the long version says it.
     expect(result, result.described.join('\n')).toMatchObject({ failedTurns: 0, failedCalls: 0, uncleanStops: 0, rulesBroken: 0 });
     expect(result.restarts).toBeGreaterThan(0);
@@ -26,7 +26,7 @@ describe('a rolling restart', () => {
 
 describe('a server that is killed', () => {
   it('loses no call: the next turn, and one that the kill has cut, is answered by another server', async () => {
-    const result = await failover({ fleet, calls: 12, inputs: 2, seconds: 11, everySeconds: 4, seed: 7 });
+    const result = await failover({ fleet, calls: 12, inputs: 2, seconds: 9, everySeconds: 4, seed: 7 });
     expect(result, result.described.join('\n')).toMatchObject({ callsLostBetweenTurns: 0, callsLostInTurn: 0, rulesBroken: 0 });
     expect(result.kills).toBeGreaterThan(0);
     expect(result.turnsRepeated + result.turnsReopened, 'turns that a kill has cut').toBeGreaterThan(0);
