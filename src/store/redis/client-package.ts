@@ -44,14 +44,15 @@ const CLIENT_NAME = 'parley';
  * @throws AppError `config_invalid` when it is not installed, `internal` when it cannot be loaded.
  */
 export async function loadRedisPackage(load: () => Promise<typeof Installed> = installed): Promise<RedisPackage> {
-  const { createClient, ErrorReply } = await load().catch((cause: unknown) => {
+  const { RedisClient, ErrorReply } = await load().catch((cause: unknown) => {
     throw notLoaded(cause);
   });
+  // The package's `createClient` makes a class with hundreds of commands for each new address, which blocks calls for tens of milliseconds.
+  const createClient = RedisClient.factory();
   return {
     createClient: ({ host, port, tls, database, user, password, connectTimeoutMs }) => {
       const socket = { host, port, connectTimeout: connectTimeoutMs, reconnectStrategy: false as const };
       return createClient({
-        RESP: 3,
         name: CLIENT_NAME,
         database,
         ...(user === undefined ? {} : { username: user }),
