@@ -15,6 +15,8 @@ const config: KnipConfig = {
     'test/fixtures/reload/*.ts',
     'test/fixtures/load/small-server.ts',
     'test/fleet/caller-process.ts',
+    // Imported by scripts/check-*.ts.
+    'test/fleet/failover.ts',
     'scripts/*.mjs',
     'console/*.tsx',
     'console/softphone-worklets.ts',

@@ -14,7 +14,7 @@ const conditions = ['@parley/source', 'node'];
 const E2E = 'test/e2e/**/*.test.ts';
 const SYSTEM = 'test/system/**/*.test.ts';
 /** What callers may not hear, or only for so long: on a busy machine a server would take another one for dead, and a browser lose sound. */
-const OUTAGES = ['home-*', 'failover', 'softphone', 'store/redis/sentinels'].map((name) => `test/system/${name}.test.ts`);
+const OUTAGES = ['home-*', 'softphone', 'store/redis/sentinels'].map((name) => `test/system/${name}.test.ts`);
 /** The house itself: what its folders, documents and scripts must keep to, and random courses against a model. */
 const RULES = ['test/rules/**/*.test.ts', 'test/model/**/*.test.ts', 'test/unit/scripts/**/*.test.ts'];
 const NEVER = ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'];
@@ -74,18 +74,20 @@ const LONGEST = [
   'conformance/command.test.ts',
   'softphone.test.ts',
   'sentinels.test.ts',
-  'failover.test.ts',
 ];
 
-/** The longest ones first, and those that compute, with servers of this process, last. */
-class LongestFirst extends BaseSequencer {
+/** Files that wait run beside those that compute: the longest ones, evenly mixed with the others. */
+class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId, project }: TestSpecification): number => {
-      const place = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}`));
-      return place >= 0 ? place : LONGEST.length + (project.name === 'e2e' ? 1 : 0);
-    };
+    const placeOf = ({ moduleId }: TestSpecification): number => LONGEST.findIndex((name) => moduleId.endsWith(`/${name}`));
     const sorted = await super.sort(files);
-    return sorted.toSorted((one, other) => rank(one) - rank(other));
+    const waiting = sorted.filter((file) => placeOf(file) >= 0).toSorted((one, other) => placeOf(one) - placeOf(other));
+    const computing = sorted.filter((file) => placeOf(file) < 0);
+    const started = computing.filter(({ project }) => project.name === 'system' || project.name === 'e2e');
+    const shareOf = new Map(
+      [waiting, started].flatMap((list) => list.map((file, index): [TestSpecification, number] => [file, index / list.length])),
+    );
+    return sorted.toSorted((one, other) => (shareOf.get(one) ?? 0) - (shareOf.get(other) ?? 0));
   }
 }
 
@@ -136,7 +138,7 @@ export default defineConfig({
       project('outages', { include: OUTAGES, group: 3, startsProgram: true, perCore: 1 }),
     ],
     pool: 'forks',
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: Mixed },
     // Two noisy cores: generous enough that only a hang fails, and no test waits for the clock on purpose.
     testTimeout: 120_000,
     hookTimeout: 180_000,

@@ -17,9 +17,17 @@ it('a package that is broken is no package that is missing', async () => {
 });
 
 it('makes what clients have in common once: it is hundreds of commands, and a search for the primary makes a client for each sentinel', async () => {
-  const { createClient } = await loadRedisPackage();
+  const redis = await loadRedisPackage();
   const made = [6379, 6380].map((port) =>
-    createClient({ host: '127.0.0.1', port, tls: undefined, database: 0, user: undefined, password: undefined, connectTimeoutMs: 1000 }),
+    redis.createClient({
+      host: '127.0.0.1',
+      port,
+      tls: undefined,
+      database: 0,
+      user: undefined,
+      password: undefined,
+      connectTimeoutMs: 1000,
+    }),
   );
   const [first, second] = made.map((client): unknown => client.constructor);
   expect(first).toBe(second);
