@@ -87,7 +87,7 @@ class Mixed extends BaseSequencer {
     const shareOf = new Map(
       [waiting, started].flatMap((list) => list.map((file, index): [TestSpecification, number] => [file, index / list.length])),
     );
-    return sorted.toSorted((one, other) => (shareOf.get(one) ?? 0) - (shareOf.get(other) ?? 0));
+    return sorted.toSorted((one, other) => (shareOf.get(one) ?? 1) - (shareOf.get(other) ?? 1));
   }
 }
 

@@ -47,7 +47,8 @@ a test that is skipped without a reason has failed. The exit code is 1 when anyt
 /** @type {readonly Step[]} */
 const STEPS = [
   { name: 'generate', mend: 'commit what `npm run generate` writes', run: generate, isAlone: true },
-  // The longest first: the others run beside it. Its tests of the image and of the package also build. Tests mostly wait, and hold on a machine that is busy with other things.
+  // The longest first: the others run beside it. Tests hold on a machine that is busy with other things. Those of the image and of the
+  // package also build.
   { name: 'test', mend: 'npm test', run: tests },
   { name: 'lint', mend: 'npm run lint', run: () => script('lint') },
   { name: 'format', mend: 'npm run format', run: () => tool('oxfmt', '--check', '.') },

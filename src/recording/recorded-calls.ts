@@ -121,14 +121,12 @@ export class RecordedCalls {
     return new Promise((resolve) => {
       const reader = fork(fileURLToPath(runnable(moduleBeside(import.meta.url, 'reading-worker'))), [], {
         // The process gets only the message.
-        ...{
-          env: {},
-          execArgv: [],
-          serialization: 'advanced',
-          signal,
-          killSignal: 'SIGKILL',
-          stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-        },
+        env: {},
+        execArgv: [],
+        serialization: 'advanced',
+        signal,
+        killSignal: 'SIGKILL',
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       });
       let found: RecordedCallParts | undefined;
       reader.once('message', (parts: RecordedCallParts) => {

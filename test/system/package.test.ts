@@ -150,9 +150,11 @@ describe('the package', () => {
     expect(problems.filter((problem) => !('resolutionKind' in problem && OUT_OF_DATE.includes(problem.resolutionKind)))).toEqual([]);
   });
 
-  // As Node resolves them; where bundlers look, the test before has looked.
-  it('has types that hold where every declaration is checked', async () => {
-    const project = path.join(folder, 'project');
+  it.each([
+    ['Node', ['--module', 'nodenext']],
+    ['bundlers', ['--module', 'esnext', '--moduleResolution', 'bundler']],
+  ])('has types that hold where every declaration is checked, as %s resolves them', async (_who, resolution) => {
+    const project = path.join(folder, `project-${resolution.join('')}`);
     mkdirSync(project);
     const file = path.join(project, 'all.ts');
     writeFileSync(path.join(project, 'package.json'), '{"type":"module"}');
@@ -161,7 +163,7 @@ describe('the package', () => {
       ENTRIES.map((entry, index) => `export * as entry${String(index)} from 'parley-voice${entry.slice(1)}';\n`).join(''),
     );
     const compiler = path.join(ROOT, 'node_modules', 'typescript-native', 'bin', 'tsc');
-    const options = ['--noEmit', '--strict', '--target', 'es2022', '--skipLibCheck', 'false', '--module', 'nodenext'];
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--skipLibCheck', 'false', ...resolution];
     const { output } = await run(process.execPath, [compiler, ...options, file], { cwd: project }).then(
       () => ({ output: '' }),
       (error: unknown) => ({ output: error instanceof Error && 'stdout' in error ? error.stdout : error }),
